@@ -1,0 +1,340 @@
+"""Composition: sequences, blocks, residuals, repeats with symbolic depth, sharing and tying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from sympy import Expr, Rational, Symbol, ceiling
+
+from paramsym.edit import free_of, isolated
+from paramsym.errors import ArgumentError, StructureError
+from paramsym.layer import Layer, Part
+from paramsym.ledger import Numbers
+from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in
+
+
+def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
+    """Return ``(name, layer)`` pairs from layers in order, or from one mapping."""
+    if len(layers) == 1 and isinstance(layers[0], Mapping):
+        pairs = tuple(layers[0].items())
+    else:
+        pairs = tuple((str(position), layer) for position, layer in enumerate(layers))
+    for name, layer in pairs:
+        if not isinstance(layer, Layer):
+            message = f"{where}: {name!r} is {layer!r} ({type(layer).__name__}), not a layer."
+            raise ArgumentError(message)
+        if not isinstance(name, str) or not name:
+            message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."
+            raise ArgumentError(message)
+    return pairs
+
+
+class _Container(Layer):
+    """What ``Sequential`` and ``Block`` share: layers under names, in order."""
+
+    items: tuple[tuple[str, Layer], ...]
+
+    def parts(self) -> Iterator[Part]:
+        """One part per layer."""
+        for name, layer in self.items:
+            yield Part(name, layer)
+
+    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+        """Put sizes into every layer."""
+        return type(self)({name: substitute(layer, mapping) for name, layer in self.items})
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layers: by position where the names are 0, 1, ..., else as one mapping."""
+        if all(name == str(position) for position, (name, _) in enumerate(self.items)):
+            return tuple(layer for _, layer in self.items), {}
+        return (dict(self.items),), {}
+
+
+@dataclass(frozen=True, init=False)
+class Sequential(_Container):
+    """Layers applied one after another, named ``0``, ``1``, ... as in torch, or by the keys of one mapping.
+
+    >>> from paramsym import Dense, F, H
+    >>> Sequential(Dense(H, F), Dense(F, H)).params
+    2*F*H + F + H
+    >>> list(Sequential({"up": Dense(H, F), "down": Dense(F, H)}).shapes())
+    ['up.weight', 'up.bias', 'down.weight', 'down.bias']
+    """
+
+    items: tuple[tuple[str, Layer], ...]
+
+    def __init__(self, *layers: Layer | Mapping[str, Layer]) -> None:
+        """Take layers in order, or one mapping from names to layers."""
+        object.__setattr__(self, "items", _named(layers, "Sequential"))
+        self.__post_init__()
+
+
+@dataclass(frozen=True, init=False)
+class Block(_Container):
+    """Layers under names, as a module holds its submodules; nothing is said about the order of application.
+
+    >>> from paramsym import A, Block, Dense, F, H, MultiHeadAttention
+    >>> Block(attention=MultiHeadAttention(H, A), up=Dense(H, F), down=Dense(F, H)).params
+    2*F*H + F + 4*H**2 + 5*H
+    """
+
+    items: tuple[tuple[str, Layer], ...]
+
+    def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:
+        """Take layers by keyword, or a mapping where a name is no identifier."""
+        object.__setattr__(self, "items", _named(({**(layers or {}), **named},), "Block"))
+        self.__post_init__()
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layers by keyword where the names allow it."""
+        if all(name.isidentifier() for name, _ in self.items):
+            return (), dict(self.items)
+        return (dict(self.items),), {}
+
+
+def chain(first: Layer, second: Layer) -> Sequential:
+    """Return ``first + second``; plain sequences are joined, not nested."""
+    layers: list[Layer] = []
+    for layer in (first, second):
+        plain = isinstance(layer, Sequential) and not layer.arguments()[1] and not isinstance(layer.arguments()[0][0], Mapping)
+        layers.extend(layer.arguments()[0] if plain else (layer,))
+    return Sequential(*layers)
+
+
+@dataclass(frozen=True)
+class Residual(Layer):
+    """``x + body(x)``, or ``shortcut(x) + body(x)`` where the shapes differ.
+
+    The body stands on the residual's own level unless ``name`` is given; the shortcut under ``shortcut_name`` (torchvision: downsample).
+
+    >>> from paramsym import Dense, H, Residual
+    >>> Residual(Dense(H, H)).params
+    H**2 + H
+    """
+
+    body: Layer
+    shortcut: Layer | None = None
+    name: str = ""
+    shortcut_name: str = "shortcut"
+
+    def parts(self) -> Iterator[Part]:
+        """The body, then the shortcut."""
+        yield Part(self.name, self.body)
+        if self.shortcut is not None:
+            yield Part(self.shortcut_name, self.shortcut)
+
+
+@dataclass(frozen=True)
+class Repeat(Layer):
+    """``copies`` copies of a block, numbered from ``start``; a symbolic depth, twelve or a million layers cost the same.
+
+    ``block`` may be a tuple of blocks that alternate. ``index`` is a symbol bound inside: it stands for the copy's number in the block's
+    sizes, and the sum over it closes to a polynomial. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
+    where not all of them are. ``name`` is the pattern of the copies' names.
+
+    Raises:
+        SizeError: a number of copies below zero, or below one with ``first``.
+
+    >>> from paramsym import Dense, H, L, dims
+    >>> Repeat(Dense(H, H), L).params
+    H**2*L + H*L
+    >>> i, g, n = dims("i g n")
+    >>> Repeat(Dense(H + i*g, g, bias=False), n, index=i).params
+    H*g*n + g**2*n**2/2 - g**2*n/2
+    >>> Repeat((Dense(H, 1), Dense(H, H)), L).params
+    -H**2*ceiling(L/2) + H**2*L + H*L + ceiling(L/2)
+    """
+
+    block: Layer | tuple[Layer, ...]
+    copies: Count
+    index: Symbol | None = None
+    first: Layer | None = None
+    start: Count = 0
+    used: Count | None = None
+    name: str = "{}"
+
+    def conditions(self) -> None:
+        """A pattern has one place for the number; a token uses at most what is there."""
+        if self.name.count("{}") != 1:
+            message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
+            raise ArgumentError(message)
+        if not self.blocks:
+            message = "there is no block to repeat."
+            raise StructureError(message)
+        if self.first is not None and self.copies == 0:
+            message = "first= needs at least one copy, and copies is 0."
+            raise StructureError(message)
+        if self.used is not None:
+            at_most(self.used, self.copies, "used", "copies")
+        if self.index is not None and self.index in {*symbols_in(self.copies), *symbols_in(self.start)}:
+            message = f"the index {self.index} cannot stand in its own range."
+            raise StructureError(message)
+
+    @property
+    def blocks(self) -> tuple[Layer, ...]:
+        """The blocks that alternate; one, usually."""
+        return self.block if isinstance(self.block, tuple) else (self.block,)
+
+    def parts(self) -> Iterator[Part]:
+        """The first copy, where it differs, then the copies of each alternating block."""
+        period = len(self.blocks)
+        if self.first is not None:
+            yield Part("", self.first, Numbers(1, self.start, 1, self.name))
+        rest: Dim = self.copies
+        for position, block in enumerate(self.blocks):
+            here = _copies(self.copies, position, period) if position < period - 1 else canonical(rest)
+            rest = rest - here
+            start = self.start + position
+            if self.first is not None and position == 0:
+                here, start = canonical(here - 1), self.start + period
+            yield Part("", block, Numbers(count(here, "copies"), start, period, self.name, self.index), used=self.used)
+
+    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+        """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""
+        index, inner = self.index, free_of(self.index, mapping)
+        if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in value.free_symbols):
+            fresh = _fresh(index, {s.name for value in inner.values() for s in value.free_symbols} | {s.name for s in self.symbols})
+            inner, index = {**inner, index: fresh}, fresh
+        return type(self)(
+            substitute(self.block, inner),
+            substitute(self.copies, mapping),
+            index=index,
+            first=substitute(self.first, mapping),
+            start=substitute(self.start, mapping),
+            used=substitute(self.used, mapping),
+            name=self.name,
+        )
+
+    def _symbols(self) -> Iterator[Symbol]:
+        yield from (symbol for symbol in symbols_in(self.block) if symbol != self.index)
+        yield from symbols_in((self.copies, self.first, self.start, self.used))
+
+
+def _fresh(index: Symbol, taken: set[str]) -> Symbol:
+    number = 1
+    while f"{index.name}_{number}" in taken:
+        number += 1
+    return Symbol(f"{index.name}_{number}", **index.assumptions0)
+
+
+def _copies(total: Count, position: int, period: int) -> Dim:
+    """How many of ``0 .. total-1`` leave the remainder ``position`` on division by ``period``."""
+    if isinstance(total, int):
+        return max(0, -(-(total - position) // period))
+    return canonical(ceiling((total - position) * Rational(1, period)))
+
+
+@dataclass(frozen=True, init=False)
+class Runs(Layer):
+    """Runs of copies one after another under one numbering: dense up to k, experts from k on.
+
+    >>> from paramsym import Dense, H, L, Runs, dims
+    >>> k = dims("k")
+    >>> Runs((Dense(H, H, bias=False), k), (Dense(H, 1, bias=False), L - k)).params
+    H**2*k - H*k + H*L
+    """
+
+    runs: tuple[tuple[Layer, Count], ...]
+    start: Count
+    name: str
+
+    def __init__(self, *runs: tuple[Layer, Count], start: Count = 0, name: str = "{}") -> None:
+        """Take ``(block, count)`` pairs in order."""
+        object.__setattr__(self, "runs", runs)
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "name", name)
+        self.__post_init__()
+
+    def parts(self) -> Iterator[Part]:
+        """One repeat per run, each numbered from where the one before ended."""
+        start = self.start
+        for block, copies in self.runs:
+            yield Part("", block, Numbers(count(copies, "count"), canonical(start), 1, self.name))
+            start = start + copies
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the runs by position."""
+        named = {"start": self.start} if self.start != 0 else {}
+        return self.runs, named | ({"name": self.name} if self.name != "{}" else {})
+
+
+@dataclass(frozen=True)
+class Shared(Layer):
+    """One block stored once and used ``times`` times per token, as ALBERT does with its layers (Lan et al. 2020, section 3.1).
+
+    >>> from paramsym import Dense, H, L, Shared
+    >>> Shared(Dense(H, H), L).params, Shared(Dense(H, H), L).active
+    (H**2 + H, H**2*L + H*L)
+    """
+
+    block: Layer
+    times: Dim
+
+    def parts(self) -> Iterator[Part]:
+        """The block, on this layer's own level."""
+        yield Part("", self.block, used=self.times)
+
+
+@dataclass(frozen=True, init=False)
+class Tied(Layer):
+    """A layer in which some tensors are others under a second name: ``{alias path: path}``, relative to it.
+
+    A tied tensor is counted once; the alias is a row of the table and of ``tied``. Of the two, the one that comes first in storage order is
+    the first name. The layer may be nested and repeated: each copy has its own tie.
+
+    Raises:
+        StructureError: a path to no tensor, or two tensors of different shape.
+
+    >>> from paramsym import Block, Dense, Embedding, H, Tied, V
+    >>> model = Block(wte=Embedding(V, H), head=Dense(H, V, bias=False))
+    >>> model.params, Tied(model, {"head.weight": "wte.weight"}).params
+    (2*H*V, H*V)
+    """
+
+    layer: Layer
+    pairs: tuple[tuple[str, str], ...]
+
+    def __init__(self, layer: Layer, pairs: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
+        """Take the ties as a mapping from alias to tensor."""
+        object.__setattr__(self, "layer", layer)
+        object.__setattr__(self, "pairs", tuple(dict(pairs).items()))
+        self.__post_init__()
+
+    @property
+    def published(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
+        """The inner layer's named sizes."""
+        return self.layer.published
+
+    def conditions(self) -> None:
+        """A tensor is not tied to itself."""
+        for alias, first in self.pairs:
+            if alias == first:
+                message = f"{alias!r} is tied to itself."
+                raise StructureError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The layer, on this layer's own level, with single copies that a tie names split off."""
+        layer = self.layer
+        for path in dict.fromkeys(path for pair in self.pairs for path in pair):
+            layer = isolated(layer, path)
+        yield Part("", layer)
+
+    def ties(self) -> Mapping[str, str]:
+        """The pairs as a mapping."""
+        return dict(self.pairs)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layer and the pairs."""
+        return (self.layer, dict(self.pairs)), {}
+
+    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+        """Put sizes into the layer."""
+        return type(self)(substitute(self.layer, mapping), self.pairs)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner layer's argument is
+        """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
+        if name.startswith("_") or "layer" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.layer, name)

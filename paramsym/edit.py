@@ -1,0 +1,191 @@
+"""Editing a layer by path: one part replaced, or frozen. An edit is itself a layer around the one it edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sympy import Integer, Symbol
+
+from paramsym.errors import StructureError, UnknownNameError
+from paramsym.layer import ANY, Layer, Part, Tensor, number_in
+from paramsym.ledger import Numbers
+from paramsym.size import canonical
+
+
+@dataclass(frozen=True)
+class Edited(Layer):
+    """A layer with the part at ``path`` replaced by ``new``; where ``new`` is None, with what stands there frozen.
+
+    ``layer.replace(path, new)`` and ``layer.freeze(path)`` make it. Numbered copies are split, so that one copy can differ.
+
+    >>> from paramsym import Dense, H, L, Repeat
+    >>> Repeat(Dense(H, H), L).replace("0", Dense(H, 1)).params
+    H**2*L - H**2 + H*L + 1
+    """
+
+    layer: Layer
+    path: str
+    new: Layer | None = None
+
+    @property
+    def published(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
+        """The inner layer's named sizes."""
+        return self.layer.published
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner layer's argument is
+        """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
+        if name.startswith("_") or "layer" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.layer, name)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The inner layer's own tensors, frozen where the path means them."""
+        for tensor in self.layer.own_tensors:
+            meant = self.new is None and self.path in {"", tensor.name}
+            yield replace(tensor, trainable=False) if meant else tensor
+
+    def parts(self) -> Iterator[Part]:
+        """The inner layer's parts, the one on the path edited."""
+        for part in self.layer.own_parts:
+            yield from _edited_part(part, self.path, self.new)
+
+    def ties(self) -> Mapping[str, str]:
+        """The inner ties, without those that end inside a replaced layer."""
+        ties = self.layer.ties()
+        if self.new is None:
+            return ties
+        return {alias: first for alias, first in ties.items() if not any(_is_under(name, self.path) for name in (alias, first))}
+
+
+def edited(layer: Layer, path: str, new: Layer) -> Layer:
+    """Replace the layer at ``path``."""
+    if not path:
+        return new
+    layer.part(path)
+    return Edited(layer, path, new)
+
+
+def frozen(layer: Layer, path: str) -> Layer:
+    """Freeze the layer or the tensor at ``path``; everything where the path is empty."""
+    if path:
+        parent, _, last = path.rpartition(".")
+        try:
+            layer.part(path)
+        except UnknownNameError:
+            if all(tensor.name != last for tensor in layer.part(parent).own_tensors):
+                raise
+    return Edited(layer, path)
+
+
+def isolated(layer: Layer, path: str) -> Layer:
+    """Return the same layer with the numbered copies on ``path`` split off, so that the path names one tensor."""
+    for part in layer.own_parts:
+        for head, rest in _heads(path):
+            if part.numbers is not None and number_in(part.numbers, head) not in {None, ANY}:
+                return Edited(layer, head, isolated(layer.part(head), rest))
+            if part.numbers is None and head == part.name:
+                inner = isolated(part.layer, rest)
+                return layer if inner is part.layer else Edited(layer, head, inner)
+        if part.numbers is None and not part.name:
+            inner = isolated(part.layer, path)
+            if inner is not part.layer:
+                return _Inlined(layer, part.layer, inner)
+    return layer
+
+
+@dataclass(frozen=True)
+class _Inlined(Layer):
+    """A layer with one of its unnamed parts exchanged."""
+
+    layer: Layer
+    old: Layer
+    new: Layer
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield from self.layer.own_tensors
+
+    def parts(self) -> Iterator[Part]:
+        for part in self.layer.own_parts:
+            yield replace(part, layer=self.new) if part.layer is self.old or (not part.name and part.layer == self.old) else part
+
+    def ties(self) -> Mapping[str, str]:
+        return self.layer.ties()
+
+
+def _edited_part(part: Part, path: str, new: Layer | None) -> Iterator[Part]:
+    if not path:
+        yield replace(part, frozen=True)
+        return
+    if part.numbers is None and not part.name:
+        yield replace(part, layer=Edited(part.layer, path, new)) if _exists(part.layer, path) else part
+        return
+    for head, rest in _heads(path):
+        if part.numbers is None:
+            if head == part.name:
+                yield _changed(part, rest, new)
+                return
+            continue
+        number = number_in(part.numbers, head)
+        if number == ANY:
+            yield _changed(part, rest, new)
+            return
+        if number is not None:
+            yield from _split(part, part.numbers, number, rest, new)
+            return
+    yield part
+
+
+def _exists(layer: Layer, path: str) -> bool:
+    try:
+        layer.part(path)
+    except UnknownNameError:
+        parent, _, last = path.rpartition(".")
+        try:
+            return any(tensor.name == last for tensor in layer.part(parent).own_tensors)
+        except UnknownNameError:
+            return False
+    return True
+
+
+def _changed(part: Part, rest: str, new: Layer | None) -> Part:
+    if not rest:
+        return replace(part, frozen=True) if new is None else replace(part, layer=new)
+    return replace(part, layer=Edited(part.layer, rest, new))
+
+
+def _split(part: Part, numbers: Numbers, number: int, rest: str, new: Layer | None) -> Iterator[Part]:
+    """Split numbered copies into those before, the one meant, and those after."""
+    if part.used is not None:
+        message = f"the copies {numbers} are used {part.used} at a time, so one of them cannot differ; use {numbers.pattern} for all."
+        raise StructureError(message)
+    if not isinstance(numbers.start, int):
+        message = f"the copies {numbers} start at a symbol; put its size in before editing number {number}."
+        raise StructureError(message)
+    before = (number - numbers.start) // numbers.step
+    if before:
+        yield replace(part, numbers=replace(numbers, count=before))
+    inner = part.layer
+    if numbers.index is not None and numbers.index in inner.symbols:
+        inner = inner.substituted({numbers.index: Integer(number)})
+    yield _changed(replace(part, layer=inner, numbers=Numbers(1, number, numbers.step, numbers.pattern)), rest, new)
+    after = canonical(numbers.count - before - 1)
+    if after != 0:
+        yield replace(part, numbers=replace(numbers, count=after, start=number + numbers.step))
+
+
+def _heads(path: str) -> Iterator[tuple[str, str]]:
+    """Cut a path at each of its dots: ``("a", "b.c")``, ``("a.b", "c")``, ``("a.b.c", "")``."""
+    steps = path.split(".")
+    for taken in range(1, len(steps) + 1):
+        yield ".".join(steps[:taken]), ".".join(steps[taken:])
+
+
+def _is_under(name: str, path: str) -> bool:
+    return name == path or name.startswith(path + ".")
+
+
+def free_of(index: Symbol | None, mapping: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return the mapping without a bound index."""
+    return {symbol: value for symbol, value in mapping.items() if symbol != index}

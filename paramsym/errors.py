@@ -1,0 +1,82 @@
+"""Every error this library raises on purpose; nothing else.
+
+Each message says what was found, where, what was wanted and what to write instead; the facts ride along as attributes. A caller's
+mistake is also a built-in error (``ValueError``, ``TypeError`` or ``LookupError``), so that ordinary handlers catch it.
+"""
+
+from __future__ import annotations
+
+
+class ParamsymError(Exception):
+    """The base of every error raised on purpose."""
+
+
+class SizeError(ParamsymError, ValueError):
+    """A size that cannot stand for a positive integer, or a number of copies that cannot be a count.
+
+    >>> import paramsym as ps
+    >>> ps.Dense(768, 64.0)
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.SizeError: Dense: out_features is 64.0 (float); a size is a positive int or an expression in symbols from dims(). \
+For an exact quotient write per(a, b).
+    """
+
+
+class DivisibilityError(SizeError):
+    """An exact quotient that is not an integer.
+
+    >>> import paramsym as ps
+    >>> ps.MultiHeadAttention(786, 12)
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.DivisibilityError: MultiHeadAttention: embed_dim 786 is not divisible by num_heads 12 (786 = 65*12 + 6).
+    """
+
+
+class ArgumentError(ParamsymError, TypeError):
+    """A flag or option of the wrong type or value.
+
+    >>> import paramsym as ps
+    >>> ps.Dense(4, 4, bias="no")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: Dense: bias is 'no' (str); wanted True or False.
+    """
+
+
+class UnknownNameError(ParamsymError, LookupError):
+    """A symbol, a path or a published size that the layer does not have.
+
+    >>> import paramsym as ps
+    >>> ps.Dense(ps.H, ps.F).at(L=12)
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.UnknownNameError: Dense has no symbol 'L'; it has F, H.
+    """
+
+
+class StructureError(ParamsymError, ValueError):
+    """A composition that contradicts itself: two parts of one name, a tie to nothing, sizes that change which tensors exist.
+
+    >>> import paramsym as ps
+    >>> ps.Tied(ps.Dense(ps.H, ps.H), {"head.weight": "weight"})
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.StructureError: Tied: there is no tensor 'head.weight' to tie; the layer has weight, bias.
+    """
+
+
+class ConfigError(ParamsymError, ValueError):
+    """A configuration that cannot be read, or whose values contradict each other.
+
+    >>> import paramsym as ps
+    >>> ps.from_config({"model_type": "abacus"})
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ConfigError: model_type 'abacus' is not known; known are bert, gpt2, vit.
+    """
+
+
+class NotYetError(ParamsymError, NotImplementedError):
+    """Something the library cannot do yet, as opposed to a caller's mistake."""

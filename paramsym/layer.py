@@ -1,0 +1,712 @@
+"""The contract: a layer states the tensors it stores and the parts it contains; everything else follows.
+
+A layer is a frozen dataclass of sizes and flags. It implements ``tensors()`` (what it stores itself) and ``parts()`` (what it contains, by
+name); own tensors come first, then parts, which is storage order. Conditions between sizes are stated in ``conditions()``, which runs when
+the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Count`` numbers that may be zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.errors import ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.fields import check_fields
+from paramsym.ledger import Ledger, Line, Numbers
+from paramsym.size import Axis, Count, Dim, axis, cat, count, extent, factors_of, stack, substitute, symbols_in, text
+
+if TYPE_CHECKING:
+    from paramsym.polynomial import Polynomial
+    from paramsym.render.table import Table
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One stored tensor: a name, a symbolic shape, and the facts that change how it is counted.
+
+    An axis is a size or a tuple of factors; a factor may be a ``cat`` of labelled segments or a ``stack`` of slices. ``role`` is a word for
+    readers and filters: weight, bias, scale, table, statistic. A ``buffer`` is never a parameter; one that is not ``persistent`` is in no
+    state dict either.
+
+    >>> from paramsym import A, H, per
+    >>> Tensor("query", ((A, per(H, A)), H)).sizes
+    (H, H)
+    """
+
+    name: str
+    shape: tuple[Axis, ...]
+    role: str = "weight"
+    trainable: bool = True
+    buffer: bool = False
+    persistent: bool = True
+
+    def __post_init__(self) -> None:
+        """Gate every axis."""
+        if not self.name or not isinstance(self.name, str):
+            message = f"a tensor needs a name, got {self.name!r}."
+            raise StructureError(message)
+        checked: list[Axis] = []
+        for position, stated in enumerate(self.shape):
+            plain = isinstance(stated, int) and stated > 0 and not isinstance(stated, bool)
+            checked.append(stated if plain else axis(stated, f"tensor {self.name!r}, axis {position}"))
+        object.__setattr__(self, "shape", tuple(checked))
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The size of each axis: ints, or canonical expressions."""
+        return tuple(extent(stated) for stated in self.shape)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the ledger lines: one, or one per labelled segment."""
+        for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
+            stacks = [factor for factor in factors if isinstance(factor, stack)]
+            yield Line(
+                path=(self.name,),
+                factors=tuple(factor for factor in factors if not isinstance(factor, stack)),
+                stored=tuple(factor.stored for factor in stacks),
+                used=tuple(factor.used for factor in stacks),
+                label=label,
+                role=self.role,
+                trainable=self.trainable and not self.buffer,
+                buffer=self.buffer,
+                persistent=self.persistent,
+                shape=self.shape,
+            )
+
+
+def _products(factors: list[Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Expand the concatenations of a shape into labelled products."""
+    for position, factor in enumerate(factors):
+        if isinstance(factor, cat):
+            for label, segment in factor.segments:
+                for inner, product in _products(factors[position + 1 :]):
+                    yield f"{label}.{inner}" if inner else label, (*factors[:position], *segment, *product)
+            return
+    yield "", tuple(factors)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A layer inside a layer, by name.
+
+    An empty ``name`` puts the part on its parent's own level. ``numbers`` makes numbered copies; the name is then the pattern's. ``used`` is
+    how many copies one token uses (default: all of them): k of E experts, or L uses of one shared block.
+    """
+
+    name: str
+    layer: Layer
+    numbers: Numbers | None = None
+    used: Count | None = None
+    frozen: bool = False
+
+    def __post_init__(self) -> None:
+        """Gate the layer and the numbers."""
+        if not isinstance(self.layer, Layer):
+            message = f"part {self.name!r} is {self.layer!r}, not a layer."
+            raise StructureError(message)
+        if self.used is not None:
+            object.__setattr__(self, "used", count(self.used, f"part {self.name!r}: used"))
+        if self.numbers is not None:
+            if self.numbers.index is not None and self.used is not None:
+                message = f"part {self.name!r}: copies that depend on {self.numbers.index} are all used; 'used' cannot be given as well."
+                raise StructureError(message)
+            count(self.numbers.count, f"part {self.name!r}: number of copies")
+
+    @property
+    def step(self) -> str | Numbers:
+        """The step this part adds to a path."""
+        return self.name if self.numbers is None else self.numbers
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the ledger lines as the parent sees them."""
+        for line in self.layer.lines:
+            yield line.within(self.step, self.used, frozen=self.frozen)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A tensor written out under its full name; an alias says whose tensor it is."""
+
+    name: str
+    tensor: Tensor
+    alias_of: str = ""
+
+
+class Layer:
+    """The base of every layer: a frozen dataclass that states ``tensors()`` and ``parts()``.
+
+    >>> from dataclasses import dataclass
+    >>> from paramsym import Dim, H, Tensor
+    >>> @dataclass(frozen=True)
+    ... class Scale(Layer):
+    ...     width: Dim
+    ...
+    ...     def tensors(self):
+    ...         yield Tensor("scale", (self.width,), role="scale")
+    >>> Scale(H).params, Scale(H).at(H=768).params
+    (H, 768)
+    """
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Named sizes: ``{"bert-base-uncased": {"hidden_size": 768, ...}}``, by constructor argument."""
+
+    def __init_subclass__(cls) -> None:
+        """Keep the base's ``repr``, which a dataclass would replace; refuse a field that hides part of the contract."""
+        hidden = [name for name in cls.__dict__.get("__annotations__", {}) if name in _CONTRACT]
+        if hidden:
+            message = f"{cls.__name__}: a field cannot be named {hidden[0]!r}, which every layer already has; choose another name."
+            raise StructureError(message)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[method-assign]
+
+    def __new__(cls, *_args: object, **_kwargs: object) -> Self:
+        """Refuse a class that forgot its decorator: it would have no fields."""
+        if "__dataclass_fields__" not in cls.__dict__:
+            message = f"{cls.__name__} is not a dataclass; put @dataclass(frozen=True) above it."
+            raise StructureError(message)
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        """Check fields, conditions and structure, so that bad input fails when the layer is built."""
+        try:
+            check_fields(self)
+            self._check_symbols()
+            self.conditions()
+            self._check_names()
+        except ParamsymError as error:
+            if hasattr(error, "where"):
+                raise
+            located = type(error)(f"{type(self).__name__}: {error}")
+            located.where = type(self).__name__  # type: ignore[attr-defined]
+            raise located from None
+
+    # What a layer states ------------------------------------------------------------------------------------------------------
+
+    def tensors(self) -> Iterable[Tensor]:
+        """Say which tensors the layer stores itself, in storage order."""
+        return ()
+
+    def parts(self) -> Iterable[Part]:
+        """Say which layers it contains, in storage order."""
+        return ()
+
+    def conditions(self) -> None:
+        """Raise where the sizes contradict each other; ``divides`` and ``at_most`` help."""
+
+    def ties(self) -> Mapping[str, str]:
+        """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way."""
+        return {}
+
+    # What follows -------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def own_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors stated, once."""
+        return tuple(self.tensors())
+
+    @cached_property
+    def own_parts(self) -> tuple[Part, ...]:
+        """The parts stated, once."""
+        return tuple(self.parts())
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Every line there is, with buffers and aliases; ``ledger()`` gives those that count."""
+        lines = [line for tensor in self.own_tensors for line in tensor.lines()]
+        lines.extend(line for part in self.own_parts for line in part.lines())
+        ties = self.ties()
+        if ties:
+            firsts = _tie_groups(ties, [line.name for line in lines])
+            _check_tied_shapes(firsts, lines)
+            lines = [replace(line, alias_of=firsts[line.name]) if line.name in firsts else line for line in lines]
+        return tuple(lines)
+
+    def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
+        """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
+        return Ledger(
+            tuple(
+                line
+                for line in self.lines
+                if (buffers or not line.buffer) and (aliases or not line.alias_of) and 0 not in line.stored
+            )
+        )
+
+    @cached_property
+    def polynomial(self) -> Polynomial:
+        """The count as a sparse polynomial: cheap to add, compare and differentiate."""
+        return self.ledger().polynomial()
+
+    @cached_property
+    def params(self) -> Expr:
+        """The number of stored parameters in closed form: frozen ones included, buffers not, every tied tensor once."""
+        return self.polynomial.as_expr()
+
+    @property
+    def trainable(self) -> Expr:
+        """The number of parameters that are trained, in closed form."""
+        return self.ledger().trainable
+
+    @property
+    def active(self) -> Expr:
+        """The number of parameters used per token, in closed form: k of E experts; a block shared by L layers L times."""
+        return self.ledger().used
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every tensor under its full name in storage order, buffers and aliases included.
+
+        Numbered copies are written out when their number is known, and stand under a template name when it is symbolic.
+        """
+        found = [Entry(tensor.name, tensor) for tensor in self.own_tensors]
+        for group in _numbered_groups(self.own_parts):
+            found.extend(_written_out(group))
+        ties = self.ties()
+        firsts = _tie_groups(ties, [entry.name for entry in found]) if ties else {}
+        for entry in found:
+            yield replace(entry, alias_of=firsts[entry.name]) if entry.name in firsts else entry
+
+    def shapes(self, *, buffers: bool = False) -> dict[str, tuple[Dim, ...]]:
+        """Return ``{name: shape}``: every distinct tensor once, under its first name, in storage order.
+
+        Copies are written out when their number is known; ``buffers=True`` adds the persistent buffers, in state-dict order.
+        """
+        return {
+            entry.name: entry.tensor.sizes
+            for entry in self.entries()
+            if not entry.alias_of and (not entry.tensor.buffer or (buffers and entry.tensor.persistent))
+        }
+
+    @property
+    def tied(self) -> dict[str, str]:
+        """``{alias: first name}`` of every tensor that is stored once and named twice."""
+        return {entry.name: entry.alias_of for entry in self.entries() if entry.alias_of}
+
+    @cached_property
+    def symbols(self) -> frozenset[Symbol]:
+        """The symbols in the layer's fields, also those that cancel from the count."""
+        return frozenset(self._symbols())
+
+    def _symbols(self) -> Iterator[Symbol]:
+        return symbols_in(tuple(getattr(self, field.name) for field in fields(self)))  # type: ignore[arg-type]
+
+    def part(self, path: str) -> Layer:
+        """Return the layer at a dotted path, as ``"encoder.layer.3.attention"``; ``{}`` stands for any copy.
+
+        Raises:
+            UnknownNameError: a path that does not exist; the message lists what there is.
+        """
+        return _descend(self, path.split(".") if path else [], path)
+
+    # Putting sizes in ---------------------------------------------------------------------------------------------------------
+
+    def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
+        """Return the same layer with sizes or expressions put in, all at once, by symbol, by name, or by a published size.
+
+        Raises:
+            UnknownNameError: a symbol the layer has in no field, or an unknown published size.
+            SizeError, DivisibilityError: sizes the layer cannot have.
+            StructureError: sizes that would change which tensors exist.
+
+        >>> from paramsym import A, H, MultiHeadAttention
+        >>> MultiHeadAttention(H, A).at(H=768, A=12).params
+        2362368
+        """
+        mapping = self._mapping(sizes, named)
+        rebuilt = self.substituted(mapping)
+        if _skeleton(rebuilt) != _skeleton(self):
+            raise _restructured(self, rebuilt)
+        root, before = self._origin
+        after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
+        after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
+        rebuilt.__dict__["_origin"] = (root, after)
+        return rebuilt
+
+    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+        """Return the layer rebuilt through its constructor with values for symbols; ``at`` is the checked door."""
+        arguments, named = self.arguments()
+        return type(self)(*substitute(tuple(arguments), mapping), **{name: substitute(value, mapping) for name, value in named.items()})
+
+    @cached_property
+    def _origin(self) -> tuple[Layer, dict[Symbol, Dim]]:
+        return self, {}
+
+    @property
+    def formula(self) -> Expr:
+        """The closed form before sizes were put in; where none were, ``params``."""
+        return self._origin[0].params
+
+    @property
+    def sizes(self) -> dict[Symbol, Dim]:
+        """The sizes that ``at`` put in, by symbol."""
+        return dict(self._origin[1])
+
+    @property
+    def count(self) -> int:
+        """The number of stored parameters as an int.
+
+        Raises:
+            SizeError: while symbols are left.
+        """
+        if not isinstance(self.params, Integer):
+            left = ", ".join(sorted(symbol.name for symbol in self.params.free_symbols))
+            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params."
+            raise SizeError(message)
+        return int(self.params)
+
+    def _mapping(self, sizes: Mapping[Any, Any] | str | None, named: Mapping[str, Any]) -> dict[Symbol, Expr]:
+        given: list[tuple[Any, Any]] = list(named.items())
+        if isinstance(sizes, str):
+            given = [*self._published_sizes(sizes).items(), *given]
+        elif sizes is not None:
+            if not isinstance(sizes, Mapping):
+                message = f"at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."
+                raise UnknownNameError(message)
+            given = [*sizes.items(), *given]
+        by_name = {symbol.name: symbol for symbol in self.symbols}
+        mapping: dict[Symbol, Expr] = {}
+        for key, value in given:
+            symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", None))
+            if symbol is None or (isinstance(key, Symbol) and key != symbol):
+                raise self._unknown_symbol(key, by_name)
+            checked = count(value, f"{type(self).__name__}.at(): {symbol}")
+            if symbol in mapping and mapping[symbol] != checked and not isinstance(sizes, str):
+                message = f"{type(self).__name__}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
+                raise SizeError(message)
+            mapping[symbol] = Integer(checked) if isinstance(checked, int) else checked
+        incoming = {s.name: s for value in mapping.values() for s in value.free_symbols}
+        for name, symbol in incoming.items():
+            if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
+                raise _two_of_one_name(type(self).__name__, symbol, by_name[name])
+        return mapping
+
+    def _unknown_symbol(self, key: object, by_name: Mapping[str, Symbol]) -> UnknownNameError:
+        has = f"it has {', '.join(sorted(by_name))}" if by_name else "it has no symbols"
+        hint = ""
+        if isinstance(key, Symbol) and key.name in by_name:
+            hint = f" Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
+        return UnknownNameError(f"{type(self).__name__} has no symbol {getattr(key, 'name', key)!r}; {has}.{hint}")
+
+    def _published_sizes(self, name: str) -> dict[Symbol, Any]:
+        """Translate a published size, given by constructor argument, to this layer's symbols."""
+        published = self.published
+        if name not in published:
+            known = f"known are {', '.join(published)}" if published else "it has none"
+            message = f"{type(self).__name__} has no published size {name!r}; {known}."
+            raise UnknownNameError(message)
+        found: dict[Symbol, Any] = {}
+        for argument, value in published[name].items():
+            held = getattr(self, argument)
+            if isinstance(held, Symbol):
+                if found.setdefault(held, value) != value:
+                    message = f"{type(self).__name__}: {name} needs {held} to be both {found[held]} and {value}."
+                    raise SizeError(message)
+        given = {symbol: Integer(value) for symbol, value in found.items()}
+        for argument, value in published[name].items():
+            held = substitute(getattr(self, argument), given)
+            if held != value:
+                message = (
+                    f"{type(self).__name__}: {name} has {argument}={value!r}, but this layer was built with {text(getattr(self, argument))};"
+                    f" build it with {argument}={value!r}."
+                )
+                raise StructureError(message)
+        return found
+
+    # Editing ------------------------------------------------------------------------------------------------------------------
+
+    def replace(self, path: str, layer: Layer) -> Layer:
+        """Return this layer with another one at ``path``; ``{}`` in the path stands for every copy.
+
+        A tie that ends inside the replaced layer is undone, as it would be in the reference framework.
+        """
+        from paramsym.edit import edited  # noqa: PLC0415 - an edit is itself a layer
+
+        return edited(self, path, layer)
+
+    def freeze(self, path: str = "") -> Layer:
+        """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more."""
+        from paramsym.edit import frozen  # noqa: PLC0415 - an edit is itself a layer
+
+        return frozen(self, path)
+
+    # Showing ------------------------------------------------------------------------------------------------------------------
+
+    def table(self, depth: int | None = None, *, buffers: bool = False) -> Table:
+        """Return a table of every tensor, or, with ``depth``, of the parts to that depth; text, HTML, LaTeX, Markdown and CSV."""
+        from paramsym.tabulate import tabulate  # noqa: PLC0415 - keeps the contract free of formats
+
+        return tabulate(self, depth, buffers=buffers)
+
+    def to_latex(self) -> str:
+        """Return the closed form as LaTeX, without dollar signs."""
+        from paramsym.tabulate import formula_latex  # noqa: PLC0415 - keeps the contract free of formats
+
+        return formula_latex(self.params)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.to_latex()}$"
+
+    # Being a value ------------------------------------------------------------------------------------------------------------
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the constructor arguments that rebuild this layer: the required ones by position, the others where they differ."""
+        required, optional = [], {}
+        for field in fields(self):  # type: ignore[arg-type]
+            if not field.init:
+                continue
+            value = getattr(self, field.name)
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            if default is MISSING:
+                required.append(value)
+            elif type(value) is not type(default) or value != default:
+                optional[field.name] = value
+        return tuple(required), optional
+
+    def __repr__(self) -> str:
+        """Write the constructor call: ``eval(repr(layer)) == layer`` with the names in scope."""
+        arguments, named = self.arguments()
+        inside = [text(value) for value in arguments] + [f"{name}={text(value)}" for name, value in named.items()]
+        return f"{type(self).__name__}({', '.join(inside)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        origin = self._origin
+        return _restored, (type(self), *self.arguments(), None if origin[0] is self else origin)
+
+    def __add__(self, other: object) -> Layer:
+        """``a + b`` is ``Sequential(a, b)``."""
+        from paramsym.compose import chain  # noqa: PLC0415 - shorthand for a composite
+
+        return chain(self, other) if isinstance(other, Layer) else NotImplemented
+
+    def __radd__(self, other: object) -> Layer:
+        """``sum(layers)`` starts at 0."""
+        return self if other == 0 else NotImplemented
+
+    def __rmul__(self, other: object) -> Layer:
+        """``12 * block`` and ``L * block`` repeat."""
+        from paramsym.compose import Repeat  # noqa: PLC0415 - shorthand for a composite
+
+        return Repeat(self, count(other, "a repeat's number of copies"))
+
+    __mul__ = __rmul__
+
+    def _check_symbols(self) -> None:
+        seen: dict[str, Symbol] = {}
+        for symbol in self._symbols():
+            known = seen.setdefault(symbol.name, symbol)
+            if known is not symbol and known != symbol:
+                raise _two_of_one_name("", known, symbol)
+
+    def _check_names(self) -> None:
+        seen: set[object] = set()
+        for name in _level(self):
+            if name in seen:
+                message = f"two parts or tensors are named {name!r}; every name must be its own."
+                raise StructureError(message)
+            seen.add(name)
+        if self.ties():
+            self.lines  # noqa: B018 - resolving the ties raises where one ends in nothing
+
+
+_CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}
+
+
+def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any], origin: object) -> Layer:
+    layer = cls(*arguments, **named)
+    if origin is not None:
+        layer.__dict__["_origin"] = origin
+    return layer
+
+
+def _as_dim(value: Expr) -> Dim:
+    return int(value) if isinstance(value, Integer) else value
+
+
+def _two_of_one_name(where: str, one: Symbol, other: Symbol) -> StructureError:
+    prefix = f"{where}: " if where else ""
+    return StructureError(
+        f"{prefix}two different symbols are named {one.name!r} (assumptions {_assumed(one)} and {_assumed(other)}); use one of them throughout."
+    )
+
+
+def _assumed(symbol: Symbol) -> str:
+    return ", ".join(f"{k}={v}" for k, v in symbol.assumptions0.items() if k in {"integer", "positive", "real"}) or "none"
+
+
+def _level(layer: Layer) -> Iterator[object]:
+    """Yield the names that stand on a layer's own level; numbered ones with their first number."""
+    for tensor in layer.own_tensors:
+        yield tensor.name
+    for part in layer.own_parts:
+        if part.numbers is not None:
+            if part.numbers.count != 0:
+                yield (part.numbers.pattern, part.numbers.start)
+        elif part.name:
+            yield part.name
+        else:
+            yield from _level(part.layer)
+
+
+def _skeleton(layer: Layer) -> list[tuple[object, ...]]:
+    """Which tensors exist, leaving out how large they are and how many copies stand where."""
+    return [
+        (
+            tuple(step.pattern if isinstance(step, Numbers) else step for step in line.path),
+            line.label,
+            len(line.shape),
+            line.buffer,
+            bool(line.alias_of),
+        )
+        for line in layer.lines
+    ]
+
+
+def _restructured(before: Layer, after: Layer) -> StructureError:
+    old, new = _skeleton(before), _skeleton(after)
+    lost = [".".join(key[0]) for key in old if key not in new]  # type: ignore[arg-type]
+    gained = [".".join(key[0]) for key in new if key not in old]  # type: ignore[arg-type]
+    changes = "; ".join(
+        f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names
+    )
+    return StructureError(
+        f"{type(before).__name__}.at(): these sizes change which tensors exist ({changes or 'in another order'});"
+        f" build the layer with them instead: {_short(repr(after))}."
+    )
+
+
+def _short(words: str, limit: int = 200) -> str:
+    return words if len(words) <= limit else words[: limit - 3] + "..."
+
+
+def _tie_groups(ties: Mapping[str, str], names: list[str]) -> dict[str, str]:
+    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order."""
+    if not ties:
+        return {}
+    position = {name: i for i, name in reversed(list(enumerate(names)))}
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while name in leader:
+            name = leader[name]
+        return name
+
+    for pair in ties.items():
+        for name in pair:
+            if name not in position:
+                known = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+                message = f"there is no tensor {name!r} to tie; the layer has {known or 'none'}."
+                raise StructureError(message)
+        one, two = sorted({find(name) for name in pair}, key=position.__getitem__)[:2] if find(pair[0]) != find(pair[1]) else ("", "")
+        if one:
+            leader[two] = one
+    return {name: find(name) for name in leader}
+
+
+def _check_tied_shapes(firsts: Mapping[str, str], lines: list[Line]) -> None:
+    sizes = {line.name: tuple(extent(stated) for stated in line.shape) for line in lines}
+    copies = {line.name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for line in lines}
+    for alias, first in firsts.items():
+        if sizes[alias] != sizes[first]:
+            message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
+            raise StructureError(message)
+        if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
+            message = f"{first!r} stands for many tensors and {alias!r} for others; tie them inside the repeated block, or name one copy."
+            raise StructureError(message)
+
+
+def _numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
+    """Group neighbouring numbered parts of one pattern, so that copies can be written out in index order."""
+    group: list[Part] = []
+    for part in parts:
+        if group and part.numbers is not None and group[0].numbers is not None and part.numbers.pattern == group[0].numbers.pattern:
+            group.append(part)
+            continue
+        if group:
+            yield group
+        group = [part]
+    if group:
+        yield group
+
+
+def _written_out(group: list[Part]) -> Iterator[Entry]:
+    """Yield the entries of a part, or of neighbouring numbered parts in index order."""
+    if any(part.numbers is None or part.numbers.values is None for part in group):
+        for part in group:
+            yield from _prefixed(str(part.step), part.layer.entries(), frozen=part.frozen)
+        return
+    copies = []
+    for part in group:
+        numbers = part.numbers
+        assert numbers is not None  # noqa: S101 - for the type checker; the branch above took the others
+        assert numbers.values is not None  # noqa: S101 - likewise
+        depends = numbers.index is not None and numbers.index in part.layer.symbols
+        entries = None if depends else list(part.layer.entries())
+        copies.extend((number, part, numbers, entries) for number in numbers.values)
+    for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
+        if entries is None:
+            entries = list(part.layer.substituted({numbers.index: Integer(number)}).entries())  # type: ignore[dict-item]  # noqa: PLW2901
+        yield from _prefixed(numbers.name(number), entries, frozen=part.frozen)
+
+
+def _prefixed(name: str, entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
+    prefix = f"{name}." if name else ""
+    for entry in entries:
+        tensor = replace(entry.tensor, trainable=False) if frozen and entry.tensor.trainable else entry.tensor
+        yield Entry(prefix + entry.name, tensor, prefix + entry.alias_of if entry.alias_of else "")
+
+
+def _descend(layer: Layer, steps: list[str], path: str) -> Layer:
+    if not steps:
+        return layer
+    for part in layer.own_parts:
+        if part.numbers is None and not part.name:
+            try:
+                return _descend(part.layer, steps, path)
+            except UnknownNameError:
+                continue
+        for taken in range(1, len(steps) + 1):
+            head = ".".join(steps[:taken])
+            if part.numbers is None:
+                if head == part.name:
+                    return _descend(part.layer, steps[taken:], path)
+                continue
+            found = number_in(part.numbers, head)
+            if found is None:
+                continue
+            inner = part.layer
+            if found != ANY and part.numbers.index is not None and part.numbers.index in inner.symbols:
+                inner = inner.substituted({part.numbers.index: Integer(found)})
+            return _descend(inner, steps[taken:], path)
+    names = ", ".join(str(part.step) for part in _visible(layer)) or "no parts"
+    message = f"{type(layer).__name__} has no part {'.'.join(steps)!r}; it has {names}."
+    raise UnknownNameError(message)
+
+
+def _visible(layer: Layer) -> Iterator[Part]:
+    for part in layer.own_parts:
+        if part.numbers is None and not part.name:
+            yield from _visible(part.layer)
+        else:
+            yield part
+
+
+ANY = -1
+"""What ``number_in`` returns for ``{}``: every copy."""
+
+
+def number_in(numbers: Numbers, name: str) -> int | None:
+    """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
+    if name in {numbers.pattern, str(numbers)}:
+        return ANY
+    before, after = numbers.pattern.split("{}", 1)
+    digits = name[len(before) : len(name) - len(after) if after else None]
+    if not (name.startswith(before) and name.endswith(after) and digits.isascii() and digits.isdigit()) or str(int(digits)) != digits:
+        return None
+    number = int(digits)
+    values = numbers.values
+    if values is not None:
+        return number if number in values else None
+    inside = not isinstance(numbers.start, int) or (number >= numbers.start and (number - numbers.start) % numbers.step == 0)
+    return number if inside else None

@@ -1,0 +1,183 @@
+"""The value in the middle: lines of (path, factors, copies stored, copies used), every one a product.
+
+Parameters are a ledger, and so will FLOPs, activations and caches be. Analysis takes a ledger and returns an answer or another ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.polynomial import Polynomial
+from paramsym.size import Axis, Count, Dim, canonical, cat, extent, substitute, symbols_in, text
+
+Kind: TypeAlias = Literal["stored", "used"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
+
+    ``pattern`` holds ``{}`` where the number goes; ``index``, where there is one, is the bound symbol that the copies depend on.
+    """
+
+    count: Count
+    start: Count = 0
+    step: int = 1
+    pattern: str = "{}"
+    index: Symbol | None = None
+
+    def __str__(self) -> str:
+        """Write the template, as in ``layer.{0..L-1}``."""
+        first = canonical(self.start)
+        if self.count == 1:
+            return self.pattern.replace("{}", text(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
+        last = canonical(self.start + self.step * (self.count - 1))
+        through = f"{_tight(first)}.." if self.step == 1 else f"{_tight(first)},{_tight(canonical(self.start + self.step))}.."
+        return self.pattern.replace("{}", f"{{{through}{_tight(last)}}}")
+
+    @property
+    def values(self) -> range | None:
+        """The numbers themselves, or None while they are symbolic."""
+        if isinstance(self.count, int) and isinstance(self.start, int):
+            return range(self.start, self.start + self.step * self.count, self.step)
+        return None
+
+    def name(self, number: int) -> str:
+        """Return the name of one copy."""
+        return self.pattern.replace("{}", str(number))
+
+
+def _tight(value: Dim) -> str:
+    return text(value).replace(" ", "")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One product: what one tensor, or one labelled segment of it, contributes.
+
+    ``factors`` multiply to one copy; ``stored`` and ``used`` multiply to the numbers of copies stored and used per token. ``spans`` are the
+    bound indices to sum over, innermost first.
+    """
+
+    path: tuple[str | Numbers, ...]
+    factors: tuple[Dim, ...]
+    stored: tuple[Count, ...] = ()
+    used: tuple[Count, ...] = ()
+    spans: tuple[Numbers, ...] = ()
+    label: str = ""
+    role: str = "weight"
+    trainable: bool = True
+    buffer: bool = False
+    persistent: bool = True
+    shape: tuple[Axis, ...] = ()
+    alias_of: str = ""
+
+    @property
+    def name(self) -> str:
+        """The dotted path of the tensor, numbered copies as a template."""
+        return ".".join(str(step) for step in self.path)
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The sizes of the tensor's axes; of the labelled segment's, where there is a label."""
+        return tuple(extent(_segment(axis, self.label)) for axis in self.shape)
+
+    def polynomial(self, kind: Kind = "stored") -> Polynomial:
+        """Return the whole contribution."""
+        total = Polynomial.product((*self.factors, *(self.stored if kind == "stored" else self.used)))
+        for span in self.spans:
+            if span.index is not None:
+                total = total.sum_over(span.index, Polynomial.of(span.start), Polynomial.of(span.count), span.step)
+        return total
+
+    @property
+    def amount(self) -> Expr:
+        """What is stored, as an expanded expression."""
+        return self.polynomial().as_expr()
+
+    def within(self, step: str | Numbers, used: Count | None, *, frozen: bool) -> Line:
+        """Return the line seen from the part's parent: one step longer, multiplied by the copies."""
+        changes: dict[str, object] = {"path": (step, *self.path) if step else self.path}
+        if isinstance(step, Numbers):
+            bound = {span.index for span in self.spans}
+            inside = (self.factors, self.stored, self.used, *((span.start, span.count) for span in self.spans))
+            if step.index is not None and any(symbol == step.index for symbol in symbols_in(inside)) and step.index not in bound:
+                changes["spans"] = (*self.spans, step)
+            else:
+                changes["stored"] = (*self.stored, step.count)
+                changes["used"] = (*self.used, step.count if used is None else used)
+        elif used is not None:
+            changes["used"] = (*self.used, used)
+        if frozen:
+            changes["trainable"] = False
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def substituted(self, mapping: Mapping[Expr, Expr]) -> Line:
+        """Put sizes in for symbols."""
+        return replace(
+            self,
+            factors=substitute(self.factors, mapping),
+            stored=substitute(self.stored, mapping),
+            used=substitute(self.used, mapping),
+            shape=substitute(self.shape, mapping),
+        )
+
+
+def _segment(axis: Axis, label: str) -> Axis:
+    """Return an axis with its labelled concatenation narrowed to one segment."""
+    if not label:
+        return axis
+    factors: list[Dim | object] = []
+    for factor in axis if isinstance(axis, tuple) else (axis,):
+        factors.extend(dict(factor.segments).get(label, (factor.size,)) if isinstance(factor, cat) else (factor,))
+    return tuple(factors)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """An immutable sequence of lines.
+
+    >>> from paramsym import Dense, F, H
+    >>> [(line.name, line.amount) for line in Dense(H, F).ledger()]
+    [('weight', F*H), ('bias', F)]
+    """
+
+    lines: tuple[Line, ...]
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def where(self, keep: Callable[[Line], bool]) -> Ledger:
+        """Return the lines that pass."""
+        return Ledger(tuple(line for line in self.lines if keep(line)))
+
+    def polynomial(self, kind: Kind = "stored") -> Polynomial:
+        """Return the sum of all lines."""
+        return Polynomial.total(line.polynomial(kind) for line in self.lines)
+
+    @cached_property
+    def stored(self) -> Expr:
+        """Everything stored, expanded."""
+        return _whole(self.polynomial().as_expr())
+
+    @cached_property
+    def used(self) -> Expr:
+        """Everything used per token, expanded."""
+        return _whole(self.polynomial("used").as_expr())
+
+    @cached_property
+    def trainable(self) -> Expr:
+        """What is stored and trained, expanded."""
+        return self.where(lambda line: line.trainable).stored
+
+
+def _whole(expression: Expr) -> Expr:
+    return Integer(expression) if isinstance(expression, int) else expression

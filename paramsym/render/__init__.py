@@ -1,0 +1,1 @@
+"""Formats: functions from a table, or an expression, to a string. They know no layers and no letters."""

@@ -1,0 +1,29 @@
+"""Comma-separated values, by the standard library's writer."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from sympy import Integer
+
+if TYPE_CHECKING:
+    from paramsym.render.table import Cell, Table
+
+
+def table(source: Table) -> str:
+    """Return a header and the rows; the totals are left out, because a reader of data adds up itself."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(source.columns)
+    writer.writerows([_cell(value) for value in row] for row in source.rows)
+    return out.getvalue()
+
+
+def _cell(value: Cell) -> str | int:
+    if isinstance(value, int | Integer):
+        return int(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(str, value))})"
+    return "" if value is None else str(value)

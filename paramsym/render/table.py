@@ -1,0 +1,71 @@
+"""The table: titled columns of cells, and how its symbols are written. Formats turn it into strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sympy import Expr
+
+Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
+"""Words, a number, a formula, a shape, or nothing."""
+
+
+@dataclass(frozen=True)
+class Letters:
+    """How symbols are written in LaTeX, and in which order a product names them.
+
+    ``latex`` holds ``(name, form)`` pairs; a name that is not listed is written by its own rules, after the others.
+    """
+
+    latex: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    footer: tuple[Cell, ...] = ()
+    caption: str = ""
+    letters: Letters = Letters()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """Return aligned plain text."""
+        from paramsym.render.text import table  # noqa: PLC0415 - the formats import this module
+
+        return table(self)
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table."""
+        from paramsym.render.markdown import table  # noqa: PLC0415 - the formats import this module
+
+        return table(self)
+
+    def to_latex(self) -> str:
+        """Return a LaTeX ``tabular`` with booktabs rules."""
+        from paramsym.render.latex import table  # noqa: PLC0415 - the formats import this module
+
+        return table(self)
+
+    def to_html(self) -> str:
+        """Return an HTML table."""
+        from paramsym.render.html import table  # noqa: PLC0415 - the formats import this module
+
+        return table(self)
+
+    def to_csv(self) -> str:
+        """Return comma-separated values with a header; formulas as plain text."""
+        from paramsym.render.csv import table  # noqa: PLC0415 - the formats import this module
+
+        return table(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _repr_latex_(self) -> str:
+        return self.to_latex()

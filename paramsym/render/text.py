@@ -1,0 +1,39 @@
+"""Plain text: aligned columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sympy import Integer
+
+if TYPE_CHECKING:
+    from paramsym.render.table import Cell, Table
+
+
+def cell(value: Cell) -> str:
+    """Return one cell."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(str, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, int | Integer):
+        return f"{int(value):,}"
+    return str(value)
+
+
+def table(source: Table) -> str:
+    """Return aligned columns, numbers to the right, a rule above and below the rows."""
+    body = [[cell(value) for value in row] for row in source.rows]
+    footer = [[cell(value) for value in source.footer]] if source.footer else []
+    widths = [max(len(row[i]) for row in [list(source.columns), *body, *footer]) for i in range(len(source.columns))]
+    right = [bool(source.rows) and all(isinstance(row[i], int | Integer | None) for row in source.rows) for i in range(len(widths))]
+
+    def line(row: list[str]) -> str:
+        cells = (text.rjust(width) if end else text.ljust(width) for text, width, end in zip(row, widths, right, strict=True))
+        return "  ".join(cells).rstrip()
+
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    parts = [line(list(source.columns)), rule, *map(line, body)]
+    if footer:
+        parts += [rule, *map(line, footer)]
+    return "\n".join(([source.caption] if source.caption else []) + parts)

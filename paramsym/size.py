@@ -1,0 +1,359 @@
+"""What may stand for a size: the gate, exact quotients, labelled concatenations and stacks of which a token uses some.
+
+A *size* is a positive int or a SymPy expression in whole-number symbols. An *axis* of a tensor is a size, or a tuple of factors whose
+product it is, as parentheses in einops: ``((A, per(H, A)), H)`` has H**2 entries and still shows where A went.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from sympy import Expr, Function, Integer, Rational, Symbol
+from sympy.printing.str import StrPrinter
+
+from paramsym.errors import DivisibilityError, SizeError
+from paramsym.polynomial import Polynomial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Dim: TypeAlias = Annotated[int | Expr, "size"]
+"""A field annotated so holds a size: at least one."""
+Count: TypeAlias = Annotated[int | Expr, "count"]
+"""A field annotated so holds a number of copies, a padding, a cut-off: at least zero."""
+
+
+def size(value: object, where: str = "a size") -> Dim:
+    """Return a size as a plain int or expression, or raise.
+
+    Raises:
+        SizeError: a float, a bool, a string, zero, a negative number, or an expression that cannot be a positive integer.
+
+    >>> size(768), size(Integer(768))
+    (768, 768)
+    """
+    return _gate(value, where, least=1)
+
+
+def count(value: object, where: str = "a number of copies") -> Count:
+    """Return a number of copies, which may be zero, as a plain int or expression, or raise ``SizeError``."""
+    return _gate(value, where, least=0)
+
+
+def _gate(value: object, where: str, least: int) -> Dim:
+    if isinstance(value, Symbol):
+        if value.is_integer is False or value.is_positive is False or value.is_commutative is False:
+            message = f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims()."
+            raise SizeError(message)
+        return value
+    if isinstance(value, Expr) and not value.is_Number:
+        _check_expression(value, where)
+        return value
+    if isinstance(value, Integer):
+        value = int(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        kind = "size" if least else "count"
+        wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
+        hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
+        shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{value}, not a whole number"
+        message = f"{where} is {_short(shown)}; {wanted}.{hint}"
+        raise SizeError(message)
+    number = operator.index(value)  # type: ignore[arg-type]
+    if number < least:
+        message = f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}."
+        raise SizeError(message)
+    return number
+
+
+def _short(text: str, limit: int = 120) -> str:
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+@lru_cache(maxsize=1 << 12)
+def _expression_fault(value: Expr) -> str:
+    """Say why an expression cannot be a size; empty where nothing speaks against it."""
+    try:
+        polynomial = Polynomial.of(value)
+    except SizeError as error:
+        return str(error)
+    if all(coefficient <= 0 for coefficient in polynomial.terms.values()):
+        return f"{value} is never positive."
+    for symbol in value.free_symbols:
+        if symbol.is_integer is False or symbol.is_positive is False or symbol.is_commutative is False:
+            return f"{symbol} cannot be a positive integer; take symbols from dims()."
+    return ""
+
+
+def _check_expression(value: Expr, where: str) -> None:
+    fault = _expression_fault(value)
+    if fault:
+        message = f"{where} cannot be a size: {fault}"
+        raise SizeError(message)
+
+
+class per(Function):  # type: ignore[misc]  # noqa: N801 - reads as a word in formulas, like SymPy's floor
+    """An exact quotient a/b that must come out as a positive integer once numbers arrive.
+
+    It remembers that it is exact inside sums and products, too. Derivatives and counts treat it as the quotient.
+
+    Raises:
+        DivisibilityError: when both are numbers and b does not divide a.
+
+    >>> from paramsym import A, H
+    >>> per(768, 12), per(A*H, A), per(H, A) + 1
+    (64, H, per(H, A) + 1)
+    >>> per(H, A).xreplace({H: Integer(786), A: Integer(12)})
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.DivisibilityError: 786 is not divisible by 12 (786 = 65*12 + 6).
+    """
+
+    nargs = 2
+    is_integer = True
+    is_positive = True
+
+    def __new__(cls, numerator: Dim, denominator: Dim, **options: Any) -> Expr:  # type: ignore[misc]  # noqa: ANN401
+        """Gate both sides before SymPy sees them: SymPy would evaluate a string."""
+        sides = (size(numerator, "per(): the numerator"), size(denominator, "per(): the denominator"))
+        return super().__new__(cls, *(Integer(side) if isinstance(side, int) else side for side in sides), **options)
+
+    @classmethod
+    def eval(cls, numerator: Expr, denominator: Expr) -> Expr | None:
+        """Simplify where the quotient is already a size."""
+        if isinstance(numerator, Integer) and isinstance(denominator, Integer):
+            quotient, remainder = divmod(int(numerator), int(denominator))
+            if remainder:
+                message = f"{numerator} is not divisible by {denominator} ({numerator} = {quotient}*{denominator} + {remainder})."
+                raise DivisibilityError(message)
+            return Integer(quotient)
+        ratio = Polynomial.of(numerator) * Polynomial.of(denominator).inverse()
+        whole = all(isinstance(c, int) and all(e > 0 for _, e in monomial) for monomial, c in ratio.terms.items())
+        return ratio.as_expr() if whole else None
+
+    def as_quotient(self) -> tuple[Expr, Expr]:
+        """Return numerator and denominator."""
+        return self.args[0], self.args[1]
+
+    def doit(self, **hints: object) -> Expr:
+        """Return the plain quotient."""
+        del hints
+        return self.args[0] / self.args[1]
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Differentiate as the quotient it is."""
+        numerator, denominator = self.args
+        return 1 / denominator if argindex == 1 else -numerator / denominator**2
+
+    def _latex(self, printer: Any, exp: object = None) -> str:  # noqa: ANN401
+        return str(printer._print(self.doit() if exp is None else self.doit() ** exp))
+
+
+
+
+class cat:  # noqa: N801 - reads as a word in shapes
+    """A labelled concatenation along one axis: one stored tensor, one ledger line per segment.
+
+    A segment is a size or a tuple of factors.
+
+    >>> from paramsym import A, G
+    >>> cat(query=A, key=G, value=G).size
+    A + 2*G
+    """
+
+    __slots__ = ("segments",)
+
+    segments: tuple[tuple[str, tuple[Dim, ...]], ...]
+
+    def __init__(self, **segments: Dim | tuple[Dim, ...]) -> None:
+        """Gate every segment."""
+        if not segments:
+            message = "cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G)."
+            raise SizeError(message)
+        checked = tuple(
+            (label, tuple(size(factor, f"cat(): segment {label}") for factor in (value if isinstance(value, tuple) else (value,))))
+            for label, value in segments.items()
+        )
+        object.__setattr__(self, "segments", checked)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"cat is immutable; {name} cannot be set."
+        raise AttributeError(message)
+
+    @property
+    def size(self) -> Dim:
+        """The sum of the segments."""
+        return _plain(Polynomial.total(Polynomial.product(factors) for _, factors in self.segments))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, cat) and self.segments == other.segments
+
+    def __hash__(self) -> int:
+        return hash(self.segments)
+
+    def __repr__(self) -> str:
+        return f"cat({', '.join(f'{label}={text(factors[0] if len(factors) == 1 else factors)}' for label, factors in self.segments)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_cat, (self.segments,)
+
+
+def _make_cat(segments: tuple[tuple[str, tuple[Dim, ...]], ...]) -> cat:
+    return cat(**dict(segments))
+
+
+@dataclass(frozen=True)
+class stack:  # noqa: N801 - reads as a word in shapes
+    """An axis that stores ``stored`` slices of which one token uses ``used``: experts kept in one tensor.
+
+    >>> from paramsym import E, K
+    >>> stack(E, used=K).size
+    E
+    """
+
+    stored: Dim
+    used: Dim
+
+    def __post_init__(self) -> None:
+        """Gate both numbers; a token cannot use more than there are."""
+        object.__setattr__(self, "stored", size(self.stored, "stack(): stored"))
+        object.__setattr__(self, "used", size(self.used, "stack(): used"))
+        at_most(self.used, self.stored, "stack(): used", "stored")
+
+    @property
+    def size(self) -> Dim:
+        """What is stored."""
+        return self.stored
+
+    def __repr__(self) -> str:
+        return f"stack({text(self.stored)}, used={text(self.used)})"
+
+
+Factor: TypeAlias = int | Expr | cat | stack
+Axis: TypeAlias = Factor | tuple[Factor, ...]
+Width: TypeAlias = Annotated[int | Expr | cat | stack | tuple[int | Expr | cat | stack, ...], "axis"]
+"""A field annotated so holds a size whose factors may be written out: ``H``, or ``(A, per(H, A))``, or ``(cat(query=A, key=G), D)``."""
+
+
+def axis(value: object, where: str = "an axis") -> Axis:
+    """Return a size, or a tuple of factors whose product is one, checked; raise ``SizeError`` otherwise."""
+    if isinstance(value, cat | stack):
+        return value
+    if isinstance(value, tuple | list):
+        if not value:
+            message = f"{where} is an empty tuple; a composite axis has at least one factor."
+            raise SizeError(message)
+        checked = tuple(factor if isinstance(factor, cat | stack) else size(factor, where) for factor in value)
+        unchanged = isinstance(value, tuple) and all(map(operator.is_, value, checked))
+        return value if unchanged else checked  # type: ignore[return-value]
+    return size(value, where)
+
+
+def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
+    """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    if isinstance(small, int) and isinstance(large, int) and small > large:
+        message = f"{small_name} {small} is more than {large_name} {large}."
+        raise SizeError(message)
+
+
+def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) -> Dim:
+    """Return the exact quotient ``per(dividend, divisor)``, naming both sides in the error.
+
+    Raises:
+        DivisibilityError: where both are numbers and the quotient is not whole.
+    """
+    if isinstance(divisor, int) and isinstance(dividend, int):
+        quotient, remainder = divmod(dividend, divisor)
+        if remainder:
+            message = (
+                f"{dividend_name} {dividend} is not divisible by {divisor_name} {divisor} ({dividend} = {quotient}*{divisor} + {remainder})."
+            )
+            raise DivisibilityError(message)
+        return quotient
+    quotient = per(dividend, divisor)
+    return int(quotient) if isinstance(quotient, Integer) else quotient
+
+
+def factors_of(axis: Axis) -> tuple[Factor, ...]:
+    """Return the factors of an axis, composite or not."""
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+def extent(axis: Axis) -> Dim:
+    """Return the size of an axis as an int or a canonical expression."""
+    if isinstance(axis, int):
+        return axis
+    return _plain(Polynomial.product(factor.size if isinstance(factor, cat | stack) else factor for factor in factors_of(axis)))
+
+
+def _plain(polynomial: Polynomial) -> Dim:
+    constant = polynomial.constant
+    return constant if isinstance(constant, int) else polynomial.as_expr()
+
+
+def canonical(value: Dim) -> Dim:
+    """Return a size in its canonical form: an int, or an expanded expression."""
+    return value if isinstance(value, int) else _plain(Polynomial.of(value))
+
+
+def substitute(value: Any, mapping: Mapping[Expr, Expr]) -> Any:  # noqa: ANN401
+    """Put sizes in for symbols, all at once, anywhere inside sizes, axes, tuples and whatever offers ``substituted``."""
+    if isinstance(value, int | str) or value is None:
+        return value
+    if isinstance(value, Expr):
+        result = value.xreplace(dict(mapping))
+        return int(result) if isinstance(result, Integer) else result
+    if isinstance(value, tuple):
+        return tuple(substitute(item, mapping) for item in value)
+    if isinstance(value, cat):
+        return _make_cat(substitute(value.segments, mapping))
+    if isinstance(value, stack):
+        return stack(substitute(value.stored, mapping), substitute(value.used, mapping))
+    inner = getattr(value, "substituted", None)
+    return value if inner is None else inner(mapping)
+
+
+def symbols_in(value: object) -> Iterator[Symbol]:
+    """Yield the free symbols anywhere inside a field's value."""
+    if isinstance(value, int | str) or value is None:
+        return
+    if isinstance(value, Symbol):
+        yield value
+    elif isinstance(value, Expr):
+        yield from value.free_symbols
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from symbols_in(item)
+    elif isinstance(value, cat):
+        yield from symbols_in(value.segments)
+    elif isinstance(value, stack):
+        yield from symbols_in((value.stored, value.used))
+    else:
+        yield from getattr(value, "symbols", ())
+
+
+class _Readable(StrPrinter):  # type: ignore[misc]
+    """Write expressions so that reading them back as Python gives the same value: no 1/2 that becomes a float."""
+
+    def _print_Rational(self, expr: Rational) -> str:  # noqa: N802 - SymPy dispatches on this name
+        return f"Rational({expr.p}, {expr.q})"
+
+    def _print_Half(self, expr: Rational) -> str:  # noqa: N802 - SymPy dispatches on this name
+        return self._print_Rational(expr)
+
+    def _print_Mul(self, expr: Expr) -> str:  # noqa: N802 - SymPy dispatches on this name
+        coefficient, rest = expr.as_coeff_Mul()
+        if isinstance(coefficient, Rational) and not isinstance(coefficient, Integer):
+            return f"{self._print_Rational(coefficient)}*{self.parenthesize(rest, 50)}"
+        return str(super()._print_Mul(expr))
+
+
+def text(value: object) -> str:
+    """Return the source form of a field's value: ``eval(text(x)) == x`` with the letters in scope."""
+    if isinstance(value, Expr):
+        return str(_Readable().doprint(value))
+    if isinstance(value, tuple):
+        return f"({', '.join(text(item) for item in value)}{',' if len(value) == 1 else ''})"
+    return repr(value)

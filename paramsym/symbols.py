@@ -1,0 +1,83 @@
+"""The shared letters of the field: symbol, meaning, LaTeX form and the paper each comes from. Their only home.
+
+Every letter is a positive integer symbol. Several of them (``S``, ``E``, ``N``) are also names inside SymPy, so nothing in this library
+ever lets SymPy read a string.
+"""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Symbol
+
+from paramsym.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What a letter stands for: ``name``, ``meaning``, how LaTeX writes it and whose letter it is."""
+
+    name: str
+    meaning: str
+    source: str
+    latex: str = ""
+
+    @property
+    def symbol(self) -> Symbol:
+        """The SymPy symbol, a positive integer."""
+        return Symbol(self.name, integer=True, positive=True)
+
+
+_BERT = "Devlin et al. 2019, section 3"
+LETTERS = (
+    Letter("L", "number of layers (blocks)", _BERT),
+    Letter("E", "number of experts", "Shazeer et al. 2017 (there n)"),
+    Letter("A", "number of attention heads", _BERT),
+    Letter("G", "number of key/value heads (query groups)", "Ainslie et al. 2023, section 2.2"),
+    Letter("V", "vocabulary size", "Devlin et al. 2019, appendix A.2"),
+    Letter("P", "number of positions in a stored position table", "reference configurations"),
+    Letter("T", "number of token types (segments)", "reference configurations"),
+    Letter("F", "feed-forward width", "Vaswani et al. 2017, section 3.3 (there d_ff)"),
+    Letter("H", "hidden width", _BERT),
+    Letter("D", "width of one attention head", "Vaswani et al. 2017, section 3.2.2 (there d_k)"),
+    Letter("R", "rank of a low-rank factor", "Hu et al. 2021 (there r)"),
+    Letter("N", "number of classes, or of states in a state-space model", "reference configurations"),
+    Letter("C", "number of channels", "Stanford CS231n, convolutional networks (there D)"),
+    Letter("K", "kernel size", "Stanford CS231n, convolutional networks (there F)"),
+    Letter("W", "width of an image or length of a signal", "Stanford CS231n, convolutional networks"),
+    Letter("B", "batch size", "usual"),
+    Letter("S", "sequence length", "usual"),
+)
+"""The shared letters in the order in which a product names them: how many, then how wide."""
+
+BY_NAME = {letter.name: letter for letter in LETTERS}
+L, E, A, G, V, P, T, F, H, D, R, N, C, K, W, B, S = (letter.symbol for letter in LETTERS)
+
+
+def dims(names: str) -> Any:
+    """Return positive integer symbols for the names, as ``sympy.symbols`` does: one name gives a symbol, several a tuple.
+
+    Names are separated by spaces or commas; a trailing comma makes a tuple of one. Two calls with one name give the same symbol.
+
+    Raises:
+        ArgumentError: a name that is not an identifier, is a Python keyword, or no name at all.
+
+    >>> d, n = dims("d n")
+    >>> d.is_integer, d.is_positive, dims("d") == d
+    (True, True, True)
+    """
+    if not isinstance(names, str):
+        message = f"dims() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."
+        raise ArgumentError(message)
+    found = names.replace(",", " ").split()
+    for name in found:
+        if not name.isidentifier() or keyword.iskeyword(name):
+            message = f"{name!r} cannot name a size; use an identifier such as 'd' or 'd_model'."
+            raise ArgumentError(message)
+    if not found:
+        message = "dims() was given no name; write dims('d n')."
+        raise ArgumentError(message)
+    symbols = tuple(Symbol(name, integer=True, positive=True) for name in found)
+    return symbols if len(symbols) > 1 or names.rstrip().endswith(",") else symbols[0]

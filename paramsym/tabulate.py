@@ -1,0 +1,72 @@
+"""From a layer to a table: one row per tensor, or per part down to a depth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sympy import Expr, Integer
+
+from paramsym.polynomial import Polynomial
+from paramsym.render import latex
+from paramsym.render.table import Cell, Letters, Table
+from paramsym.symbols import LETTERS
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+    from paramsym.ledger import Line
+
+PAPER = Letters(tuple((letter.name, letter.latex or letter.name) for letter in LETTERS))
+"""The shared letters, as their papers write them."""
+
+
+def formula_latex(value: Expr | int) -> str:
+    """Return an expression as LaTeX in the shared letters."""
+    return latex.expression(value, PAPER)
+
+
+def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False) -> Table:
+    """Return the table of a layer: tensor by tensor, or the parts to a depth.
+
+    Rows of numbered copies stand once, under their template name, with the number of copies beside them. An alias is a row that adds
+    nothing and says whose tensor it is.
+    """
+    lines = [line for line in layer.lines if 0 not in line.stored and (buffers or not line.buffer)]
+    total = layer.params
+    caption = f"{type(layer).__name__}: {_amount(total)} parameters"
+    if depth is None:
+        rows = tuple(_tensor_row(line) for line in lines)
+        return Table(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, _cell(total), None), caption, PAPER)
+    sums: dict[str, list[Polynomial]] = {}
+    for line in lines:
+        sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
+            Polynomial.of(0) if line.alias_of or line.buffer else line.polynomial()
+        )
+    parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
+    if isinstance(total, Integer):
+        rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
+        return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), caption, PAPER)
+    return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), caption, PAPER)
+
+
+def _tensor_row(line: Line) -> tuple[Cell, ...]:
+    name = f"{line.name} [{line.label}]" if line.label else line.name
+    notes = [f"= {line.alias_of}"] if line.alias_of else []
+    if line.buffer:
+        notes.append("buffer")
+    elif not line.trainable:
+        notes.append("frozen")
+    copies = Polynomial.product((*line.stored, *(span.count for span in line.spans))).as_expr()
+    amount = None if line.alias_of or line.buffer else _cell(line.amount)
+    return (name, line.sizes, None if copies == 1 else _cell(copies), amount, ", ".join(notes))
+
+
+def _cell(value: Expr) -> Expr | int:
+    return int(value) if isinstance(value, Integer) else value
+
+
+def _amount(value: Expr) -> str:
+    return f"{int(value):,}" if isinstance(value, Integer) else str(value)
+
+
+def _share(amount: Expr, total: int) -> str:
+    return f"{100 * int(amount) / total:.1f} %" if total else ""
