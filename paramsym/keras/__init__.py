@@ -1,0 +1,38 @@
+"""The door for people who think in Keras' spelling: same arguments, same kind of value, what Keras stores.
+
+``ps.keras.LSTM(units=32, input_shape=(None, 10, 16))`` is the layer that ``ps.LSTM(16, 32, dialect="keras")`` is.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_HOMES = {
+    "dense": "Dense EinsumDense",
+    "embedding": "Embedding ReversibleEmbedding",
+    "normalization": "GroupNormalization LayerNormalization Normalization RMSNormalization UnitNormalization",
+    "batch_norm": "BatchNormalization",
+    "activation": "PReLU",
+    "convolution": "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
+    "separable": "DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D",
+    "recurrent": "GRU GRUCell LSTM LSTMCell SimpleRNN SimpleRNNCell",
+    "conv_lstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
+    "wrappers": "Bidirectional TimeDistributed",
+    "attention": "AdditiveAttention Attention GroupQueryAttention MultiHeadAttention",
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Load a door from its file, once."""
+    if name in _HOME_OF:
+        value = getattr(import_module(f"paramsym.keras.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    message = f"module 'paramsym.keras' has no attribute {name!r}; it has {', '.join(sorted(_HOME_OF))}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    """List the doors, loaded or not."""
+    return sorted(_HOME_OF)

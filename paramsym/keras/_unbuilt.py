@@ -1,0 +1,59 @@
+"""A Keras layer that waits for its input shape, and the reading of input shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.layer import Layer
+from paramsym.size import Dim, size
+
+Shape: TypeAlias = "Sequence[Dim | None]"
+
+
+@dataclass(frozen=True)
+class Unbuilt:
+    """A layer without its input shape; ``build(input_shape)`` gives the layer, as Keras builds on first use.
+
+    >>> import paramsym as ps
+    >>> waiting = ps.keras.Dense(4)
+    >>> waiting.build((None, 3)).params
+    16
+    """
+
+    name: str
+    build: Callable[[Any], Layer]
+
+    def __repr__(self) -> str:
+        return f"<keras.{self.name} waiting for its input_shape>"
+
+
+def door(name: str, build: Callable[[Any], Layer], input_shape: Any) -> Layer | Unbuilt:  # noqa: ANN401 - a shape, shapes, or nothing
+    """Build at once where there is an input shape, else wait for one."""
+    return Unbuilt(name, build) if input_shape is None else build(input_shape)
+
+
+def shape_of(input_shape: object, where: str, *, rank: int | None = None) -> tuple[Dim | None, ...]:
+    """Return an input shape as a checked tuple; unknown extents are None."""
+    if isinstance(input_shape, str | Mapping) or not isinstance(input_shape, Sequence):
+        message = f"{where}: input_shape is {input_shape!r}; wanted a tuple such as (None, 10, 16), batch first."
+        raise ArgumentError(message)
+    checked = tuple(None if extent is None else size(extent, f"{where}: input_shape[{i}]") for i, extent in enumerate(input_shape))
+    if rank is not None and len(checked) != rank:
+        message = f"{where}: input_shape {checked} has {len(checked)} axes; wanted {rank}, batch first."
+        raise ArgumentError(message)
+    return checked
+
+
+def axis_size(shape: tuple[Dim | None, ...], axis: int, where: str) -> Dim:
+    """Return the extent of an axis that the weights depend on; it must be known."""
+    if not -len(shape) <= axis < len(shape):
+        message = f"{where}: axis {axis} is outside the input shape {shape}."
+        raise ArgumentError(message)
+    extent = shape[axis]
+    if extent is None:
+        message = f"{where}: axis {axis} of the input shape {shape} is None, but the weights depend on it; give a size or a symbol."
+        raise SizeError(message)
+    return extent
