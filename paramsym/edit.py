@@ -9,8 +9,9 @@ from typing import Any
 from sympy import Integer, Symbol
 
 from paramsym.errors import StructureError, UnknownNameError
-from paramsym.layer import ANY, Layer, Part, Tensor, number_in
+from paramsym.layer import Layer, Part, Tensor
 from paramsym.ledger import Numbers
+from paramsym.paths import ANY, number_in
 from paramsym.size import canonical
 
 

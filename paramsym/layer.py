@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.fields import check_fields
 from paramsym.ledger import Ledger, Line, Numbers
+from paramsym.paths import ANY, check_tied_shapes, number_in, resolve_ties
 from paramsym.size import Axis, Count, Dim, axis, cat, count, extent, factors_of, stack, substitute, symbols_in, text
+from paramsym.sizing import mapping_from, published_sizes, two_of_one_name
 
 if TYPE_CHECKING:
     from paramsym.polynomial import Polynomial
@@ -220,8 +222,8 @@ class Layer:
         lines.extend(line for part in self.own_parts for line in part.lines())
         ties = self.ties()
         if ties:
-            firsts = _tie_groups(ties, [line.name for line in lines])
-            _check_tied_shapes(firsts, lines)
+            firsts = resolve_ties(ties, [line.name for line in lines])
+            check_tied_shapes(firsts, lines)
             lines = [replace(line, alias_of=firsts[line.name]) if line.name in firsts else line for line in lines]
         return tuple(lines)
 
@@ -264,7 +266,7 @@ class Layer:
         for group in _numbered_groups(self.own_parts):
             found.extend(_written_out(group))
         ties = self.ties()
-        firsts = _tie_groups(ties, [entry.name for entry in found]) if ties else {}
+        firsts = resolve_ties(ties, [entry.name for entry in found]) if ties else {}
         for entry in found:
             yield replace(entry, alias_of=firsts[entry.name]) if entry.name in firsts else entry
 
@@ -314,7 +316,8 @@ class Layer:
         >>> MultiHeadAttention(H, A).at(H=768, A=12).params
         2362368
         """
-        mapping = self._mapping(sizes, named)
+        given = [*self._given(sizes), *named.items()]
+        mapping = mapping_from(type(self).__name__, given, self.symbols)
         rebuilt = self.substituted(mapping)
         if _skeleton(rebuilt) != _skeleton(self):
             raise _restructured(self, rebuilt)
@@ -356,63 +359,15 @@ class Layer:
             raise SizeError(message)
         return int(self.params)
 
-    def _mapping(self, sizes: Mapping[Any, Any] | str | None, named: Mapping[str, Any]) -> dict[Symbol, Expr]:
-        given: list[tuple[Any, Any]] = list(named.items())
+    def _given(self, sizes: Mapping[Any, Any] | str | None) -> list[tuple[Any, Any]]:
+        if sizes is None:
+            return []
         if isinstance(sizes, str):
-            given = [*self._published_sizes(sizes).items(), *given]
-        elif sizes is not None:
-            if not isinstance(sizes, Mapping):
-                message = f"at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."
-                raise UnknownNameError(message)
-            given = [*sizes.items(), *given]
-        by_name = {symbol.name: symbol for symbol in self.symbols}
-        mapping: dict[Symbol, Expr] = {}
-        for key, value in given:
-            symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", None))
-            if symbol is None or (isinstance(key, Symbol) and key != symbol):
-                raise self._unknown_symbol(key, by_name)
-            checked = count(value, f"{type(self).__name__}.at(): {symbol}")
-            if symbol in mapping and mapping[symbol] != checked and not isinstance(sizes, str):
-                message = f"{type(self).__name__}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
-                raise SizeError(message)
-            mapping[symbol] = Integer(checked) if isinstance(checked, int) else checked
-        incoming = {s.name: s for value in mapping.values() for s in value.free_symbols}
-        for name, symbol in incoming.items():
-            if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
-                raise _two_of_one_name(type(self).__name__, symbol, by_name[name])
-        return mapping
-
-    def _unknown_symbol(self, key: object, by_name: Mapping[str, Symbol]) -> UnknownNameError:
-        has = f"it has {', '.join(sorted(by_name))}" if by_name else "it has no symbols"
-        hint = ""
-        if isinstance(key, Symbol) and key.name in by_name:
-            hint = f" Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
-        return UnknownNameError(f"{type(self).__name__} has no symbol {getattr(key, 'name', key)!r}; {has}.{hint}")
-
-    def _published_sizes(self, name: str) -> dict[Symbol, Any]:
-        """Translate a published size, given by constructor argument, to this layer's symbols."""
-        published = self.published
-        if name not in published:
-            known = f"known are {', '.join(published)}" if published else "it has none"
-            message = f"{type(self).__name__} has no published size {name!r}; {known}."
-            raise UnknownNameError(message)
-        found: dict[Symbol, Any] = {}
-        for argument, value in published[name].items():
-            held = getattr(self, argument)
-            if isinstance(held, Symbol):
-                if found.setdefault(held, value) != value:
-                    message = f"{type(self).__name__}: {name} needs {held} to be both {found[held]} and {value}."
-                    raise SizeError(message)
-        given = {symbol: Integer(value) for symbol, value in found.items()}
-        for argument, value in published[name].items():
-            held = substitute(getattr(self, argument), given)
-            if held != value:
-                message = (
-                    f"{type(self).__name__}: {name} has {argument}={value!r}, but this layer was built with {text(getattr(self, argument))};"
-                    f" build it with {argument}={value!r}."
-                )
-                raise StructureError(message)
-        return found
+            return list(published_sizes(type(self).__name__, self.published, sizes, lambda argument: getattr(self, argument)).items())
+        if isinstance(sizes, Mapping):
+            return list(sizes.items())
+        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."
+        raise ArgumentError(message)
 
     # Editing ------------------------------------------------------------------------------------------------------------------
 
@@ -497,7 +452,7 @@ class Layer:
         for symbol in self._symbols():
             known = seen.setdefault(symbol.name, symbol)
             if known is not symbol and known != symbol:
-                raise _two_of_one_name("", known, symbol)
+                raise two_of_one_name("", known, symbol)
 
     def _check_names(self) -> None:
         seen: set[object] = set()
@@ -522,17 +477,6 @@ def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any
 
 def _as_dim(value: Expr) -> Dim:
     return int(value) if isinstance(value, Integer) else value
-
-
-def _two_of_one_name(where: str, one: Symbol, other: Symbol) -> StructureError:
-    prefix = f"{where}: " if where else ""
-    return StructureError(
-        f"{prefix}two different symbols are named {one.name!r} (assumptions {_assumed(one)} and {_assumed(other)}); use one of them throughout."
-    )
-
-
-def _assumed(symbol: Symbol) -> str:
-    return ", ".join(f"{k}={v}" for k, v in symbol.assumptions0.items() if k in {"integer", "positive", "real"}) or "none"
 
 
 def _level(layer: Layer) -> Iterator[object]:
@@ -578,42 +522,6 @@ def _restructured(before: Layer, after: Layer) -> StructureError:
 
 def _short(words: str, limit: int = 200) -> str:
     return words if len(words) <= limit else words[: limit - 3] + "..."
-
-
-def _tie_groups(ties: Mapping[str, str], names: list[str]) -> dict[str, str]:
-    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order."""
-    if not ties:
-        return {}
-    position = {name: i for i, name in reversed(list(enumerate(names)))}
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        while name in leader:
-            name = leader[name]
-        return name
-
-    for pair in ties.items():
-        for name in pair:
-            if name not in position:
-                known = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
-                message = f"there is no tensor {name!r} to tie; the layer has {known or 'none'}."
-                raise StructureError(message)
-        one, two = sorted({find(name) for name in pair}, key=position.__getitem__)[:2] if find(pair[0]) != find(pair[1]) else ("", "")
-        if one:
-            leader[two] = one
-    return {name: find(name) for name in leader}
-
-
-def _check_tied_shapes(firsts: Mapping[str, str], lines: list[Line]) -> None:
-    sizes = {line.name: tuple(extent(stated) for stated in line.shape) for line in lines}
-    copies = {line.name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for line in lines}
-    for alias, first in firsts.items():
-        if sizes[alias] != sizes[first]:
-            message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
-            raise StructureError(message)
-        if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
-            message = f"{first!r} stands for many tensors and {alias!r} for others; tie them inside the repeated block, or name one copy."
-            raise StructureError(message)
 
 
 def _numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
@@ -690,23 +598,3 @@ def _visible(layer: Layer) -> Iterator[Part]:
             yield from _visible(part.layer)
         else:
             yield part
-
-
-ANY = -1
-"""What ``number_in`` returns for ``{}``: every copy."""
-
-
-def number_in(numbers: Numbers, name: str) -> int | None:
-    """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
-    if name in {numbers.pattern, str(numbers)}:
-        return ANY
-    before, after = numbers.pattern.split("{}", 1)
-    digits = name[len(before) : len(name) - len(after) if after else None]
-    if not (name.startswith(before) and name.endswith(after) and digits.isascii() and digits.isdigit()) or str(int(digits)) != digits:
-        return None
-    number = int(digits)
-    values = numbers.values
-    if values is not None:
-        return number if number in values else None
-    inside = not isinstance(numbers.start, int) or (number >= numbers.start and (number - numbers.start) % numbers.step == 0)
-    return number if inside else None

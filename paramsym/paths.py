@@ -1,0 +1,66 @@
+"""Dotted paths: which numbered copy a name means, and which tensor an alias is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paramsym.errors import StructureError
+from paramsym.ledger import Line, Numbers
+from paramsym.size import extent
+
+_LISTED = 12  # names shown in an error before it is cut short
+
+ANY = -1
+"""What ``number_in`` returns for ``{}``: every copy."""
+
+
+def number_in(numbers: Numbers, name: str) -> int | None:
+    """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
+    if name in {numbers.pattern, str(numbers)}:
+        return ANY
+    before, after = numbers.pattern.split("{}", 1)
+    digits = name[len(before) : len(name) - len(after) if after else None]
+    if not (name.startswith(before) and name.endswith(after) and digits.isascii() and digits.isdigit()) or str(int(digits)) != digits:
+        return None
+    number = int(digits)
+    values = numbers.values
+    if values is not None:
+        return number if number in values else None
+    inside = not isinstance(numbers.start, int) or (number >= numbers.start and (number - numbers.start) % numbers.step == 0)
+    return number if inside else None
+
+
+def resolve_ties(ties: Mapping[str, str], names: list[str]) -> dict[str, str]:
+    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order."""
+    if not ties:
+        return {}
+    position = {name: i for i, name in reversed(list(enumerate(names)))}
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while name in leader:
+            name = leader[name]
+        return name
+
+    for pair in ties.items():
+        for name in pair:
+            if name not in position:
+                known = ", ".join(names[:_LISTED]) + (f", ... ({len(names)} in all)" if len(names) > _LISTED else "")
+                message = f"there is no tensor {name!r} to tie; the layer has {known or 'none'}."
+                raise StructureError(message)
+        one, two = sorted({find(name) for name in pair}, key=position.__getitem__)[:2] if find(pair[0]) != find(pair[1]) else ("", "")
+        if one:
+            leader[two] = one
+    return {name: find(name) for name in leader}
+
+
+def check_tied_shapes(firsts: Mapping[str, str], lines: list[Line]) -> None:
+    sizes = {line.name: tuple(extent(stated) for stated in line.shape) for line in lines}
+    copies = {line.name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for line in lines}
+    for alias, first in firsts.items():
+        if sizes[alias] != sizes[first]:
+            message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
+            raise StructureError(message)
+        if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
+            message = f"{first!r} stands for many tensors and {alias!r} for others; tie them inside the repeated block, or name one copy."
+            raise StructureError(message)

@@ -1,0 +1,84 @@
+"""From what a user gives ``at`` to a mapping from symbols to sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.errors import SizeError, StructureError, UnknownNameError
+from paramsym.size import count, substitute, text
+
+
+def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol]) -> dict[Symbol, Expr]:
+    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names.
+
+    Raises:
+        UnknownNameError: a key that is none of the layer's symbols: a silent no-op is the classic trap of ``subs``.
+        SizeError: a value that is no size, or a symbol given twice.
+        StructureError: a value that brings in a second symbol of a name the layer keeps.
+    """
+    by_name = {symbol.name: symbol for symbol in symbols}
+    mapping: dict[Symbol, Expr] = {}
+    for key, value in given:
+        symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
+        if symbol is None or (isinstance(key, Symbol) and key != symbol):
+            raise _unknown_symbol(where, key, by_name)
+        checked = count(value, f"{where}.at(): {symbol}")
+        if symbol in mapping and mapping[symbol] != checked:
+            message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
+            raise SizeError(message)
+        mapping[symbol] = Integer(checked) if isinstance(checked, int) else checked
+    incoming = {symbol.name: symbol for value in mapping.values() for symbol in value.free_symbols}
+    for name, symbol in incoming.items():
+        if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
+            raise two_of_one_name(f"{where}.at()", symbol, by_name[name])
+    return mapping
+
+
+def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name: str, held: Callable[[str], Any]) -> dict[Symbol, Any]:
+    """Translate a published size, given by constructor argument, to the symbols that the arguments hold.
+
+    Raises:
+        UnknownNameError: no size of that name.
+        StructureError: the layer was built with another value than the published one.
+    """
+    if name not in published:
+        known = f"known are {', '.join(published)}" if published else "it has none"
+        message = f"{where} has no published size {name!r}; {known}."
+        raise UnknownNameError(message)
+    found: dict[Symbol, Any] = {}
+    for argument, value in published[name].items():
+        if isinstance(held(argument), Symbol) and found.setdefault(held(argument), value) != value:
+            message = f"{where}: {name} needs {held(argument)} to be both {found[held(argument)]} and {value}."
+            raise SizeError(message)
+    given = {symbol: Integer(value) for symbol, value in found.items()}
+    for argument, value in published[name].items():
+        if substitute(held(argument), given) != value:
+            message = (
+                f"{where}: {name} has {argument}={value!r}, but this layer was built with {argument}={text(held(argument))};"
+                f" build it with {argument}={value!r}."
+            )
+            raise StructureError(message)
+    return found
+
+
+def two_of_one_name(where: str, one: Symbol, other: Symbol) -> StructureError:
+    """Return the error for two symbols that print alike and are not equal."""
+    prefix = f"{where}: " if where else ""
+    return StructureError(
+        f"{prefix}two different symbols are named {one.name!r} (assumptions: {_assumed(one)}; and {_assumed(other)}); use one throughout."
+    )
+
+
+def _assumed(symbol: Symbol) -> str:
+    return ", ".join(f"{k}={v}" for k, v in symbol.assumptions0.items() if k in {"integer", "positive", "real"}) or "none"
+
+
+def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol]) -> UnknownNameError:
+    has = f"it has {', '.join(sorted(by_name))}" if by_name else "it has no symbols"
+    hint = ""
+    if isinstance(key, Symbol) and key.name in by_name:
+        hint = f" Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
+    return UnknownNameError(f"{where} has no symbol {getattr(key, 'name', key)!r}; {has}.{hint}")
