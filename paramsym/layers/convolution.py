@@ -1,0 +1,327 @@
+"""Convolutions and transposed convolutions over one, two and three spatial axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Tensor
+from paramsym.layers.spatial import exceeds_one, spread
+from paramsym.size import Axis, Count, Dim, divides, per
+
+Extents: TypeAlias = Dim | tuple[Dim, ...]
+"""One size for every spatial axis, or one per axis."""
+Margin: TypeAlias = Count | tuple[Count, ...]
+"""The same for what may be zero."""
+
+
+class _Convolution(Layer):
+    """The one statement behind the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
+
+    rank: ClassVar[int]
+    transposed: ClassVar[bool]
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents
+    padding: Margin | str
+    dilation: Extents
+    groups: Dim
+    bias: bool
+    padding_mode: str
+    dialect: str
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The kernel, then the bias."""
+        extents = spread(self.kernel_size, self.rank, "kernel_size")
+        wide, narrow = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
+        grouped: Axis = wide
+        if self.groups != 1:
+            grouped, narrow = (self.groups, per(wide, self.groups)), per(narrow, self.groups)
+        if self.dialect == "torch":
+            yield Tensor("weight", (grouped, narrow, *extents))
+        else:
+            yield Tensor("kernel", (*extents, narrow, grouped))
+        if self.bias:
+            yield Tensor("bias", (self.out_channels,), role="bias")
+
+    def conditions(self) -> None:
+        """Groups divide the channels on both sides; what the framework refuses is refused here."""
+        if self.groups != 1:
+            divides(self.groups, self.in_channels, "groups", "in_channels")
+            divides(self.groups, self.out_channels, "groups", "out_channels")
+        spread(self.kernel_size, self.rank, "kernel_size")
+        stride, dilation = spread(self.stride, self.rank, "stride"), spread(self.dilation, self.rank, "dilation")
+        if not isinstance(self.padding, str):
+            spread(self.padding, self.rank, "padding")
+        if self.dialect == "keras":
+            self._keras_conditions(stride, dilation)
+        else:
+            self._torch_conditions(stride)
+
+    def _torch_conditions(self, stride: tuple[Dim, ...]) -> None:
+        if isinstance(self.padding, str) and self.transposed:
+            message = f"padding is {self.padding!r}; a transposed convolution in torch takes numbers, as in padding=1."
+            raise ArgumentError(message)
+        if self.padding == "causal":
+            message = "padding='causal' is Keras' (dialect='keras'); in torch write padding=0 and pad on the left yourself."
+            raise ArgumentError(message)
+        if self.padding == "same" and any(step != 1 for step in stride):
+            message = (
+                f"padding='same' with stride {self.stride}: torch has no 'same' for strided convolutions; give the padding in numbers."
+            )
+            raise ArgumentError(message)
+        if self.transposed and self.padding_mode != "zeros":
+            message = f"padding_mode is {self.padding_mode!r}; a transposed convolution knows 'zeros' only."
+            raise ArgumentError(message)
+
+    def _keras_conditions(self, stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
+        if self.padding_mode != "zeros":
+            message = f"padding_mode is {self.padding_mode!r}; Keras' convolutions pad with zeros."
+            raise ArgumentError(message)
+        if self.transposed and self.groups != 1:
+            message = f"groups is {self.groups}; Keras' transposed convolutions have no groups."
+            raise ArgumentError(message)
+        if self.padding == "causal" and (self.rank != 1 or self.transposed):
+            message = "padding='causal' is for convolutions over one axis, Conv1d."
+            raise ArgumentError(message)
+        if exceeds_one(stride) and exceeds_one(dilation):
+            message = f"stride {self.stride} together with dilation {self.dilation}: Keras takes one of them above 1, not both."
+            raise ArgumentError(message)
+
+
+class _Transposed(_Convolution):
+    """What only transposed convolutions have: padding of the output."""
+
+    transposed = True
+
+    output_padding: Margin | None
+
+    def conditions(self) -> None:
+        """The output is padded by less than a stride in Keras; torch checks that when the layer is called."""
+        super().conditions()
+        if self.output_padding is None:
+            if self.dialect == "torch":
+                message = "output_padding is None, which is Keras' (dialect='keras'); torch takes numbers."
+                raise ArgumentError(message)
+            return
+        padding = spread(self.output_padding, self.rank, "output_padding")
+        stride = spread(self.stride, self.rank, "stride")
+        for extra, step in zip(padding, stride, strict=True):
+            if self.dialect == "keras" and isinstance(extra, int) and isinstance(step, int) and extra >= step > 1:
+                message = f"output_padding {self.output_padding} is not less than stride {self.stride}."
+                raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class Conv1d(_Convolution):
+    r"""A convolution over sequences: every output channel has one kernel for each input channel of its group.
+
+    ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` the
+    first is ``kernel``, (kernel, in_channels/groups, out_channels). Parameters: out*in/groups*k + out. Stride, padding, dilation and
+    padding mode change no count; they are those of the reference.
+
+    Raises:
+        DivisibilityError: groups that do not divide both numbers of channels.
+        ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride; an unknown padding mode.
+
+    Reference: ``torch.nn.Conv1d``; Keras: ``Conv1D``.
+
+    >>> from paramsym import C, F, K, dims
+    >>> Conv1d(C, F, K).params
+    C*F*K + F
+    >>> Conv1d(C, F, K, groups=dims("g"), bias=False).params
+    C*F*K/g
+    """
+
+    rank = 1
+    transposed = False
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid", "causal"] = 0
+    dilation: Extents = 1
+    groups: Dim = 1
+    bias: bool = True
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class Conv2d(_Convolution):
+    r"""A convolution over images: every output channel has one kernel for each input channel of its group.
+
+    ``weight`` is (out_channels, in_channels/groups, height, width); ``bias``, where there is one, (out_channels,). With
+    ``dialect="keras"`` the first is ``kernel``, (height, width, in_channels/groups, out_channels). Parameters:
+    out*in/groups*height*width + out. Stride, padding, dilation and padding mode change no count.
+
+    Raises:
+        DivisibilityError: groups that do not divide both numbers of channels.
+        ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride; an unknown padding mode.
+
+    Reference: ``torch.nn.Conv2d``; Keras: ``Conv2D``. LeCun et al. 1998, section II.A.
+
+    >>> from paramsym import C, F, K
+    >>> Conv2d(C, F, K).params
+    C*F*K**2 + F
+    >>> Conv2d(C, F, (1, K), bias=False).params
+    C*F*K
+    >>> Conv2d(3, 64, 7, groups=2)
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.DivisibilityError: Conv2d: in_channels 3 is not divisible by groups 2 (3 = 1*2 + 1).
+    """
+
+    rank = 2
+    transposed = False
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    groups: Dim = 1
+    bias: bool = True
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class Conv3d(_Convolution):
+    r"""A convolution over volumes or videos: every output channel has one kernel for each input channel of its group.
+
+    ``weight`` is (out_channels, in_channels/groups, depth, height, width); ``bias``, where there is one, (out_channels,). With
+    ``dialect="keras"`` the first is ``kernel``, (depth, height, width, in_channels/groups, out_channels). Parameters:
+    out*in/groups*depth*height*width + out. Stride, padding, dilation and padding mode change no count.
+
+    Raises:
+        DivisibilityError: groups that do not divide both numbers of channels.
+        ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride; an unknown padding mode.
+
+    Reference: ``torch.nn.Conv3d``; Keras: ``Conv3D``.
+
+    >>> from paramsym import C, F, K
+    >>> Conv3d(C, F, K).params
+    C*F*K**3 + F
+    """
+
+    rank = 3
+    transposed = False
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    groups: Dim = 1
+    bias: bool = True
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class ConvTranspose1d(_Transposed):
+    r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so its kernel stands the other way round.
+
+    ``weight`` is (in_channels, out_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` the
+    first is ``kernel``, (kernel, out_channels, in_channels), without groups. Parameters: in*out/groups*k + out.
+
+    Raises:
+        DivisibilityError: groups that do not divide both numbers of channels.
+        ArgumentError: a tuple that is not one entry long; a padding mode other than zeros.
+
+    Reference: ``torch.nn.ConvTranspose1d``; Keras: ``Conv1DTranspose``.
+
+    >>> from paramsym import C, F, K
+    >>> ConvTranspose1d(C, F, K).params
+    C*F*K + F
+    """
+
+    rank = 1
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    output_padding: Margin | None = 0
+    groups: Dim = 1
+    bias: bool = True
+    dilation: Extents = 1
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class ConvTranspose2d(_Transposed):
+    r"""A transposed convolution over images: the gradient of ``Conv2d``, so its kernel stands the other way round.
+
+    ``weight`` is (in_channels, out_channels/groups, height, width); ``bias``, where there is one, (out_channels,). With
+    ``dialect="keras"`` the first is ``kernel``, (height, width, out_channels, in_channels), without groups. Parameters:
+    in*out/groups*height*width + out.
+
+    Raises:
+        DivisibilityError: groups that do not divide both numbers of channels.
+        ArgumentError: a tuple that is not two entries long; a padding mode other than zeros.
+
+    Reference: ``torch.nn.ConvTranspose2d``; Keras: ``Conv2DTranspose``. Zeiler et al. 2010, "Deconvolutional networks".
+
+    >>> from paramsym import C, F, K
+    >>> ConvTranspose2d(C, F, K).params
+    C*F*K**2 + F
+    """
+
+    rank = 2
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    output_padding: Margin | None = 0
+    groups: Dim = 1
+    bias: bool = True
+    dilation: Extents = 1
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class ConvTranspose3d(_Transposed):
+    r"""A transposed convolution over volumes: the gradient of ``Conv3d``, so its kernel stands the other way round.
+
+    ``weight`` is (in_channels, out_channels/groups, depth, height, width); ``bias``, where there is one, (out_channels,). With
+    ``dialect="keras"`` the first is ``kernel``, (depth, height, width, out_channels, in_channels), without groups. Parameters:
+    in*out/groups*depth*height*width + out.
+
+    Raises:
+        DivisibilityError: groups that do not divide both numbers of channels.
+        ArgumentError: a tuple that is not three entries long; a padding mode other than zeros.
+
+    Reference: ``torch.nn.ConvTranspose3d``; Keras: ``Conv3DTranspose``.
+
+    >>> from paramsym import C, F, K
+    >>> ConvTranspose3d(C, F, K).params
+    C*F*K**3 + F
+    """
+
+    rank = 3
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    output_padding: Margin | None = 0
+    groups: Dim = 1
+    bias: bool = True
+    dilation: Extents = 1
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
