@@ -24,14 +24,10 @@ _HOMES = {
     "paramsym.layers.position": "LearnedPositions RelativeBias RotaryPositions SinusoidalPositions",
     "paramsym.layers.patch": "PatchEmbedding",
     "paramsym.layers.normalization": "GroupNorm LayerNorm LocalResponseNorm Normalization RMSNorm UnitNormalization",
-    "paramsym.layers.batch_norm": (
-        "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d SyncBatchNorm"
-    ),
+    "paramsym.layers.batch_norm": ("BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d SyncBatchNorm"),
     "paramsym.layers.activation": "PReLU",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
-    "paramsym.layers.separable": (
-        "DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"
-    ),
+    "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
     "paramsym.layers.recurrent": "GRU GRUCell LSTM LSTMCell PeepholeLSTM PeepholeLSTMCell RNN RNNCell",
     "paramsym.layers.conv_lstm": "ConvLSTM1d ConvLSTM2d ConvLSTM3d",
@@ -42,9 +38,7 @@ _HOMES = {
     "paramsym.layers.feed_forward": "FeedForward GatedFeedForward",
     "paramsym.layers.experts": "MixtureOfExperts",
     "paramsym.layers.fast_feed_forward": "FastFeedForward",
-    "paramsym.layers.transformer": (
-        "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"
-    ),
+    "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
     "paramsym.layers.mamba": "Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
     "paramsym.config": "from_config",

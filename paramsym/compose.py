@@ -41,7 +41,7 @@ class _Container(Layer):
         for name, layer in self.items:
             yield Part(name, layer)
 
-    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes into every layer."""
         return type(self)({name: substitute(layer, mapping) for name, layer in self.items})
 
@@ -191,11 +191,11 @@ class Repeat(Layer):
                 here, start = canonical(here - 1), self.start + period
             yield Part("", block, Numbers(count(here, "copies"), start, period, self.name, self.index), used=self.used)
 
-    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""
         index, inner = self.index, free_of(self.index, mapping)
-        if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in value.free_symbols):
-            fresh = _fresh(index, {s.name for value in inner.values() for s in value.free_symbols} | {s.name for s in self.symbols})
+        if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in symbols_in(value)):
+            fresh = _fresh(index, {s.name for value in inner.values() for s in symbols_in(value)} | {s.name for s in self.symbols})
             inner, index = {**inner, index: fresh}, fresh
         return type(self)(
             substitute(self.block, inner),
@@ -329,11 +329,11 @@ class Tied(Layer):
         """Return the layer and the pairs."""
         return (self.layer, dict(self.pairs)), {}
 
-    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes into the layer."""
         return type(self)(substitute(self.layer, mapping), self.pairs)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner layer's argument is
+    def __getattr__(self, name: str) -> Any:
         """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
         if name.startswith("_") or "layer" not in self.__dict__:
             raise AttributeError(name)

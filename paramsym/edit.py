@@ -35,7 +35,7 @@ class Edited(Layer):
         """The inner layer's named sizes."""
         return self.layer.published
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the inner layer's argument is
+    def __getattr__(self, name: str) -> Any:
         """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
         if name.startswith("_") or "layer" not in self.__dict__:
             raise AttributeError(name)

@@ -22,14 +22,15 @@ from paramsym.size import Count, Dim, Width, axis, cat, count, size, stack
 Check: TypeAlias = Callable[[Any, str], Any]
 
 
-def check_fields(layer: Any) -> None:  # noqa: ANN401 - any dataclass
+def check_fields(layer: Any) -> None:
     """Check and normalise every field of a frozen dataclass in place.
 
     Raises:
         SizeError: a size or count that cannot be one.
         ArgumentError: a flag or option of the wrong type or value.
     """
-    for name, check in _checks(type(layer)):
+    cls: type = type(layer)
+    for name, check in _checks(cls):
         value = getattr(layer, name)
         checked = check(value, name)
         if checked is not value:
@@ -55,7 +56,7 @@ def _hints(cls: type) -> dict[str, Any]:
         return {field.name: words.get(field.type, object) if isinstance(field.type, str) else field.type for field in fields(cls)}
 
 
-def _check_of(hint: Any) -> Check | None:  # noqa: ANN401 - a type hint
+def _check_of(hint: Any) -> Check | None:
     """Return the check for a hint, or None where anything goes."""
     origin = get_origin(hint)
     if origin is Annotated:
@@ -77,7 +78,7 @@ def _check_of_union(hints: tuple[Any, ...]) -> Check | None:
         return None
     optional = len(checks) < len(hints)
 
-    def check_union(value: Any, where: str) -> Any:  # noqa: ANN401
+    def check_union(value: Any, where: str) -> Any:
         if value is None and optional:
             return None
         return _matching(value, checks)(value, where)  # type: ignore[misc]
@@ -109,32 +110,34 @@ def _is_size_like(value: object, kind: object) -> bool:
 
 
 def _check_of_tuple(hints: tuple[Any, ...]) -> Check:
-    if len(hints) == 2 and hints[1] is Ellipsis:  # noqa: PLR2004 - tuple[X, ...]
+    if len(hints) == 2 and hints[1] is Ellipsis:
         each = _check_of(hints[0])
 
-        def check_all(value: Any, where: str) -> Any:  # noqa: ANN401
+        def check_all(value: Any, where: str) -> Any:
             items = _as_tuple(value, where)
             return items if each is None else _same(value, tuple(each(item, f"{where}[{i}]") for i, item in enumerate(items)))
 
         return check_all
     checks = [_check_of(hint) for hint in hints]
 
-    def check_each(value: Any, where: str) -> Any:  # noqa: ANN401
+    def check_each(value: Any, where: str) -> Any:
         items = _as_tuple(value, where)
         if len(items) != len(checks):
             message = f"{where} has {len(items)} entries; wanted {len(checks)}."
             raise ArgumentError(message)
-        return _same(value, tuple(item if c is None else c(item, f"{where}[{i}]") for i, (item, c) in enumerate(zip(items, checks, strict=True))))
+        return _same(
+            value, tuple(item if c is None else c(item, f"{where}[{i}]") for i, (item, c) in enumerate(zip(items, checks, strict=True)))
+        )
 
     return check_each
 
 
-def _same(before: object, after: tuple[Any, ...]) -> Any:  # noqa: ANN401
+def _same(before: object, after: tuple[Any, ...]) -> Any:
     unchanged = isinstance(before, tuple) and all(map(operator.is_, before, after))
     return before if unchanged else after
 
 
-def _as_tuple(value: Any, where: str) -> tuple[Any, ...]:  # noqa: ANN401
+def _as_tuple(value: Any, where: str) -> tuple[Any, ...]:
     if isinstance(value, tuple | list):
         return tuple(value)
     message = f"{where} is {value!r} ({type(value).__name__}); wanted a tuple."
@@ -142,7 +145,7 @@ def _as_tuple(value: Any, where: str) -> tuple[Any, ...]:  # noqa: ANN401
 
 
 def _one_of(options: tuple[Any, ...]) -> Check:
-    def check_option(value: Any, where: str) -> Any:  # noqa: ANN401
+    def check_option(value: Any, where: str) -> Any:
         if value in options and not isinstance(value, bool):
             return value
         message = f"{where} is {value!r}; wanted one of {', '.join(map(repr, options))}."
@@ -156,7 +159,7 @@ def _instance(kind: type) -> Check | None:
         return None
     words = {bool: "True or False", str: "a string", float: "a number", int: "a whole number"}
 
-    def check_instance(value: Any, where: str) -> Any:  # noqa: ANN401
+    def check_instance(value: Any, where: str) -> Any:
         accepted = (int, float) if kind is float else kind
         if isinstance(value, accepted) and (kind is bool or not isinstance(value, bool)):
             return value

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from sympy import Expr, Integer, Symbol
 
@@ -95,8 +96,8 @@ def _products(factors: list[Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
 class Part:
     """A layer inside a layer, by name.
 
-    An empty ``name`` puts the part on its parent's own level. ``numbers`` makes numbered copies; the name is then the pattern's. ``used`` is
-    how many copies one token uses (default: all of them): k of E experts, or L uses of one shared block.
+    An empty ``name`` puts the part on its parent's own level. ``numbers`` makes numbered copies; the name is then the pattern's. ``used``
+    is how many copies one token uses (default: all of them): k of E experts, or L uses of one shared block.
     """
 
     name: str
@@ -108,7 +109,7 @@ class Part:
     def __post_init__(self) -> None:
         """Gate the layer and the numbers."""
         if not isinstance(self.layer, Layer):
-            message = f"part {self.name!r} is {self.layer!r}, not a layer."
+            message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
             raise StructureError(message)
         if self.used is not None:
             object.__setattr__(self, "used", count(self.used, f"part {self.name!r}: used"))
@@ -158,12 +159,12 @@ class Layer:
 
     def __init_subclass__(cls) -> None:
         """Keep the base's ``repr``, which a dataclass would replace; refuse a field that hides part of the contract."""
-        hidden = [name for name in cls.__dict__.get("__annotations__", {}) if name in _CONTRACT]
+        hidden = [name for name in get_annotations(cls) if name in _CONTRACT]
         if hidden:
             message = f"{cls.__name__}: a field cannot be named {hidden[0]!r}, which every layer already has; choose another name."
             raise StructureError(message)
         if "__repr__" not in cls.__dict__:
-            cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[method-assign]
+            cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[assignment, method-assign]
 
     def __new__(cls, *_args: object, **_kwargs: object) -> Self:
         """Refuse a class that forgot its decorator: it would have no fields."""
@@ -230,11 +231,7 @@ class Layer:
     def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
         """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
         return Ledger(
-            tuple(
-                line
-                for line in self.lines
-                if (buffers or not line.buffer) and (aliases or not line.alias_of) and 0 not in line.stored
-            )
+            tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and 0 not in line.stored)
         )
 
     @cached_property
@@ -321,30 +318,31 @@ class Layer:
         rebuilt = self.substituted(mapping)
         if _skeleton(rebuilt) != _skeleton(self):
             raise _restructured(self, rebuilt)
-        root, before = self._origin
+        root, before = self.origin
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
-        rebuilt.__dict__["_origin"] = (root, after)
+        rebuilt.__dict__["origin"] = (root, after)
         return rebuilt
 
-    def substituted(self, mapping: Mapping[Expr, Expr]) -> Self:
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Return the layer rebuilt through its constructor with values for symbols; ``at`` is the checked door."""
         arguments, named = self.arguments()
         return type(self)(*substitute(tuple(arguments), mapping), **{name: substitute(value, mapping) for name, value in named.items()})
 
     @cached_property
-    def _origin(self) -> tuple[Layer, dict[Symbol, Dim]]:
+    def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:
+        """The layer before sizes were put in, and the sizes."""
         return self, {}
 
     @property
     def formula(self) -> Expr:
         """The closed form before sizes were put in; where none were, ``params``."""
-        return self._origin[0].params
+        return self.origin[0].params
 
     @property
     def sizes(self) -> dict[Symbol, Dim]:
         """The sizes that ``at`` put in, by symbol."""
-        return dict(self._origin[1])
+        return dict(self.origin[1])
 
     @property
     def count(self) -> int:
@@ -354,7 +352,7 @@ class Layer:
             SizeError: while symbols are left.
         """
         if not isinstance(self.params, Integer):
-            left = ", ".join(sorted(symbol.name for symbol in self.params.free_symbols))
+            left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.params)))
             message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params."
             raise SizeError(message)
         return int(self.params)
@@ -366,7 +364,7 @@ class Layer:
             return list(published_sizes(type(self).__name__, self.published, sizes, lambda argument: getattr(self, argument)).items())
         if isinstance(sizes, Mapping):
             return list(sizes.items())
-        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."
+        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."  # type: ignore[unreachable]
         raise ArgumentError(message)
 
     # Editing ------------------------------------------------------------------------------------------------------------------
@@ -376,13 +374,13 @@ class Layer:
 
         A tie that ends inside the replaced layer is undone, as it would be in the reference framework.
         """
-        from paramsym.edit import edited  # noqa: PLC0415 - an edit is itself a layer
+        from paramsym.edit import edited
 
         return edited(self, path, layer)
 
     def freeze(self, path: str = "") -> Layer:
         """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more."""
-        from paramsym.edit import frozen  # noqa: PLC0415 - an edit is itself a layer
+        from paramsym.edit import frozen
 
         return frozen(self, path)
 
@@ -390,13 +388,13 @@ class Layer:
 
     def table(self, depth: int | None = None, *, buffers: bool = False) -> Table:
         """Return a table of every tensor, or, with ``depth``, of the parts to that depth; text, HTML, LaTeX, Markdown and CSV."""
-        from paramsym.tabulate import tabulate  # noqa: PLC0415 - keeps the contract free of formats
+        from paramsym.tabulate import tabulate
 
         return tabulate(self, depth, buffers=buffers)
 
     def to_latex(self) -> str:
         """Return the closed form as LaTeX, without dollar signs."""
-        from paramsym.tabulate import formula_latex  # noqa: PLC0415 - keeps the contract free of formats
+        from paramsym.tabulate import formula_latex
 
         return formula_latex(self.params)
 
@@ -426,12 +424,12 @@ class Layer:
         return f"{type(self).__name__}({', '.join(inside)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        origin = self._origin
+        origin = self.origin
         return _restored, (type(self), *self.arguments(), None if origin[0] is self else origin)
 
     def __add__(self, other: object) -> Layer:
         """``a + b`` is ``Sequential(a, b)``."""
-        from paramsym.compose import chain  # noqa: PLC0415 - shorthand for a composite
+        from paramsym.compose import chain
 
         return chain(self, other) if isinstance(other, Layer) else NotImplemented
 
@@ -441,7 +439,7 @@ class Layer:
 
     def __rmul__(self, other: object) -> Layer:
         """``12 * block`` and ``L * block`` repeat."""
-        from paramsym.compose import Repeat  # noqa: PLC0415 - shorthand for a composite
+        from paramsym.compose import Repeat
 
         return Repeat(self, count(other, "a repeat's number of copies"))
 
@@ -452,7 +450,7 @@ class Layer:
         for symbol in self._symbols():
             known = seen.setdefault(symbol.name, symbol)
             if known is not symbol and known != symbol:
-                raise two_of_one_name("", known, symbol)
+                raise two_of_one_name(known, symbol)
 
     def _check_names(self) -> None:
         seen: set[object] = set()
@@ -471,7 +469,7 @@ _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) 
 def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any], origin: object) -> Layer:
     layer = cls(*arguments, **named)
     if origin is not None:
-        layer.__dict__["_origin"] = origin
+        layer.__dict__["origin"] = origin
     return layer
 
 
@@ -511,9 +509,7 @@ def _restructured(before: Layer, after: Layer) -> StructureError:
     old, new = _skeleton(before), _skeleton(after)
     lost = [".".join(key[0]) for key in old if key not in new]  # type: ignore[arg-type]
     gained = [".".join(key[0]) for key in new if key not in old]  # type: ignore[arg-type]
-    changes = "; ".join(
-        f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names
-    )
+    changes = "; ".join(f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names)
     return StructureError(
         f"{type(before).__name__}.at(): these sizes change which tensors exist ({changes or 'in another order'});"
         f" build the layer with them instead: {_short(repr(after))}."
@@ -544,7 +540,7 @@ def _written_out(group: list[Part]) -> Iterator[Entry]:
         for part in group:
             yield from _prefixed(str(part.step), part.layer.entries(), frozen=part.frozen)
         return
-    copies = []
+    copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
     for part in group:
         numbers = part.numbers
         assert numbers is not None  # noqa: S101 - for the type checker; the branch above took the others
@@ -554,7 +550,7 @@ def _written_out(group: list[Part]) -> Iterator[Entry]:
         copies.extend((number, part, numbers, entries) for number in numbers.values)
     for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
         if entries is None:
-            entries = list(part.layer.substituted({numbers.index: Integer(number)}).entries())  # type: ignore[dict-item]  # noqa: PLW2901
+            entries = list(part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries())  # noqa: PLW2901
         yield from _prefixed(numbers.name(number), entries, frozen=part.frozen)
 
 

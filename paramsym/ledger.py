@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from sympy import Expr, Integer, Symbol
 
 from paramsym.polynomial import Polynomial
-from paramsym.size import Axis, Count, Dim, canonical, cat, extent, substitute, symbols_in, text
+from paramsym.size import Axis, Count, Dim, Factor, canonical, cat, extent, substitute, symbols_in, text
 
 Kind: TypeAlias = Literal["stored", "used"]
 
@@ -126,7 +126,7 @@ class Line:
             free.update(symbols_in((span.start, span.count)))
         return free
 
-    def substituted(self, mapping: Mapping[Expr, Expr]) -> Line:
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Line:
         """Put sizes in for symbols."""
         return replace(
             self,
@@ -141,10 +141,10 @@ def _segment(axis: Axis, label: str) -> Axis:
     """Return an axis with its labelled concatenation narrowed to one segment."""
     if not label:
         return axis
-    factors: list[Dim | object] = []
+    factors: list[Factor] = []
     for factor in axis if isinstance(axis, tuple) else (axis,):
         factors.extend(dict(factor.segments).get(label, (factor.size,)) if isinstance(factor, cat) else (factor,))
-    return tuple(factors)  # type: ignore[return-value]
+    return tuple(factors)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ def resolve_ties(ties: Mapping[str, str], names: list[str]) -> dict[str, str]:
 
 
 def check_tied_shapes(firsts: Mapping[str, str], lines: list[Line]) -> None:
+    """Raise ``StructureError`` where an alias and its first name differ in shape, or stand for different numbers of tensors."""
     sizes = {line.name: tuple(extent(stated) for stated in line.shape) for line in lines}
     copies = {line.name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for line in lines}
     for alias, first in firsts.items():

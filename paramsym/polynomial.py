@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, gcd, lcm
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import sympy
 from sympy import Add, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, floor
@@ -146,7 +146,7 @@ class Polynomial:
                 common = {g: min(common.get(g, 0), exponents.get(g, 0)) for g in common.keys() | exponents.keys()}
         denominators = lcm(*(Fraction(c).denominator for c in self.terms.values()))
         divisor = Fraction(gcd(*(int(c * denominators) for c in self.terms.values())), denominators)
-        if sympy.Integer(-1) in self.as_expr().as_ordered_terms()[0].as_ordered_factors():
+        if sympy.Integer(-1) in cast("Expr", self.as_expr().as_ordered_terms()[0]).as_ordered_factors():
             divisor = -divisor
         content = Polynomial({frozenset((g, e) for g, e in (common or {}).items() if e): divisor})
         return content, self * content.inverse()
@@ -175,15 +175,16 @@ class Polynomial:
     @property
     def free_symbols(self) -> frozenset[Symbol]:
         """The symbols of all generators."""
-        return frozenset(symbol for monomial in self.terms for generator, _ in monomial for symbol in generator.free_symbols)
+        return frozenset(
+            symbol for monomial in self.terms for generator, _ in monomial for symbol in cast("set[Symbol]", generator.free_symbols)
+        )
 
     def as_expr(self) -> Expr:
         """Return the expanded SymPy expression; equal polynomials give structurally equal expressions."""
         if self._expr is None:
-            self._expr = Add(*(
-                Mul(_number(c), *(Pow(generator, exponent) for generator, exponent in monomial))
-                for monomial, c in self.terms.items()
-            ))
+            self._expr = Add(
+                *(Mul(_number(c), *(Pow(generator, exponent) for generator, exponent in monomial)) for monomial, c in self.terms.items())
+            )
         return self._expr
 
     def diff(self, symbol: Symbol) -> Polynomial:
@@ -226,7 +227,7 @@ class Polynomial:
         Raises:
             SizeError: where such a sum has a symbolic count.
         """
-        if all(g == index and e >= 0 or index not in g.free_symbols for monomial in self.terms for g, e in monomial):
+        if all((g == index and e >= 0) or index not in g.free_symbols for monomial in self.terms for g, e in monomial):
             position = sympy.Dummy("position")
             shifted = self.replace(index, start + Polynomial.of(position) * Polynomial.of(step))
             parts = []
@@ -243,7 +244,7 @@ class Polynomial:
             )
             raise SizeError(message)
         expression = self.as_expr()
-        return Polynomial.total(Polynomial.of(expression.xreplace({index: Integer(first + step * i)})) for i in range(number))
+        return Polynomial.total(Polynomial.of(cast("Expr", expression.xreplace({index: Integer(first + step * i)}))) for i in range(number))
 
 
 _UNIT = Polynomial({ONE: 1})
@@ -266,12 +267,12 @@ def _settled(polynomial: Polynomial) -> Polynomial:
         del content
         generator = primitive.as_expr() if primitive is not None else base
         result = {_times(monomial, frozenset({(generator, -exponent)})): c for monomial, c in result.items()}
-    scale = _fraction(sympy.factor_list(denominator)[0])
+    scale = _fraction(cast("Rational", sympy.factor_list(denominator)[0]))
     return Polynomial({monomial: c / scale for monomial, c in result.items()})
 
 
-def _fraction(number: Expr) -> Fraction:
-    return Fraction(int(number.p), int(number.q))  # type: ignore[attr-defined]
+def _fraction(number: Rational) -> Fraction:
+    return Fraction(int(number.p), int(number.q))
 
 
 @lru_cache(maxsize=1 << 14)

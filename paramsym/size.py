@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex, TypeAlias, cast
 
 from sympy import Expr, Function, Integer, Rational, Symbol
 from sympy.printing.str import StrPrinter
@@ -61,7 +61,7 @@ def _gate(value: object, where: str, least: int) -> Dim:
         shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{value}, not a whole number"
         message = f"{where} is {_short(shown)}; {wanted}.{hint}"
         raise SizeError(message)
-    number = operator.index(value)  # type: ignore[arg-type]
+    number = operator.index(cast("SupportsIndex", value))
     if number < least:
         message = f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}."
         raise SizeError(message)
@@ -94,7 +94,7 @@ def _check_expression(value: Expr, where: str) -> None:
         raise SizeError(message)
 
 
-class per(Function):  # type: ignore[misc]  # noqa: N801 - reads as a word in formulas, like SymPy's floor
+class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's floor
     """An exact quotient a/b that must come out as a positive integer once numbers arrive.
 
     It remembers that it is exact inside sums and products, too. Derivatives and counts treat it as the quotient.
@@ -115,13 +115,13 @@ class per(Function):  # type: ignore[misc]  # noqa: N801 - reads as a word in fo
     is_integer = True
     is_positive = True
 
-    def __new__(cls, numerator: Dim, denominator: Dim, **options: Any) -> Expr:  # type: ignore[misc]  # noqa: ANN401
+    def __new__(cls, numerator: Dim, denominator: Dim, **options: Any) -> Expr:
         """Gate both sides before SymPy sees them: SymPy would evaluate a string."""
         sides = (size(numerator, "per(): the numerator"), size(denominator, "per(): the denominator"))
-        return super().__new__(cls, *(Integer(side) if isinstance(side, int) else side for side in sides), **options)
+        return cast("Expr", super().__new__(cls, *(Integer(side) if isinstance(side, int) else side for side in sides), **options))
 
     @classmethod
-    def eval(cls, numerator: Expr, denominator: Expr) -> Expr | None:
+    def eval(cls, numerator: Expr, denominator: Expr) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride] - per has two arguments
         """Simplify where the quotient is already a size."""
         if isinstance(numerator, Integer) and isinstance(denominator, Integer):
             quotient, remainder = divmod(int(numerator), int(denominator))
@@ -135,22 +135,22 @@ class per(Function):  # type: ignore[misc]  # noqa: N801 - reads as a word in fo
 
     def as_quotient(self) -> tuple[Expr, Expr]:
         """Return numerator and denominator."""
-        return self.args[0], self.args[1]
+        numerator, denominator = cast("tuple[Expr, Expr]", self.args)
+        return numerator, denominator
 
     def doit(self, **hints: object) -> Expr:
         """Return the plain quotient."""
         del hints
-        return self.args[0] / self.args[1]
+        numerator, denominator = self.as_quotient()
+        return numerator / denominator
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """Differentiate as the quotient it is."""
-        numerator, denominator = self.args
+        numerator, denominator = self.as_quotient()
         return 1 / denominator if argindex == 1 else -numerator / denominator**2
 
-    def _latex(self, printer: Any, exp: object = None) -> str:  # noqa: ANN401
+    def _latex(self, printer: Any, exp: object = None) -> str:
         return str(printer._print(self.doit() if exp is None else self.doit() ** exp))
-
-
 
 
 class cat:  # noqa: N801 - reads as a word in shapes
@@ -247,7 +247,7 @@ def axis(value: object, where: str = "an axis") -> Axis:
             raise SizeError(message)
         checked = tuple(factor if isinstance(factor, cat | stack) else size(factor, where) for factor in value)
         unchanged = isinstance(value, tuple) and all(map(operator.is_, value, checked))
-        return value if unchanged else checked  # type: ignore[return-value]
+        return cast("Axis", value) if unchanged else checked
     return size(value, where)
 
 
@@ -268,7 +268,8 @@ def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) 
         quotient, remainder = divmod(dividend, divisor)
         if remainder:
             message = (
-                f"{dividend_name} {dividend} is not divisible by {divisor_name} {divisor} ({dividend} = {quotient}*{divisor} + {remainder})."
+                f"{dividend_name} {dividend} is not divisible by {divisor_name} {divisor}"
+                f" ({dividend} = {quotient}*{divisor} + {remainder})."
             )
             raise DivisibilityError(message)
         return quotient
@@ -298,7 +299,7 @@ def canonical(value: Dim) -> Dim:
     return value if isinstance(value, int) else _plain(Polynomial.of(value))
 
 
-def substitute(value: Any, mapping: Mapping[Expr, Expr]) -> Any:  # noqa: ANN401
+def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     """Put sizes in for symbols, all at once, anywhere inside sizes, axes, tuples and whatever offers ``substituted``."""
     if isinstance(value, int | str) or value is None:
         return value
@@ -322,7 +323,7 @@ def symbols_in(value: object) -> Iterator[Symbol]:
     if isinstance(value, Symbol):
         yield value
     elif isinstance(value, Expr):
-        yield from value.free_symbols
+        yield from cast("set[Symbol]", value.free_symbols)
     elif isinstance(value, tuple):
         for item in value:
             yield from symbols_in(item)
@@ -334,7 +335,7 @@ def symbols_in(value: object) -> Iterator[Symbol]:
         yield from getattr(value, "symbols", ())
 
 
-class _Readable(StrPrinter):  # type: ignore[misc]
+class _Readable(StrPrinter):
     """Write expressions so that reading them back as Python gives the same value: no 1/2 that becomes a float."""
 
     def _print_Rational(self, expr: Rational) -> str:  # noqa: N802 - SymPy dispatches on this name

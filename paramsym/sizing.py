@@ -8,7 +8,7 @@ from typing import Any
 from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import SizeError, StructureError, UnknownNameError
-from paramsym.size import count, substitute, text
+from paramsym.size import count, substitute, symbols_in, text
 
 
 def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol]) -> dict[Symbol, Expr]:
@@ -30,10 +30,10 @@ def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozense
             message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
             raise SizeError(message)
         mapping[symbol] = Integer(checked) if isinstance(checked, int) else checked
-    incoming = {symbol.name: symbol for value in mapping.values() for symbol in value.free_symbols}
+    incoming = {symbol.name: symbol for value in mapping.values() for symbol in symbols_in(value)}
     for name, symbol in incoming.items():
         if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
-            raise two_of_one_name(f"{where}.at()", symbol, by_name[name])
+            raise two_of_one_name(symbol, by_name[name], f"{where}.at()")
     return mapping
 
 
@@ -64,7 +64,7 @@ def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name
     return found
 
 
-def two_of_one_name(where: str, one: Symbol, other: Symbol) -> StructureError:
+def two_of_one_name(one: Symbol, other: Symbol, where: str = "") -> StructureError:
     """Return the error for two symbols that print alike and are not equal."""
     prefix = f"{where}: " if where else ""
     return StructureError(

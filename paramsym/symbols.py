@@ -69,7 +69,7 @@ def dims(names: str) -> Any:
     (True, True, True)
     """
     if not isinstance(names, str):
-        message = f"dims() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."
+        message = f"dims() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = names.replace(",", " ").split()
     for name in found:
@@ -79,5 +79,6 @@ def dims(names: str) -> Any:
     if not found:
         message = "dims() was given no name; write dims('d n')."
         raise ArgumentError(message)
-    symbols = tuple(Symbol(name, integer=True, positive=True) for name in found)
-    return symbols if len(symbols) > 1 or names.rstrip().endswith(",") else symbols[0]
+    symbols: tuple[Symbol, ...] = tuple(Symbol(name, integer=True, positive=True) for name in found)
+    (first, *others) = symbols
+    return symbols if others or names.rstrip().endswith(",") else first

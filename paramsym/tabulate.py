@@ -45,7 +45,9 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False) -
     if isinstance(total, Integer):
         rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
         return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), caption, PAPER)
-    return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), caption, PAPER)
+    return Table(
+        ("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), caption, PAPER
+    )
 
 
 def _tensor_row(line: Line) -> tuple[Cell, ...]:

@@ -30,7 +30,7 @@ class Unbuilt:
         return f"<keras.{self.name} waiting for its input_shape>"
 
 
-def door(name: str, build: Callable[[Any], Layer], input_shape: Any) -> Layer | Unbuilt:  # noqa: ANN401 - a shape, shapes, or nothing
+def door(name: str, build: Callable[[Any], Layer], input_shape: Any) -> Layer | Unbuilt:
     """Build at once where there is an input shape, else wait for one."""
     return Unbuilt(name, build) if input_shape is None else build(input_shape)
 

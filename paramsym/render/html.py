@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def table(source: Table) -> str:
     """Return a ``<table>`` with header, rows, totals and caption; no style that fights the page's own."""
     right = [bool(source.rows) and all(isinstance(row[i], int | Integer | None) for row in source.rows) for i in range(len(source.columns))]
-    head = "".join(f'<th scope="col" style="text-align:{_side(end)}">{escape(title)}</th>' for title, end in zip(source.columns, right, strict=True))
+    head = "".join(
+        f'<th scope="col" style="text-align:{_side(end)}">{escape(title)}</th>' for title, end in zip(source.columns, right, strict=True)
+    )
     rows = "\n".join(_row(row, right, source) for row in source.rows)
     foot = f"\n<tfoot>{_row(source.footer, right, source)}</tfoot>" if source.footer else ""
     caption = f"<caption>{escape(source.caption)}</caption>\n" if source.caption else ""
@@ -28,7 +30,7 @@ def _row(row: tuple[Cell, ...], right: list[bool], source: Table) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _side(end: bool) -> str:  # noqa: FBT001 - one local flag
+def _side(end: bool) -> str:
     return "right" if end else "left"
 
 

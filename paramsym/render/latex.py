@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import sympy
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
@@ -58,7 +58,7 @@ def integer(value: int) -> str:
 
 
 def table(source: Table) -> str:
-    """Return a ``tabular`` with booktabs rules; needs ``\\usepackage{booktabs,amsmath}``."""
+    r"""Return a ``tabular`` with booktabs rules; needs ``\usepackage{booktabs,amsmath}``."""
     numeric = [all(not isinstance(row[i], str) for row in source.rows) for i in range(len(source.columns))]
     lines = [
         rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in numeric)}}}",
@@ -113,7 +113,8 @@ def _place(base: Expr, order: dict[str, int]) -> tuple[int, str]:
 
 def _term(term: Expr, letters: Letters, order: dict[str, int]) -> str:
     coefficient, rest = term.as_coeff_Mul()
-    above, below = [], []
+    above: list[str] = []
+    below: list[str] = []
     numerator, denominator = coefficient.as_numer_denom() if isinstance(coefficient, Rational) else (coefficient, Integer(1))
     for base, exponent in sorted(_powers(rest), key=lambda power: _place(power[0], order)):
         if base == 1:
@@ -138,11 +139,9 @@ def _power(base: Expr, exponent: Expr, letters: Letters) -> str:
         name = "floor" if isinstance(base, sympy.floor) else "ceil"
         body = rf"\left\l{name} {expression(base.args[0], letters)} \right\r{name}"
     else:
-        body = sympy.latex(base, symbol_names={s: symbol(s.name, letters) for s in base.free_symbols})
+        body = sympy.latex(base, symbol_names={s: symbol(s.name, letters) for s in cast("set[Symbol]", base.free_symbols)})
     if exponent == 1:
         return body
     power = expression(exponent, letters) if isinstance(exponent, Expr) else str(exponent)
     grouped = body if isinstance(base, Symbol | Integer | Add) and "_" not in body else f"{{{body}}}"
     return f"{grouped}^{{{power}}}"
-
-

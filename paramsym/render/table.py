@@ -36,31 +36,31 @@ class Table:
 
     def to_text(self) -> str:
         """Return aligned plain text."""
-        from paramsym.render.text import table  # noqa: PLC0415 - the formats import this module
+        from paramsym.render.text import table
 
         return table(self)
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""
-        from paramsym.render.markdown import table  # noqa: PLC0415 - the formats import this module
+        from paramsym.render.markdown import table
 
         return table(self)
 
     def to_latex(self) -> str:
         """Return a LaTeX ``tabular`` with booktabs rules."""
-        from paramsym.render.latex import table  # noqa: PLC0415 - the formats import this module
+        from paramsym.render.latex import table
 
         return table(self)
 
     def to_html(self) -> str:
         """Return an HTML table."""
-        from paramsym.render.html import table  # noqa: PLC0415 - the formats import this module
+        from paramsym.render.html import table
 
         return table(self)
 
     def to_csv(self) -> str:
         """Return comma-separated values with a header; formulas as plain text."""
-        from paramsym.render.csv import table  # noqa: PLC0415 - the formats import this module
+        from paramsym.render.csv import table
 
         return table(self)
 
