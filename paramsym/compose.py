@@ -144,7 +144,7 @@ class Repeat(Layer):
     >>> Repeat(Dense(H + i*g, g, bias=False), n, index=i).params
     H*g*n + g**2*n**2/2 - g**2*n/2
     >>> Repeat((Dense(H, 1), Dense(H, H)), L).params
-    -H**2*ceiling(L/2) + H**2*L + H*L + ceiling(L/2)
+    H**2*L - H**2*ceiling(L/2) + H*L + ceiling(L/2)
     """
 
     block: Layer | tuple[Layer, ...]
@@ -233,7 +233,7 @@ class Runs(Layer):
     >>> from paramsym import Dense, H, L, Runs, dims
     >>> k = dims("k")
     >>> Runs((Dense(H, H, bias=False), k), (Dense(H, 1, bias=False), L - k)).params
-    H**2*k - H*k + H*L
+    H**2*k + H*L - H*k
     """
 
     runs: tuple[tuple[Layer, Count], ...]
