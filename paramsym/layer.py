@@ -7,9 +7,9 @@ the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -118,11 +118,20 @@ class Part:
                 message = f"part {self.name!r}: copies that depend on {self.numbers.index} are all used; 'used' cannot be given as well."
                 raise StructureError(message)
             count(self.numbers.count, f"part {self.name!r}: number of copies")
+            if not self.numbers.pattern and any("{}" not in str(name) for name in _level(self.layer)):
+                message = f"part {self.name!r}: copies without a pattern need {{}} for their number in every name inside."
+                raise StructureError(message)
 
     @property
     def step(self) -> str | Numbers:
         """The step this part adds to a path."""
         return self.name if self.numbers is None else self.numbers
+
+    def named(self, name: str) -> str:
+        """Return the name, as the parent sees it, of what is called ``name`` inside; numbered copies under their template."""
+        if self.numbers is not None:
+            return self.numbers.inside(name)
+        return f"{self.name}.{name}" if self.name else name
 
     def lines(self) -> Iterator[Line]:
         """Yield the ledger lines as the parent sees them."""
@@ -484,7 +493,8 @@ def _level(layer: Layer) -> Iterator[object]:
     for part in layer.own_parts:
         if part.numbers is not None:
             if part.numbers.count != 0:
-                yield (part.numbers.pattern, part.numbers.start)
+                names = [part.numbers.pattern] if part.numbers.pattern else _level(part.layer)
+                yield from ((name, part.numbers.start) for name in names)
         elif part.name:
             yield part.name
         else:
@@ -538,7 +548,7 @@ def _written_out(group: list[Part]) -> Iterator[Entry]:
     """Yield the entries of a part, or of neighbouring numbered parts in index order."""
     if any(part.numbers is None or part.numbers.values is None for part in group):
         for part in group:
-            yield from _prefixed(str(part.step), part.layer.entries(), frozen=part.frozen)
+            yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
         return
     copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
     for part in group:
@@ -551,14 +561,13 @@ def _written_out(group: list[Part]) -> Iterator[Entry]:
     for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
         if entries is None:
             entries = list(part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries())  # noqa: PLW2901
-        yield from _prefixed(numbers.name(number), entries, frozen=part.frozen)
+        yield from _renamed(partial(numbers.inside, number=number), entries, frozen=part.frozen)
 
 
-def _prefixed(name: str, entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
-    prefix = f"{name}." if name else ""
+def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
     for entry in entries:
         tensor = replace(entry.tensor, trainable=False) if frozen and entry.tensor.trainable else entry.tensor
-        yield Entry(prefix + entry.name, tensor, prefix + entry.alias_of if entry.alias_of else "")
+        yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
 
 
 def _descend(layer: Layer, steps: list[str], path: str) -> Layer:

@@ -1,0 +1,110 @@
+"""The explanation of a symbol: what it says, and that each of its steps is a true equation."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from sympy import Symbol
+
+import paramsym as ps
+from paramsym import A, Block, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
+from paramsym.errors import UnknownNameError
+
+HEADS = (A, per(H, A))
+
+
+def attention(key_heads: object = A) -> ps.Layer:
+    """Four projections whose head structure is written out."""
+    return Block(
+        query=Dense(H, HEADS), key=Dense(H, (key_heads, per(H, A))), value=Dense(H, (key_heads, per(H, A))), output=Dense(HEADS, H)
+    )
+
+
+CASES = [
+    (attention(), A),
+    (attention(G), A),
+    (attention(G), G),
+    (attention(), H),
+    (attention(), S),
+    (Block(embed=Embedding(V, H), layers=Repeat(attention(), L), norm=LayerNorm(H)), L),
+    (Block(embed=Embedding(V, H), layers=Repeat(attention(), L), norm=LayerNorm(H)), V),
+    (Dense(H, (cat(query=A, key=G, value=G), per(H, A))), A),
+    (Dense(H, (A, D)), A),
+    (Dense(H, sympy.ceiling(H / 16)), H),
+    (Repeat(Dense(H + dims("i") * G, G), L, index=dims("i")), L),
+    (Repeat((Dense(H, F), LayerNorm(H)), L), L),
+]
+
+
+@pytest.mark.parametrize(("layer", "symbol"), CASES)
+def test_every_step_is_true(layer: ps.Layer, symbol: Symbol) -> None:
+    """Both sides of every step are equal by SymPy's own expansion, and the last one ends at the closed form."""
+    explanation = explain(layer, symbol)
+    for step in explanation.steps:
+        left = sympy.Add(*(times * sympy.Mul(*(sympy.sympify(f).doit() for f in term.factors)) for times, term in step.left.terms))
+        assert sympy.expand(left - step.right) == 0
+        assert step.holds
+    assert explanation.steps[-1].right == layer.params
+
+
+def test_heads_cancel() -> None:
+    """A enters every projection as A slices of width H/A and is gone from the sum."""
+    explanation = explain(attention(), "A")
+    assert explanation.cancels
+    assert explanation.enters
+    assert explanation.derivative == 0
+    assert "A slices of width H/A" in explanation.verdict
+    assert any("A*(H/A)*H" in str(step) for step in explanation.steps)
+
+
+def test_grouped_heads_stay() -> None:
+    """With G key/value heads the derivative is what the algebra says: -2*G*(H**2 + H)/A**2."""
+    explanation = explain(attention(G), A)
+    assert not explanation.cancels
+    assert sympy.expand(explanation.derivative + 2 * G * (H**2 + H) / A**2) == 0
+    assert "It stays in key.weight, value.weight (2*G*H**2/A)" in explanation.verdict
+
+
+def test_free_head_width_stays() -> None:
+    """With a head width of its own, A multiplies the projection."""
+    assert explain(Dense(H, (A, D)), A).derivative == D * H + D
+
+
+def test_absent_symbol() -> None:
+    """S is in no shape, and that is what the answer says."""
+    explanation = explain(attention(), "S")
+    assert explanation.cancels
+    assert not explanation.enters
+    assert "no stored tensor has it in its shape" in explanation.verdict
+
+
+def test_steps_in_a_floor_are_differences() -> None:
+    """Where the symbol moves in steps, the derivative is the difference of one unit."""
+    layer = Dense(H, sympy.ceiling(H / 16), bias=False)
+    difference = explain(layer, H).derivative
+    for width in (15, 16, 17):
+        assert difference.subs(H, width) == layer.at(H=width + 1).count - layer.at(H=width).count
+
+
+def test_sizes_show_numbers() -> None:
+    """On a sized layer the formula is explained and the numbers stand beside it."""
+    explanation = explain(attention().at(H=768, A=12), A)
+    assert explanation.params == 4 * H**2 + 4 * H
+    assert "12*64*768" in str(explanation)
+    assert "= 2,362,368" in str(explanation)
+
+
+def test_names_are_checked() -> None:
+    """A name nobody knows, and another symbol of a known name, are errors: neither is silently absent."""
+    with pytest.raises(UnknownNameError, match="no symbol 'heads'"):
+        explain(attention(), "heads")
+    with pytest.raises(UnknownNameError, match="other assumptions"):
+        explain(attention(), Symbol("A"))
+
+
+def test_latex_aligns() -> None:
+    """The derivation is one align* with a line of words before each equation."""
+    written = explain(attention(), A).to_latex()
+    assert written.startswith("\\begin{align*}\n\\intertext{")
+    assert r"3 \cdot A \cdot \frac{H}{A} \cdot H &= 3 H^{2}" in written
+    assert written.count("&=") == len(explain(attention(), A).steps)
