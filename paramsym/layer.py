@@ -336,7 +336,13 @@ class Layer:
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Return the layer rebuilt through its constructor with values for symbols; ``at`` is the checked door."""
         arguments, named = self.arguments()
-        return type(self)(*substitute(tuple(arguments), mapping), **{name: substitute(value, mapping) for name, value in named.items()})
+        given = {name: substitute(value, mapping) for name, value in named.items()}
+        for field in fields(self):  # type: ignore[arg-type]
+            if field.init and field.default is not MISSING and field.name not in given:
+                value = substitute(field.default, mapping)  # a default may be a letter, which arguments() leaves out
+                if value is not field.default and value != field.default:
+                    given[field.name] = value
+        return type(self)(*substitute(tuple(arguments), mapping), **given)
 
     @cached_property
     def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:
