@@ -1,0 +1,230 @@
+"""The encoder-decoder Transformer (Vaswani et al. 2017), named as a well-known PyTorch implementation names it.
+
+Reference: ``jadore801120/attention-is-all-you-need-pytorch``, class ``Transformer``, in its states of August 2018 and January 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.compose import Repeat
+from paramsym.errors import StructureError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv1d
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.claims import Claim
+from paramsym.size import Count, Dim, canonical, divides
+from paramsym.symbols import A, F, H, L, P, V
+
+
+@dataclass(frozen=True)
+class EncoderDecoder(Layer):
+    r"""The Transformer that translates: a stack of encoder layers, and one of decoder layers that also attend to the encoder's output.
+
+    The arguments are the reference's: H = ``d_model``, F = ``d_inner``, A = ``n_head``, L = ``n_layers``, V = ``n_src_vocab``. Those with
+    None follow others: ``n_tgt_vocab`` is ``n_src_vocab``, ``d_k`` and ``d_v`` are H/A (the paper's choice; where they are given, A need
+    not divide H), ``n_decoder_layers`` is ``n_layers``, ``d_word_vec`` is ``d_model`` and can be nothing else. ``dropout`` changes no count.
+
+    One table of V rows serves as source embedding, target embedding and output projection (section 3.4), unless
+    ``emb_src_tgt_weight_sharing`` or ``tgt_emb_prj_weight_sharing`` says otherwise; untied, the model holds 2*H*V more.
+
+    The paper's positions are sinusoids, which need no parameters. ``positions`` says what a model stores of them: two *frozen* tables of P =
+    ``n_position`` rows (the reference's ``len_max_seq + 1``), which ``params`` counts and ``trainable`` does not; two *buffer* tables; or
+    nothing, *computed*. ``revision`` chooses the reference's state, and with it what ``positions`` and ``attention_bias`` are by default:
+
+    ========  =====================  ==============  ==================  =================  ===============
+    revision  tensors are called     positions       attention's biases  feed-forward       norm of a stack
+    ========  =====================  ==============  ==================  =================  ===============
+    2018      tgt_word_emb, ..._prj  frozen (P, H)   yes                 Conv1d (F, H, 1)   no
+    2021      trg_word_emb, ..._prj  buffer          no                  Linear (F, H)      yes
+    ========  =====================  ==============  ==================  =================  ===============
+
+    Published sizes are the paper's *base* and *big* with 37,000 rows in the shared vocabulary (section 5.1: "about 37000 tokens"), with
+    biases and without norms after the stacks: 63,082,496 and 214,245,376 parameters. Table 3 of the paper prints 65 and 213 million. No one
+    vocabulary gives both: its base needs some 40,700 rows and its big some 35,900 (``claims`` keeps the figures).
+
+    Raises:
+        DivisibilityError: ``n_head`` does not divide ``d_model``, where ``d_k`` or ``d_v`` is to be H/A.
+        StructureError: one embedding for two vocabularies of different size, or a ``d_word_vec`` other than ``d_model``.
+
+    Source: Vaswani et al. 2017, "Attention Is All You Need", sections 3 and 5.1, table 3.
+
+    >>> EncoderDecoder().params
+    4*F*H*L + 2*F*L + 12*H**2*L + 24*H*L + 2*H*P + H*V
+    >>> small = EncoderDecoder().at(V=5395, P=33, H=512, A=8, L=1, F=2048)
+    >>> small.params, small.trainable
+    (10152448, 10118656)
+    >>> EncoderDecoder(positions="computed").at("base").params
+    63082496
+    """
+
+    n_src_vocab: Dim = V
+    n_tgt_vocab: Dim | None = None
+    n_position: Dim = P
+    d_word_vec: Dim | None = None
+    d_model: Dim = H
+    d_inner: Dim = F
+    n_layers: Count = L
+    n_head: Dim = A
+    d_k: Dim | None = None
+    d_v: Dim | None = None
+    dropout: float = 0.1
+    tgt_emb_prj_weight_sharing: bool = True
+    emb_src_tgt_weight_sharing: bool = True
+    n_decoder_layers: Count | None = None
+    revision: Literal[2018, 2021] = 2018
+    positions: Literal["frozen", "buffer", "computed"] | None = None
+    attention_bias: bool | None = None
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "base": {"n_src_vocab": 37000, "d_model": 512, "d_inner": 2048, "n_layers": 6, "n_head": 8},
+        "big": {"n_src_vocab": 37000, "d_model": 1024, "d_inner": 4096, "n_layers": 6, "n_head": 16},
+        "one-layer": {"n_src_vocab": 5395, "n_position": 33, "d_model": 512, "d_inner": 2048, "n_layers": 1, "n_head": 8},
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("base", 65_000_000, "Vaswani et al. 2017, table 3", counts="trainable; 63,082,496 with 37,000 rows of vocabulary"),
+        Claim("big", 213_000_000, "Vaswani et al. 2017, table 3", counts="trainable; 214,245,376 with 37,000 rows of vocabulary"),
+        Claim("one-layer", 10_152_448, "a printed model of 47 tensors", counts="the tied table once, the frozen tables too"),
+    )
+
+    def parts(self) -> Iterator[Part]:
+        """The encoder, the decoder, the projection to the vocabulary."""
+        yield Part("encoder", self._stack("src", self.n_src_vocab, self.n_layers, crosses=False))
+        target = self.n_src_vocab if self.n_tgt_vocab is None else self.n_tgt_vocab
+        depth = self.n_layers if self.n_decoder_layers is None else self.n_decoder_layers
+        yield Part("decoder", self._stack(self._target, target, depth, crosses=True))
+        yield Part(f"{self._target}_word_prj", Dense(self.d_model, target, bias=False))
+
+    def ties(self) -> Mapping[str, str]:
+        """The projection is the target's embedding, and that is the source's, as far as they are shared."""
+        embedding = f"decoder.{self._target}_word_emb.weight"
+        ties = {}
+        if self.emb_src_tgt_weight_sharing:
+            ties[embedding] = "encoder.src_word_emb.weight"
+        if self.tgt_emb_prj_weight_sharing:
+            ties[f"{self._target}_word_prj.weight"] = embedding
+        return ties
+
+    def conditions(self) -> None:
+        """Heads divide the width; what is shared or added has one size."""
+        if self.d_k is None or self.d_v is None:
+            divides(self.n_head, self.d_model, "n_head", "d_model")
+        if self.d_word_vec is not None and canonical(self.d_word_vec) != canonical(self.d_model):
+            message = f"d_word_vec is {self.d_word_vec} and d_model is {self.d_model}; residual connections need the two to be equal."
+            raise StructureError(message)
+        source, target = self.n_src_vocab, self.n_tgt_vocab
+        if self.emb_src_tgt_weight_sharing and target is not None and canonical(source) != canonical(target):
+            message = (
+                f"n_src_vocab is {source} and n_tgt_vocab is {target}; one embedding cannot serve both:"
+                " give them one size, or emb_src_tgt_weight_sharing=False."
+            )
+            raise StructureError(message)
+
+    @property
+    def _target(self) -> str:
+        return "tgt" if self.revision == 2018 else "trg"  # noqa: PLR2004 - the year is the name of the state
+
+    def _stack(self, side: str, vocabulary: Dim, depth: Count, *, crosses: bool) -> _Stack:
+        early = self.revision == 2018  # noqa: PLR2004 - likewise
+        quotient = None if self.d_k is not None and self.d_v is not None else divides(self.n_head, self.d_model, "n_head", "d_model")
+        attention = _Attention(
+            width=self.d_model,
+            heads=self.n_head,
+            key=self.d_k or quotient,
+            value=self.d_v or quotient,
+            bias=early if self.attention_bias is None else self.attention_bias,
+            norm_first=early,
+        )
+        feed_forward = _FeedForward(self.d_model, self.d_inner, as_convolution=early)
+        positions = self.positions or ("frozen" if early else "buffer")
+        layer = _StackLayer(attention, feed_forward, crosses=crosses)
+        return _Stack(side, Embedding(vocabulary, self.d_model), self.n_position, positions, layer, depth, norm=not early)
+
+
+@dataclass(frozen=True)
+class _Attention(Layer):
+    """Queries, keys, values and the output of A heads, and the norm after the residual sum.
+
+    The norm stands before the output's projection where the reference creates it there.
+    """
+
+    width: Dim
+    heads: Dim
+    key: Dim
+    value: Dim
+    bias: bool
+    norm_first: bool
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("w_qs", Dense(self.width, (self.heads, self.key), self.bias))
+        yield Part("w_ks", Dense(self.width, (self.heads, self.key), self.bias))
+        yield Part("w_vs", Dense(self.width, (self.heads, self.value), self.bias))
+        last = [Part("fc", Dense((self.heads, self.value), self.width, self.bias)), Part("layer_norm", LayerNorm(self.width))]
+        yield from reversed(last) if self.norm_first else last
+
+
+@dataclass(frozen=True)
+class _FeedForward(Layer):
+    """Two position-wise maps, stored as convolutions of kernel one or as matrices, and the norm after the residual sum."""
+
+    width: Dim
+    inner: Dim
+    as_convolution: bool
+
+    def parts(self) -> Iterator[Part]:
+        for name, sizes in (("w_1", (self.width, self.inner)), ("w_2", (self.inner, self.width))):
+            yield Part(name, Conv1d(*sizes, 1) if self.as_convolution else Dense(*sizes))
+        yield Part("layer_norm", LayerNorm(self.width))
+
+
+@dataclass(frozen=True)
+class _StackLayer(Layer):
+    """One layer of the encoder, or of the decoder, which also attends to the encoder's output."""
+
+    attention: _Attention
+    feed_forward: _FeedForward
+    crosses: bool
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("slf_attn", self.attention)
+        if self.crosses:
+            yield Part("enc_attn", self.attention)
+        yield Part("pos_ffn", self.feed_forward)
+
+
+@dataclass(frozen=True)
+class _Stack(Layer):
+    """Words, positions and layers of the encoder or the decoder."""
+
+    side: str
+    words: Embedding
+    n_position: Dim
+    positions: str
+    layer: _StackLayer
+    depth: Count
+    norm: bool
+
+    def parts(self) -> Iterator[Part]:
+        yield Part(f"{self.side}_word_emb", self.words)
+        if self.positions == "frozen":
+            yield Part("position_enc", Embedding(self.n_position, self.words.embedding_dim), frozen=True)
+        elif self.positions == "buffer":
+            yield Part("position_enc", _SinusoidBuffer(self.n_position, self.words.embedding_dim))
+        yield Part("layer_stack", Repeat(self.layer, self.depth))
+        if self.norm:
+            yield Part("layer_norm", LayerNorm(self.words.embedding_dim))
+
+
+@dataclass(frozen=True)
+class _SinusoidBuffer(Layer):
+    """Sinusoids kept beside the parameters, with an axis for the batch."""
+
+    rows: Dim
+    width: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield Tensor("pos_table", (1, self.rows, self.width), role="table", buffer=True)
