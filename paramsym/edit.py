@@ -75,7 +75,7 @@ def frozen(layer: Layer, path: str) -> Layer:
         try:
             layer.part(path)
         except UnknownNameError:
-            if all(tensor.name != last for tensor in layer.part(parent).own_tensors):
+            if not _stores(layer.part(parent), last):
                 raise
     return Edited(layer, path)
 
@@ -122,6 +122,9 @@ def _edited_part(part: Part, path: str, new: Layer | None) -> Iterator[Part]:
     if part.numbers is None and not part.name:
         yield replace(part, layer=Edited(part.layer, path, new)) if _exists(part.layer, path) else part
         return
+    if part.numbers is not None and not part.numbers.pattern:
+        yield from _edited_inside(part, part.numbers, path)
+        return
     for head, rest in _heads(path):
         if part.numbers is None:
             if head == part.name:
@@ -138,13 +141,39 @@ def _edited_part(part: Part, path: str, new: Layer | None) -> Iterator[Part]:
     yield part
 
 
+def _edited_inside(part: Part, numbers: Numbers, path: str) -> Iterator[Part]:
+    """Freeze one tensor of copies whose numbers stand in the names of their tensors."""
+    found = _meant(part, path)
+    if found is None:
+        yield part
+    elif found[1] == ANY:
+        yield _changed(part, found[0], None)
+    else:
+        yield from _split(part, numbers, found[1], found[0], None)
+
+
+def _meant(part: Part, name: str) -> tuple[str, int] | None:
+    """Return which tensor of which copy a name means, where the numbers stand in the names of the tensors."""
+    if part.numbers is None or part.numbers.pattern:
+        return None
+    for tensor in part.layer.own_tensors:
+        number = number_in(replace(part.numbers, pattern=tensor.name), name)
+        if number is not None:
+            return tensor.name, number
+    return None
+
+
+def _stores(layer: Layer, name: str) -> bool:
+    return any(tensor.name == name for tensor in layer.own_tensors) or any(_meant(part, name) for part in layer.own_parts)
+
+
 def _exists(layer: Layer, path: str) -> bool:
     try:
         layer.part(path)
     except UnknownNameError:
         parent, _, last = path.rpartition(".")
         try:
-            return any(tensor.name == last for tensor in layer.part(parent).own_tensors)
+            return _stores(layer.part(parent), last)
         except UnknownNameError:
             return False
     return True

@@ -598,7 +598,7 @@ def _descend(layer: Layer, steps: list[str], path: str) -> Layer:
             if found != ANY and part.numbers.index is not None and part.numbers.index in inner.symbols:
                 inner = inner.substituted({part.numbers.index: Integer(found)})
             return _descend(inner, steps[taken:], path)
-    names = ", ".join(str(part.step) for part in _visible(layer)) or "no parts"
+    names = ", ".join(str(part.step) for part in _visible(layer) if str(part.step)) or "no parts"
     message = f"{type(layer).__name__} has no part {'.'.join(steps)!r}; it has {names}."
     raise UnknownNameError(message)
 

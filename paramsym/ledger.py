@@ -22,7 +22,8 @@ Kind: TypeAlias = Literal["stored", "used"]
 class Numbers:
     """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
 
-    ``pattern`` holds ``{}`` where the number goes; ``index``, where there is one, is the bound symbol that the copies depend on.
+    ``pattern`` holds ``{}`` where the number goes; ``index``, where there is one, is the bound symbol that the copies depend on. An empty
+    pattern adds no step to a path: the number goes where ``{}`` stands in the names inside, as in torch's ``weight_ih_l0``.
     """
 
     count: Count
@@ -50,6 +51,12 @@ class Numbers:
     def name(self, number: int) -> str:
         """Return the name of one copy."""
         return self.pattern.replace("{}", str(number))
+
+    def inside(self, name: str, number: int | None = None) -> str:
+        """Return the full name of what is called ``name`` in one copy; in all of them, under the template, where no number is given."""
+        numbers = self if self.pattern else replace(self, pattern=name)
+        label = str(numbers) if number is None else numbers.name(number)
+        return f"{label}.{name}" if self.pattern else label
 
 
 def _tight(value: Dim) -> str:
@@ -102,7 +109,7 @@ class Line:
 
     def within(self, step: str | Numbers, used: Count | None, *, frozen: bool) -> Line:
         """Return the line seen from the part's parent: one step longer, multiplied by the copies."""
-        changes: dict[str, object] = {"path": (step, *self.path) if step else self.path}
+        changes: dict[str, object] = {"path": _joined(step, self.path)}
         if isinstance(step, Numbers):
             if step.index is not None and step.index in self._free_symbols():
                 changes["spans"] = (*self.spans, step)
@@ -135,6 +142,12 @@ class Line:
             used=substitute(self.used, mapping),
             shape=substitute(self.shape, mapping),
         )
+
+
+def _joined(step: str | Numbers, path: tuple[str | Numbers, ...]) -> tuple[str | Numbers, ...]:
+    if isinstance(step, Numbers) and not step.pattern:
+        return (replace(step, pattern=str(path[0])), *path[1:])
+    return (step, *path) if step else path
 
 
 def _segment(axis: Axis, label: str) -> Axis:

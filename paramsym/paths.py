@@ -16,6 +16,8 @@ ANY = -1
 
 def number_in(numbers: Numbers, name: str) -> int | None:
     """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
+    if not numbers.pattern:
+        return None
     if name in {numbers.pattern, str(numbers)}:
         return ANY
     before, after = numbers.pattern.split("{}", 1)
