@@ -32,7 +32,7 @@ _HOMES = {
     "paramsym.layers.recurrent": "GRU GRUCell LSTM LSTMCell PeepholeLSTM PeepholeLSTMCell RNN RNNCell",
     "paramsym.layers.conv_lstm": "ConvLSTM1d ConvLSTM2d ConvLSTM3d",
     "paramsym.layers.wrappers": "Bidirectional TimeDistributed",
-    "paramsym.layers.attention": "MultiHeadAttention",
+    "paramsym.layers.attention": "DotProductAttention HeadNorm HeadProjection MultiHeadAttention",
     "paramsym.layers.latent_attention": "LatentAttention",
     "paramsym.layers.additive_attention": "AdditiveAttention",
     "paramsym.layers.feed_forward": "FeedForward GatedFeedForward",

@@ -1,0 +1,71 @@
+"""Additive attention: a small network scores each pair of query and key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.size import Dim, canonical
+
+
+@dataclass(frozen=True)
+class AdditiveAttention(Layer):
+    r"""The score :math:`v^\top \tanh(W_q q + W_k k)` of Bahdanau et al. 2015 (appendix A.1.2, where the matrices are W_a, U_a and v_a).
+
+    ``W_q.weight`` (U, query_dim), ``W_k.weight`` (U, key_dim), ``v.weight`` (1, U), where U is ``hidden_dim``; with ``bias`` each of the
+    three has one. ``key_dim`` and ``hidden_dim`` default to ``query_dim``. Parameters: U*(query_dim + key_dim + 1).
+
+    With ``dialect="keras"`` (``keras.layers.AdditiveAttention``) nothing is projected: query and key are added as they are, and all there
+    is to learn is v, named ``scale`` (query_dim,), where ``use_scale``.
+
+    Raises:
+        ArgumentError: projections asked of Keras' layer, or ``use_scale=False`` of the paper's.
+
+    >>> from paramsym import H, dims
+    >>> u = dims("u")
+    >>> AdditiveAttention(H, 2*H, u).params
+    3*H*u + u
+    >>> AdditiveAttention(H, dialect="keras").params
+    H
+    """
+
+    query_dim: Dim
+    key_dim: Dim | None = None
+    hidden_dim: Dim | None = None
+    bias: bool = False
+    _: KW_ONLY
+    use_scale: bool = True
+    dropout: float = 0.0
+    dialect: Literal["torch", "keras"] = "torch"
+
+    def conditions(self) -> None:
+        """Keras' layer has one width; the paper's always has its v."""
+        if self.dialect == "torch":
+            if not self.use_scale:
+                message = "use_scale=False leaves out v, which only dialect='keras' can do."
+                raise ArgumentError(message)
+            return
+        for name, width in (("key_dim", self.key_dim), ("hidden_dim", self.hidden_dim)):
+            if width is not None and canonical(width) != canonical(self.query_dim):
+                message = f"dialect='keras' adds query and key without projecting them, so {name} must be query_dim, not {width}."
+                raise ArgumentError(message)
+        if self.bias:
+            message = "dialect='keras' has no projections, so it has no bias."
+            raise ArgumentError(message)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Keras' scale."""
+        if self.dialect == "keras" and self.use_scale:
+            yield Tensor("scale", (self.query_dim,), role="scale")
+
+    def parts(self) -> Iterator[Part]:
+        """The three projections of the paper."""
+        if self.dialect == "torch":
+            hidden = self.query_dim if self.hidden_dim is None else self.hidden_dim
+            yield Part("W_q", Dense(self.query_dim, hidden, self.bias))
+            yield Part("W_k", Dense(self.query_dim if self.key_dim is None else self.key_dim, hidden, self.bias))
+            yield Part("v", Dense(hidden, 1, self.bias))
