@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sympy import Expr, Integer, Symbol
@@ -50,9 +50,10 @@ def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name
         raise UnknownNameError(message)
     found: dict[Symbol, Any] = {}
     for argument, value in published[name].items():
-        if isinstance(held(argument), Symbol) and found.setdefault(held(argument), value) != value:
-            message = f"{where}: {name} needs {held(argument)} to be both {found[held(argument)]} and {value}."
-            raise SizeError(message)
+        for symbol, number in _symbols_to_fill(held(argument), value):
+            if found.setdefault(symbol, number) != number:
+                message = f"{where}: {name} needs {symbol} to be both {found[symbol]} and {number}."
+                raise SizeError(message)
     given = {symbol: Integer(value) for symbol, value in found.items()}
     for argument, value in published[name].items():
         if substitute(held(argument), given) != value:
@@ -62,6 +63,15 @@ def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name
             )
             raise StructureError(message)
     return found
+
+
+def _symbols_to_fill(held: object, value: object) -> Iterator[tuple[Symbol, Any]]:
+    """Pair the symbols that an argument holds, alone or in a tuple, with the published numbers."""
+    if isinstance(held, Symbol):
+        yield held, value
+    elif isinstance(held, tuple) and isinstance(value, tuple):
+        for one, other in zip(held, value, strict=False):
+            yield from _symbols_to_fill(one, other)
 
 
 def two_of_one_name(one: Symbol, other: Symbol, where: str = "") -> StructureError:
