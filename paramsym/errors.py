@@ -80,3 +80,26 @@ class ConfigError(ParamsymError, ValueError):
 
 class NotYetError(ParamsymError, NotImplementedError):
     """Something the library cannot do yet, as opposed to a caller's mistake."""
+
+
+class ShapeError(ParamsymError, ValueError):
+    """An input shape that a layer cannot take, or a length that a window does not fit.
+
+    >>> from paramsym.extents import windows
+    >>> windows(4, 5)
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ShapeError: the padded length 4 is shorter than the kernel, which spans 5 entries.
+    """
+
+
+class ParamsymWarning(UserWarning):
+    """Something that may matter and is not an error: a configuration key that nobody here knows.
+
+    >>> import warnings
+    >>> import paramsym as ps
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     model = ps.from_config({"model_type": "bert", "abacus_size": 3})
+    >>> print(caught[0].message)
+    config keys that bert does not know were not taken into account: abacus_size.
+    """
