@@ -219,7 +219,7 @@ def _sentence(group: Group, symbol: Symbol) -> str:
     if quotients and plain:
         how = f"{symbol} slices of width {quotients[0]}{each}, because the width is shared out exactly"
     elif quotients:
-        others = [text(f) for f in group.factors if isinstance(f, Expr) and f.has(*[symbol]) is False]
+        others = [text(f) for f in group.lines[0].factors if isinstance(f, Expr) and symbol not in f.free_symbols]
         how = f"slices of width {quotients[0]}{each}, but {others[0] if others else 'a fixed number'} of them, not {symbol}: {symbol} stays"
     elif plain:
         how = f"{symbol} is a factor{' of each' if many > 1 else ''}"
