@@ -35,7 +35,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False) -
     caption = f"{type(layer).__name__}: {_amount(total)} parameters"
     if depth is None:
         rows = tuple(_tensor_row(line) for line in lines)
-        return Table(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, _cell(total), None), caption, PAPER)
+        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, _cell(total), None), caption)
     sums: dict[str, list[Polynomial]] = {}
     for line in lines:
         sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
@@ -47,6 +47,18 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False) -
         return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), caption, PAPER)
     return Table(
         ("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), caption, PAPER
+    )
+
+
+def _lean(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], footer: tuple[Cell, ...], caption: str) -> Table:
+    """Make a table without the columns in which nothing stands."""
+    kept = [i for i in range(len(columns)) if i == 0 or footer[i] is not None or any(row[i] not in {None, ""} for row in rows)]
+    return Table(
+        tuple(columns[i] for i in kept),
+        tuple(tuple(row[i] for i in kept) for row in rows),
+        tuple(footer[i] for i in kept),
+        caption,
+        PAPER,
     )
 
 

@@ -26,8 +26,11 @@ def table(source: Table) -> str:
 
 
 def _row(row: tuple[Cell, ...], right: list[bool], source: Table) -> str:
-    cells = (f'<td style="text-align:{_side(end)}">{_cell(value, source)}</td>' for value, end in zip(row, right, strict=True))
-    return f"<tr>{''.join(cells)}</tr>"
+    cells = [_cell(value, source) for value in row]
+    if row is not source.footer:
+        cells[0] = f"<code>{cells[0]}</code>"
+    written = (f'<td style="text-align:{_side(end)}">{cell}</td>' for cell, end in zip(cells, right, strict=True))
+    return f"<tr>{''.join(written)}</tr>"
 
 
 def _side(end: bool) -> str:
@@ -38,7 +41,7 @@ def _cell(value: Cell, source: Table) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"<code>{escape(value)}</code>" if "." in value or "_" in value else escape(value)
+        return escape(value)
     if isinstance(value, int | Integer):
         return f"{int(value):,}"
     return escape(latex.cell(value, source.letters))
