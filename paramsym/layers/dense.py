@@ -1,24 +1,61 @@
-"""Fully connected layers."""
+"""Fully connected layers, in every way their matrix is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
+from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Width
+from paramsym.size import Dim, Width
 
 
 @dataclass(frozen=True)
 class Dense(Layer):
     r"""A fully connected layer, :math:`y = W x + b`.
 
-    ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). Parameters: in*out + out.
-    Reference: ``torch.nn.Linear``.
+    ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). With ``dialect="keras"`` the first is
+    ``kernel``, (in_features, out_features). Parameters: in*out + out.
+
+    Raises:
+        SizeError: a width that cannot be a positive integer.
+
+    Reference: ``torch.nn.Linear``; Keras: ``Dense``.
 
     >>> from paramsym import F, H
     >>> Dense(H, F).params
     F*H + F
+    >>> Dense(H, F, bias=False, dialect="keras").shapes()
+    {'kernel': (H, F)}
+    """
+
+    in_features: Width
+    out_features: Width
+    bias: bool = True
+    _: KW_ONLY
+    dialect: Literal["torch", "keras"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The matrix, then the bias."""
+        if self.dialect == "torch":
+            yield Tensor("weight", (self.out_features, self.in_features))
+        else:
+            yield Tensor("kernel", (self.in_features, self.out_features))
+        if self.bias:
+            yield Tensor("bias", (self.out_features,), role="bias")
+
+
+@dataclass(frozen=True)
+class TransposedDense(Layer):
+    """A fully connected layer that stores its matrix the other way round: ``weight`` is (in_features, out_features).
+
+    Parameters: in*out + out. Reference: ``transformers.pytorch_utils.Conv1D`` of GPT-2 (Radford et al. 2019), whose constructor takes the
+    two widths in the opposite order, ``Conv1D(nf, nx)``, and which always has a bias. Despite that name nothing is convolved.
+
+    >>> from paramsym import F, H
+    >>> TransposedDense(H, F).params, TransposedDense(H, F).shapes()
+    (F*H + F, {'weight': (H, F), 'bias': (F,)})
     """
 
     in_features: Width
@@ -26,7 +63,150 @@ class Dense(Layer):
     bias: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The weight, then the bias."""
-        yield Tensor("weight", (self.out_features, self.in_features))
+        """The matrix, then the bias."""
+        yield Tensor("weight", (self.in_features, self.out_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
+
+
+@dataclass(frozen=True)
+class Bilinear(Layer):
+    r"""A bilinear form per output, :math:`y = x_1^\top W x_2 + b`.
+
+    ``weight`` is (out_features, in1_features, in2_features); ``bias``, where there is one, (out_features,). Parameters: in1*in2*out + out.
+    Reference: ``torch.nn.Bilinear``.
+
+    >>> from paramsym import F, H
+    >>> Bilinear(H, H, F).params
+    F*H**2 + F
+    """
+
+    in1_features: Width
+    in2_features: Width
+    out_features: Width
+    bias: bool = True
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The forms, then the bias."""
+        yield Tensor("weight", (self.out_features, self.in1_features, self.in2_features))
+        if self.bias:
+            yield Tensor("bias", (self.out_features,), role="bias")
+
+
+@dataclass(frozen=True)
+class EinsumDense(Layer):
+    """A dense layer whose contraction an Einstein sum names, as ``"abc,cde->abde"``: input, kernel, output.
+
+    ``kernel`` has one axis per letter of the middle term; ``bias``, where ``bias_axes`` names output letters, has those axes and 1 for the
+    output axes between and after them. ``partial_output_shape`` is Keras' ``output_shape``: without the batch axis, and without what an
+    ellipsis stands for. ``input_shape`` is complete, batch first; an extent that no weight needs may be None. Parameters: the product of
+    the kernel's axes plus that of the bias'.
+
+    Raises:
+        ArgumentError: an equation not of the form X,Y->Z, ...X,Y->...Z or X...,Y->Z...; a letter without an extent; shapes of the wrong
+            length; a bias axis that is not in the output.
+        SizeError: input and output that differ where they share a letter; an unknown extent that a weight needs.
+
+    Reference: Keras ``EinsumDense``.
+
+    >>> from paramsym import A, D, H, S
+    >>> EinsumDense("abc,cde->abde", (None, A, D), (None, S, H), bias_axes="de").shapes()
+    {'kernel': (H, A, D), 'bias': (A, D)}
+    >>> EinsumDense("...x,xy->...y", D, (None, S, H)).params
+    D*H
+    """
+
+    equation: str
+    partial_output_shape: Dim | tuple[Dim | None, ...]
+    input_shape: tuple[Dim | None, ...]
+    bias_axes: str | None = None
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The kernel, then the bias."""
+        inputs, kernel, outputs = self._terms()
+        before, after = self._ellipsis(inputs)
+        output_shape = self._output_shape(inputs, outputs)
+        extents = dict(zip(inputs, self.input_shape[before:], strict=False))
+        produced = dict(zip(outputs, output_shape[before:], strict=False))
+        for letter in inputs:
+            self._check_shared(letter, extents, produced)
+        for letter in outputs:
+            if letter not in inputs and letter not in kernel:
+                message = f"equation {self.equation!r}: output letter {letter!r} is neither in the input nor in the kernel."
+                raise ArgumentError(message)
+        yield Tensor("kernel", tuple(self._extent(letter, {**extents, **produced}) for letter in kernel))
+        if self.bias_axes is not None:
+            yield Tensor("bias", self._bias_shape(outputs, produced, after), role="bias")
+
+    def _terms(self) -> tuple[str, str, str]:
+        """Split the equation into the letters of input, kernel and output, without ellipses."""
+        left, arrow, outputs = self.equation.partition("->")
+        inputs, comma, kernel = left.partition(",")
+        dotted = [(term.startswith("..."), term.endswith("...")) for term in (inputs, outputs)]
+        letters = (inputs.strip("."), kernel, outputs.strip("."))
+        rebuilt = [
+            ("..." if start else "") + term + ("..." if end else "")
+            for (start, end), term in zip(dotted, (letters[0], letters[2]), strict=True)
+        ]
+        sound = (
+            bool(arrow and comma)
+            and dotted[0] == dotted[1]
+            and dotted[0] != (True, True)
+            and rebuilt == [inputs, outputs]
+            and all(term.isascii() and term.isalpha() for term in letters)
+            and (not dotted[0][1] or len(letters[0]) > 1)
+        )
+        if not sound:
+            message = f"equation is {self.equation!r}; write 'ab,bc->ac', '...b,bc->...c' or 'ab...,bc->ac...'."
+            raise ArgumentError(message)
+        for term in letters:
+            if len(set(term)) != len(term):
+                message = f"equation {self.equation!r}: a letter stands twice in {term!r}."
+                raise ArgumentError(message)
+        return letters
+
+    def _ellipsis(self, inputs: str) -> tuple[int, int]:
+        """Return how many axes the ellipsis stands for, before and after the letters; one of them is zero."""
+        elided = len(self.input_shape) - len(inputs)
+        dots = "..." in self.equation
+        if elided < 0 or (elided > 0 and not dots):
+            wanted = f"at least {len(inputs)}" if dots else str(len(inputs))
+            message = f"input_shape {self.input_shape} has {len(self.input_shape)} axes; {self.equation!r} wants {wanted}, batch first."
+            raise ArgumentError(message)
+        return (elided, 0) if self.equation.startswith("...") else (0, elided)
+
+    def _output_shape(self, inputs: str, outputs: str) -> tuple[Dim | None, ...]:
+        """Complete the output shape with the batch axis and what the ellipsis stands for."""
+        before, after = self._ellipsis(inputs)
+        given = self.partial_output_shape if isinstance(self.partial_output_shape, tuple) else (self.partial_output_shape,)
+        wanted = len(outputs) - (0 if before else 1)
+        if len(given) != wanted:
+            message = f"the output shape {given} has {len(given)} axes; {self.equation!r} wants {wanted}, without the batch axis."
+            raise ArgumentError(message)
+        return self.input_shape[: max(1, before)] + given + self.input_shape[len(self.input_shape) - after :]
+
+    def _check_shared(self, letter: str, extents: dict[str, Dim | None], produced: dict[str, Dim | None]) -> None:
+        one, other = extents.get(letter), produced.get(letter)
+        if isinstance(one, int) and isinstance(other, int) and one != other:
+            message = f"equation {self.equation!r}: {letter!r} is {one} in the input shape and {other} in the output shape."
+            raise SizeError(message)
+
+    def _extent(self, letter: str, extents: dict[str, Dim | None]) -> Dim:
+        if letter not in extents:
+            message = f"equation {self.equation!r}: kernel letter {letter!r} is neither in the input nor in the output."
+            raise ArgumentError(message)
+        found = extents[letter]
+        if found is None:
+            message = f"equation {self.equation!r}: a weight needs the extent of {letter!r}, which is None; give a size or a symbol."
+            raise SizeError(message)
+        return found
+
+    def _bias_shape(self, outputs: str, produced: dict[str, Dim | None], after: int) -> tuple[Dim, ...]:
+        axes = self.bias_axes or ""
+        unknown = [letter for letter in axes if letter not in outputs]
+        if unknown or not axes:
+            message = f"bias_axes is {axes!r}; wanted letters of the output {outputs!r}, or None for no bias."
+            raise ArgumentError(message)
+        first = min(outputs.index(letter) for letter in axes)
+        kept: tuple[Dim, ...] = tuple(self._extent(letter, produced) if letter in axes else 1 for letter in outputs[first:])
+        return kept + (1,) * after

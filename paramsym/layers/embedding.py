@@ -3,24 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
+from paramsym.errors import SizeError
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Dim
+from paramsym.size import Dim, Width, extent
+
+
+def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:
+    rows = extent(num_embeddings)
+    if padding_idx is not None and isinstance(rows, int) and not -rows <= padding_idx < rows:
+        message = f"padding_idx {padding_idx} is outside the table of num_embeddings {rows} rows."
+        raise SizeError(message)
 
 
 @dataclass(frozen=True)
 class Embedding(Layer):
-    """A table of ``num_embeddings`` rows. ``weight`` is (num_embeddings, embedding_dim). Reference: ``torch.nn.Embedding``.
+    """A table of ``num_embeddings`` vectors of width ``embedding_dim``.
+
+    ``weight`` is (num_embeddings, embedding_dim), called ``embeddings`` with ``dialect="keras"``. Parameters: their product; the row of
+    ``padding_idx`` is stored like any other. A ``_freeze``-d table (torch's ``from_pretrained``) is counted, but not trained.
+
+    Raises:
+        SizeError: a ``padding_idx`` outside the table.
+
+    Reference: ``torch.nn.Embedding``; Keras: ``Embedding``.
 
     >>> from paramsym import H, V
-    >>> Embedding(V, H).params
+    >>> Embedding(V, H).params, Embedding(V, H, padding_idx=0).at(V=30_522, H=768).params
+    (H*V, 23440896)
+    """
+
+    num_embeddings: Width
+    embedding_dim: Width
+    padding_idx: int | None = None
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    sparse: bool = False
+    _: KW_ONLY
+    _freeze: bool = False
+    dialect: Literal["torch", "keras"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table."""
+        name = "weight" if self.dialect == "torch" else "embeddings"
+        yield Tensor(name, (self.num_embeddings, self.embedding_dim), role="table", trainable=not self._freeze)
+
+    def conditions(self) -> None:
+        """The padding index is a row of the table."""
+        _check_padding_index(self.padding_idx, self.num_embeddings)
+
+
+@dataclass(frozen=True)
+class EmbeddingBag(Layer):
+    """A table whose rows are summed, averaged or maximised over bags of indices, without storing the rows in between.
+
+    ``weight`` is (num_embeddings, embedding_dim). Parameters: their product.
+
+    Raises:
+        SizeError: a ``padding_idx`` outside the table.
+        ArgumentError: an unknown mode.
+
+    Reference: ``torch.nn.EmbeddingBag``.
+
+    >>> from paramsym import H, V
+    >>> EmbeddingBag(V, H, mode="sum").params
     H*V
     """
 
-    num_embeddings: Dim
-    embedding_dim: Dim
+    num_embeddings: Width
+    embedding_dim: Width
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: bool = False
+    mode: Literal["mean", "sum", "max"] = "mean"
+    sparse: bool = False
+    _: KW_ONLY
+    include_last_offset: bool = False
+    padding_idx: int | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The table."""
         yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
+
+    def conditions(self) -> None:
+        """The padding index is a row of the table."""
+        _check_padding_index(self.padding_idx, self.num_embeddings)
+
+
+@dataclass(frozen=True)
+class ReversibleEmbedding(Layer):
+    """A table that also maps vectors back to scores over its rows.
+
+    ``embeddings`` is (input_dim, output_dim). Tied, the same table is used both ways; otherwise ``reverse_embeddings``,
+    (output_dim, input_dim), is stored as well. Parameters: in*out, or 2*in*out. Reference: Keras ``ReversibleEmbedding``; tying: Press and
+    Wolf 2017.
+
+    >>> from paramsym import H, V
+    >>> ReversibleEmbedding(V, H).params, ReversibleEmbedding(V, H, tie_weights=False).params
+    (H*V, 2*H*V)
+    """
+
+    input_dim: Width
+    output_dim: Width
+    tie_weights: bool = True
+    mask_zero: bool = False
+    logit_soft_cap: float | None = None
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table, then the one for the way back."""
+        yield Tensor("embeddings", (self.input_dim, self.output_dim), role="table")
+        if not self.tie_weights:
+            yield Tensor("reverse_embeddings", (self.output_dim, self.input_dim), role="table")

@@ -1,32 +1,182 @@
-"""Normalisation layers."""
+"""Normalisation over the axes of one example."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Dim
+from paramsym.size import Dim, divides
+
+
+def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
+    return normalized_shape if isinstance(normalized_shape, tuple) else (normalized_shape,)
 
 
 @dataclass(frozen=True)
 class LayerNorm(Layer):
-    """Layer normalisation (Ba et al. 2016). ``weight`` and ``bias`` have ``normalized_shape``. Reference: ``torch.nn.LayerNorm``.
+    r"""Layer normalisation (Ba et al. 2016, section 3), :math:`y = (x - \mu)/\sigma \cdot \gamma + \beta` over the last axes.
+
+    ``weight`` and ``bias`` have ``normalized_shape``, one size or a tuple; with ``dialect="keras"`` they are ``gamma`` and ``beta``.
+    ``elementwise_affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (Keras only: torch has no such layer) the scale.
+    Parameters: twice the product of the shape.
+
+    Raises:
+        ArgumentError: ``scale=False`` in torch's dialect.
+
+    Reference: ``torch.nn.LayerNorm``; Keras: ``LayerNormalization``.
 
     >>> from paramsym import H
-    >>> LayerNorm(H).params
-    2*H
+    >>> LayerNorm(H).params, LayerNorm(H, bias=False).params
+    (2*H, H)
     """
 
     normalized_shape: Dim | tuple[Dim, ...]
     eps: float = 1e-5
     elementwise_affine: bool = True
     bias: bool = True
+    _: KW_ONLY
+    scale: bool = True
+    dialect: Literal["torch", "keras"] = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale, then the shift."""
-        shape = self.normalized_shape if isinstance(self.normalized_shape, tuple) else (self.normalized_shape,)
+        shape = _as_shape(self.normalized_shape)
+        weight, bias = ("weight", "bias") if self.dialect == "torch" else ("gamma", "beta")
+        if self.elementwise_affine and self.scale:
+            yield Tensor(weight, shape, role="scale")
+        if self.elementwise_affine and self.bias:
+            yield Tensor(bias, shape, role="bias")
+
+    def conditions(self) -> None:
+        """Only Keras can shift without scaling."""
+        check_scale(self.scale, self.dialect)
+
+
+def check_scale(scale: bool, dialect: str) -> None:  # noqa: FBT001 - a check of that very flag
+    """Raise ``ArgumentError`` where torch is asked to shift without scaling."""
+    if not scale and dialect == "torch":
+        message = "scale=False is not torch's, which shifts only what it scales; write dialect='keras'."
+        raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class RMSNorm(Layer):
+    r"""Root-mean-square normalisation (Zhang and Sennrich 2019, equation 4), :math:`y = x/\mathrm{rms}(x) \cdot \gamma`; no shift.
+
+    ``weight`` has ``normalized_shape``; it is called ``scale`` with ``dialect="keras"``. Parameters: the product of the shape. Reference:
+    ``torch.nn.RMSNorm``; Keras: ``RMSNormalization``.
+
+    >>> from paramsym import H
+    >>> RMSNorm(H).params
+    H
+    """
+
+    normalized_shape: Dim | tuple[Dim, ...]
+    eps: float | None = None
+    elementwise_affine: bool = True
+    _: KW_ONLY
+    dialect: Literal["torch", "keras"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale."""
         if self.elementwise_affine:
-            yield Tensor("weight", shape, role="scale")
-            if self.bias:
-                yield Tensor("bias", shape, role="bias")
+            yield Tensor("weight" if self.dialect == "torch" else "scale", _as_shape(self.normalized_shape), role="scale")
+
+
+@dataclass(frozen=True)
+class GroupNorm(Layer):
+    """Normalisation over groups of channels (Wu and He 2018, section 3); scale and shift are per channel, so groups cancel.
+
+    ``weight`` and ``bias`` are (num_channels,), as ``num_groups`` groups of num_channels/num_groups; with ``dialect="keras"`` they are
+    ``gamma`` and ``beta``. ``affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (Keras only) the scale. Parameters:
+    2*num_channels.
+
+    Raises:
+        DivisibilityError: groups that do not divide the channels.
+        ArgumentError: ``scale=False`` in torch's dialect.
+
+    Reference: ``torch.nn.GroupNorm``; Keras: ``GroupNormalization``.
+
+    >>> from paramsym import C, dims
+    >>> norm = GroupNorm(dims("g"), C)
+    >>> norm.params, norm.at(g=32, C=128).params
+    (2*C, 256)
+    """
+
+    num_groups: Dim
+    num_channels: Dim
+    eps: float = 1e-5
+    affine: bool = True
+    _: KW_ONLY
+    bias: bool = True
+    scale: bool = True
+    dialect: Literal["torch", "keras"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale, then the shift."""
+        channels = (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
+        weight, bias = ("weight", "bias") if self.dialect == "torch" else ("gamma", "beta")
+        if self.affine and self.scale:
+            yield Tensor(weight, (channels,), role="scale")
+        if self.affine and self.bias:
+            yield Tensor(bias, (channels,), role="bias")
+
+    def conditions(self) -> None:
+        """Groups divide the channels, also where nothing is stored per channel."""
+        divides(self.num_groups, self.num_channels, "num_groups", "num_channels")
+        check_scale(self.scale, self.dialect)
+
+
+@dataclass(frozen=True)
+class LocalResponseNorm(Layer):
+    """Normalisation over ``size`` neighbouring channels (Krizhevsky et al. 2012, section 3.3). It stores nothing.
+
+    Reference: ``torch.nn.LocalResponseNorm``.
+
+    >>> LocalResponseNorm(5).params
+    0
+    """
+
+    size: Dim
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
+
+
+@dataclass(frozen=True)
+class Normalization(Layer):
+    """Standardisation of inputs by statistics taken from data beforehand. It has no parameters.
+
+    ``shape`` is that of the axes that keep statistics of their own; () where one mean serves all. The buffers are ``mean`` and
+    ``variance``, both of that shape, and the scalar ``count``; ``given=True`` is for statistics passed to the constructor, which are not
+    stored. Reference: Keras ``Normalization``.
+
+    >>> from paramsym import C
+    >>> Normalization((C,)).params, Normalization((C,)).shapes(buffers=True)
+    (0, {'mean': (C,), 'variance': (C,), 'count': ()})
+    """
+
+    shape: tuple[Dim, ...]
+    given: bool = False
+    invert: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The statistics, then how many examples they come from."""
+        if not self.given:
+            yield Tensor("mean", self.shape, role="statistic", buffer=True)
+            yield Tensor("variance", self.shape, role="statistic", buffer=True)
+            yield Tensor("count", (), role="statistic", buffer=True)
+
+
+@dataclass(frozen=True)
+class UnitNormalization(Layer):
+    """Division by the Euclidean length over ``axis``. It stores nothing. Reference: Keras ``UnitNormalization``.
+
+    >>> UnitNormalization().params
+    0
+    """
+
+    axis: int | tuple[int, ...] = -1

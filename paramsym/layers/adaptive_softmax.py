@@ -1,0 +1,100 @@
+"""The softmax over a large vocabulary that spends fewer parameters on rarer words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+
+from sympy import Expr, Integer, Rational, floor
+
+from paramsym.compose import Sequential
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.layer import Layer, Part
+from paramsym.layers.dense import Dense
+from paramsym.size import Dim, canonical
+
+
+@dataclass(frozen=True)
+class AdaptiveLogSoftmaxWithLoss(Layer):
+    """An adaptive softmax (Grave et al. 2017): the frequent classes in a head, the others in clusters behind ever narrower projections.
+
+    ``cutoffs`` c_1 < ... < c_k split the classes; the head scores the first c_1 and the k clusters. Cluster i projects to
+    h_i = floor(in_features / div_value**i) and from there to its c_{i+1} - c_i classes, the last one to n_classes - c_k. ``head.weight`` is
+    (c_1 + k, in_features), ``head.bias`` (c_1 + k,) where ``head_bias``; ``tail.{i}.0.weight`` (h_i, in_features) and ``tail.{i}.1.weight``
+    (classes, h_i), none with a bias. Sizes may be symbols; h_i then stays a floor. ``div_value`` is a number, as in torch, or an exact
+    expression.
+
+    Raises:
+        ArgumentError: no cutoffs, or a ``div_value`` that is not a positive number.
+        SizeError: cutoffs that do not increase from 1 to n_classes - 1; a projection of no width.
+
+    Reference: ``torch.nn.AdaptiveLogSoftmaxWithLoss``.
+
+    >>> from paramsym import H, V
+    >>> AdaptiveLogSoftmaxWithLoss(H, V, (2000,)).params
+    H*floor(H/4) + 2001*H + V*floor(H/4) - 2000*floor(H/4)
+    >>> AdaptiveLogSoftmaxWithLoss(512, 10_000, (2000, 5000), head_bias=True).params
+    1652946
+    """
+
+    in_features: Dim
+    n_classes: Dim
+    cutoffs: tuple[Dim, ...]
+    div_value: float | Expr = 4.0
+    head_bias: bool = False
+
+    def conditions(self) -> None:
+        """Cutoffs are increasing, between 1 and the last class, and there is at least one."""
+        if not self.cutoffs:
+            message = "cutoffs is empty; wanted at least one, as in (2000, 10000)."
+            raise ArgumentError(message)
+        if self._divisor.is_positive is False:
+            message = f"div_value is {self.div_value}; wanted a positive number."
+            raise ArgumentError(message)
+        for cluster, width in enumerate(self.widths):
+            if isinstance(width, int) and width < 1:
+                message = (
+                    f"in_features {self.in_features} divided by div_value {self.div_value}**{cluster + 1} leaves no width for cluster"
+                    f" {cluster}; give fewer cutoffs or a smaller div_value."
+                )
+                raise SizeError(message)
+        edges = (*self.cutoffs, self.n_classes)
+        for lower, upper in zip(edges, edges[1:], strict=False):
+            step = canonical(upper - lower)
+            if isinstance(step, int) and step < 1:
+                message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
+                raise SizeError(message)
+
+    @property
+    def widths(self) -> tuple[Dim, ...]:
+        """The width of each cluster's projection."""
+        return tuple(self._width(cluster + 1) for cluster in range(len(self.cutoffs)))
+
+    @property
+    def _divisor(self) -> Expr:
+        """The exact value of ``div_value``; a binary float is a fraction."""
+        if isinstance(self.div_value, Expr):
+            return self.div_value
+        if not isfinite(self.div_value):
+            return Integer(-1)
+        exact = Fraction(self.div_value)
+        return Rational(exact.numerator, exact.denominator)
+
+    def _width(self, power: int) -> Dim:
+        """Divide exactly, but where torch's own floats are rounded, round as torch does."""
+        rounded = isinstance(self.div_value, float) and not self.div_value.is_integer()
+        if rounded and isinstance(self.in_features, int):
+            return int(self.in_features // self.div_value**power)
+        return canonical(floor(self.in_features / self._divisor**power))
+
+    def parts(self) -> Iterator[Part]:
+        """The head, then two projections per cluster."""
+        yield Part("head", Dense(self.in_features, self.cutoffs[0] + len(self.cutoffs), bias=self.head_bias))
+        edges = (*self.cutoffs, self.n_classes)
+        clusters = [
+            Sequential(Dense(self.in_features, width, bias=False), Dense(width, canonical(upper - lower), bias=False))
+            for width, lower, upper in zip(self.widths, edges, edges[1:], strict=False)
+        ]
+        yield Part("tail", Sequential(*clusters))

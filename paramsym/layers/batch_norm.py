@@ -1,0 +1,272 @@
+r"""Normalisation by the statistics of a batch, or of each example's own channels.
+
+What is stored differs between the frameworks:
+
+============== ================ ===================== ========================================================
+dialect        scale, shift     statistics (buffers)  flags
+============== ================ ===================== ========================================================
+torch          weight, bias     running_mean,         ``affine=False`` neither, ``bias=False`` no shift,
+                                running_var,          ``track_running_stats=False`` no statistics
+                                num_batches_tracked
+keras          gamma, beta      moving_mean,          ``scale=False``, ``bias=False`` (Keras: ``center``);
+                                moving_variance       ``renorm=True`` adds three statistics
+flax           scale, bias      mean, var             ``scale=False``, ``bias=False`` (Flax: ``use_scale``, ``use_bias``)
+============== ================ ===================== ========================================================
+
+Every tensor is (num_features,), but for the scalar ``num_batches_tracked``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal, TypeAlias
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Tensor
+from paramsym.layers.normalization import check_scale
+from paramsym.size import Width
+
+Dialect: TypeAlias = Literal["torch", "keras", "flax"]
+
+_AFFINE = {"torch": ("weight", "bias"), "keras": ("gamma", "beta"), "flax": ("scale", "bias")}
+_STATISTICS = {
+    "torch": ("running_mean", "running_var"),
+    "keras": ("moving_mean", "moving_variance"),
+    "flax": ("mean", "var"),
+}
+_RENORM = ("moving_stddev", "renorm_mean", "renorm_stddev")
+
+
+def _affine(width: Width, dialect: str, *, scale: bool, shift: bool) -> Iterator[Tensor]:
+    weight, bias = _AFFINE[dialect]
+    if scale:
+        yield Tensor(weight, (width,), role="scale")
+    if shift:
+        yield Tensor(bias, (width,), role="bias")
+
+
+def _statistics(width: Width, dialect: str) -> Iterator[Tensor]:
+    for name in _STATISTICS[dialect]:
+        yield Tensor(name, (width,), role="statistic", buffer=True)
+    if dialect == "torch":
+        yield Tensor("num_batches_tracked", (), role="statistic", buffer=True)
+
+
+class _BatchNorm(Layer):
+    """The one statement behind the four classes, which differ in the rank of their input only."""
+
+    num_features: Width
+    eps: float
+    momentum: float | None
+    affine: bool
+    track_running_stats: bool
+    bias: bool
+    scale: bool
+    renorm: bool
+    dialect: Dialect
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale and the shift, then the statistics."""
+        yield from _affine(self.num_features, self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
+        if self.track_running_stats:
+            yield from _statistics(self.num_features, self.dialect)
+        if self.renorm:
+            for name in _RENORM:
+                yield Tensor(name, (self.num_features,), role="statistic", buffer=True)
+
+    def conditions(self) -> None:
+        """Each framework is asked for its own layer only."""
+        check_scale(self.scale, self.dialect)
+        if not self.track_running_stats and self.dialect != "torch":
+            message = f"track_running_stats=False is torch's; with dialect={self.dialect!r} the statistics are always stored."
+            raise ArgumentError(message)
+        if self.renorm and self.dialect != "keras":
+            message = f"renorm=True is Keras' (dialect='keras'), not that of dialect={self.dialect!r}."
+            raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class BatchNorm1d(_BatchNorm):
+    r"""Batch normalisation (Ioffe and Szegedy 2015, algorithm 1) of (batch, features) or (batch, features, length).
+
+    ``weight`` and ``bias`` are (num_features,); the buffers ``running_mean`` and ``running_var`` too, and the scalar
+    ``num_batches_tracked``. ``dialect="keras"`` and ``"flax"`` store what the table above says. Parameters: 2*num_features.
+
+    Raises:
+        ArgumentError: a flag of another framework than that of the dialect.
+
+    Reference: ``torch.nn.BatchNorm1d``; Keras: ``BatchNormalization``; Flax: ``linen.BatchNorm``.
+
+    >>> from paramsym import C
+    >>> BatchNorm1d(C).params, list(BatchNorm1d(C, dialect="keras").shapes(buffers=True))
+    (2*C, ['gamma', 'beta', 'moving_mean', 'moving_variance'])
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    _: KW_ONLY
+    bias: bool = True
+    scale: bool = True
+    renorm: bool = False
+    dialect: Dialect = "torch"
+
+
+@dataclass(frozen=True)
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of (batch, features, height, width); see ``BatchNorm1d``. Parameters: 2*num_features.
+
+    Raises:
+        ArgumentError: a flag of another framework than that of the dialect.
+
+    Reference: ``torch.nn.BatchNorm2d``; Keras: ``BatchNormalization``; Flax: ``linen.BatchNorm``.
+
+    >>> from paramsym import C
+    >>> BatchNorm2d(C).params, BatchNorm2d(64, affine=False).params
+    (2*C, 0)
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    _: KW_ONLY
+    bias: bool = True
+    scale: bool = True
+    renorm: bool = False
+    dialect: Dialect = "torch"
+
+
+@dataclass(frozen=True)
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of (batch, features, depth, height, width); see ``BatchNorm1d``. Parameters: 2*num_features.
+
+    Raises:
+        ArgumentError: a flag of another framework than that of the dialect.
+
+    Reference: ``torch.nn.BatchNorm3d``; Keras: ``BatchNormalization``; Flax: ``linen.BatchNorm``.
+
+    >>> from paramsym import C
+    >>> BatchNorm3d(C).params
+    2*C
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    _: KW_ONLY
+    bias: bool = True
+    scale: bool = True
+    renorm: bool = False
+    dialect: Dialect = "torch"
+
+
+@dataclass(frozen=True)
+class SyncBatchNorm(Layer):
+    """Batch normalisation whose statistics are shared between processes; it stores what ``BatchNorm1d`` does. Parameters: 2*num_features.
+
+    ``process_group`` is whatever the framework takes; it changes nothing here. Reference: ``torch.nn.SyncBatchNorm``.
+
+    >>> from paramsym import C
+    >>> SyncBatchNorm(C).params
+    2*C
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    process_group: object = None
+    _: KW_ONLY
+    bias: bool = True
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale and the shift, then the statistics."""
+        yield from _affine(self.num_features, "torch", scale=self.affine, shift=self.affine and self.bias)
+        if self.track_running_stats:
+            yield from _statistics(self.num_features, "torch")
+
+
+class _InstanceNorm(Layer):
+    """The one statement behind the three classes, which differ in the rank of their input only."""
+
+    num_features: Width
+    eps: float
+    momentum: float | None
+    affine: bool
+    track_running_stats: bool
+    bias: bool
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale and the shift, then the statistics."""
+        yield from _affine(self.num_features, "torch", scale=self.affine, shift=self.affine and self.bias)
+        if self.track_running_stats:
+            yield from _statistics(self.num_features, "torch")
+
+
+@dataclass(frozen=True)
+class InstanceNorm1d(_InstanceNorm):
+    """Normalisation of each channel of each example (Ulyanov et al. 2016) of (batch, features, length).
+
+    Nothing is stored by default. ``affine=True`` stores ``weight`` and ``bias``, both (num_features,): 2*num_features parameters;
+    ``track_running_stats=True`` the buffers of ``BatchNorm1d``. Reference: ``torch.nn.InstanceNorm1d``.
+
+    >>> from paramsym import C
+    >>> InstanceNorm1d(C).params, InstanceNorm1d(C, affine=True).params
+    (0, 2*C)
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = False
+    track_running_stats: bool = False
+    _: KW_ONLY
+    bias: bool = True
+
+
+@dataclass(frozen=True)
+class InstanceNorm2d(_InstanceNorm):
+    """The same for (batch, features, height, width); see ``InstanceNorm1d``. Parameters: none, or 2*num_features with ``affine=True``.
+
+    Reference: ``torch.nn.InstanceNorm2d``.
+
+    >>> from paramsym import C
+    >>> InstanceNorm2d(C, affine=True, bias=False).params
+    C
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = False
+    track_running_stats: bool = False
+    _: KW_ONLY
+    bias: bool = True
+
+
+@dataclass(frozen=True)
+class InstanceNorm3d(_InstanceNorm):
+    """The same for (batch, features, depth, height, width); see ``InstanceNorm1d``. Parameters: none, or 2*num_features with ``affine=True``.
+
+    Reference: ``torch.nn.InstanceNorm3d``.
+
+    >>> from paramsym import C
+    >>> InstanceNorm3d(C, affine=True).params
+    2*C
+    """
+
+    num_features: Width
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = False
+    track_running_stats: bool = False
+    _: KW_ONLY
+    bias: bool = True

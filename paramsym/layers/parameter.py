@@ -1,0 +1,34 @@
+"""A bare learned tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paramsym.layer import Layer, Tensor
+from paramsym.size import Dim, Width
+
+
+@dataclass(frozen=True)
+class Parameter(Layer):
+    """One learned tensor that belongs to no layer: a gate, a class token, a table of positions.
+
+    ``shape`` is its shape, axis by axis, or one size; ``name`` how its owner calls it; ``role`` a word for readers (weight, bias, scale,
+    table). A ``frozen`` one is stored and counted, but not trained. Parameters: the product of the axes. Reference: ``torch.nn.Parameter``.
+
+    >>> from paramsym import Dense, H, P
+    >>> Parameter((1, 1, H), "cls_token").shapes()
+    {'cls_token': (1, 1, H)}
+    >>> (Parameter((P, H), "positions", role="table") + Dense(H, H)).params
+    H**2 + H*P + H
+    """
+
+    shape: Dim | tuple[Width, ...]
+    name: str = "weight"
+    role: str = "weight"
+    frozen: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensor."""
+        shape = self.shape if isinstance(self.shape, tuple) else (self.shape,)
+        yield Tensor(self.name, shape, role=self.role, trainable=not self.frozen)

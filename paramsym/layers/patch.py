@@ -1,0 +1,61 @@
+"""Images cut into patches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paramsym.layer import Layer, Part
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.spatial import spread
+from paramsym.size import Dim, canonical, divides
+
+
+@dataclass(frozen=True)
+class PatchEmbedding(Layer):
+    """A linear map of every square patch of an image to a vector (Dosovitskiy et al. 2021, section 3.1), written as a strided convolution.
+
+    ``projection.weight`` is (hidden_size, num_channels, patch height, patch width); ``projection.bias``, where there is one,
+    (hidden_size,). Parameters: hidden*channels*patch**2 + hidden; the size of the image enters ``num_patches`` only. A class token and the
+    positions belong to the model. ``name`` renames the projection (``conv_proj`` in torchvision, ``proj`` in timm).
+
+    Raises:
+        DivisibilityError: patches that do not tile the image.
+
+    Reference: ``ViTPatchEmbeddings`` of transformers.
+
+    >>> from paramsym import C, H, dims
+    >>> p, w = dims("p w")
+    >>> patches = PatchEmbedding(H, w, p, C)
+    >>> patches.params, patches.num_patches
+    (C*H*p**2 + H, w**2/p**2)
+    >>> PatchEmbedding(768).params, PatchEmbedding(768).num_patches
+    (590592, 196)
+    """
+
+    hidden_size: Dim
+    image_size: Dim | tuple[Dim, Dim] = 224
+    patch_size: Dim | tuple[Dim, Dim] = 16
+    num_channels: Dim = 3
+    bias: bool = True
+    name: str = "projection"
+
+    @property
+    def num_patches(self) -> Dim:
+        """How many patches tile the image: rows of patches times columns."""
+        rows, columns = self._tiles()
+        return canonical(rows * columns)
+
+    def conditions(self) -> None:
+        """Patches tile the image."""
+        self._tiles()
+
+    def parts(self) -> Iterator[Part]:
+        """The projection."""
+        patch = spread(self.patch_size, 2, "patch_size")
+        yield Part(self.name, Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=self.bias))
+
+    def _tiles(self) -> tuple[Dim, Dim]:
+        image, patch = spread(self.image_size, 2, "image_size"), spread(self.patch_size, 2, "patch_size")
+        rows, columns = (divides(small, large, "patch_size", "image_size") for small, large in zip(patch, image, strict=True))
+        return rows, columns

@@ -1,0 +1,152 @@
+"""Where a token stands: learned and sinusoidal tables, rotations, and biases by distance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.spatial import spread
+from paramsym.size import Count, Dim, Width, canonical, divides
+
+
+@dataclass(frozen=True)
+class LearnedPositions(Layer):
+    """A table with one learned vector per position (Gehring et al. 2017, section 3.1; Devlin et al. 2019).
+
+    ``weight`` is (num_positions + offset, embedding_dim); some references keep ``offset`` rows in front that no position uses (2 in OPT and
+    BART). Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under whatever name the model gives it.
+
+    >>> from paramsym import H, P
+    >>> LearnedPositions(P, H).params, LearnedPositions(P, H, offset=2).params
+    (H*P, H*P + 2*H)
+    """
+
+    num_positions: Dim
+    embedding_dim: Width
+    offset: Count = 0
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table."""
+        yield Tensor("weight", (canonical(self.num_positions + self.offset), self.embedding_dim), role="table")
+
+
+@dataclass(frozen=True)
+class SinusoidalPositions(Layer):
+    """Fixed sines and cosines of the position (Vaswani et al. 2017, section 3.5).
+
+    They follow from a formula, and references differ in what they keep: ``stored="computed"`` keeps nothing; ``"frozen"`` a table
+    ``weight``, (num_positions + offset, embedding_dim), counted but not trained (DistilBERT, Whisper's encoder); ``"buffer"`` the same table
+    as a buffer, which is no parameter, and not in the state dict where ``persistent=False`` (M2M-100). ``name`` renames the table.
+
+    Raises:
+        ArgumentError: an unknown way to store it.
+
+    >>> from paramsym import H, P
+    >>> [SinusoidalPositions(P, H, stored=way).params for way in ("computed", "frozen", "buffer")]
+    [0, H*P, 0]
+    """
+
+    num_positions: Dim
+    embedding_dim: Width
+    stored: Literal["computed", "frozen", "buffer"] = "computed"
+    offset: Count = 0
+    persistent: bool = True
+    name: str = "weight"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table, where one is stored."""
+        shape = (canonical(self.num_positions + self.offset), self.embedding_dim)
+        if self.stored == "frozen":
+            yield Tensor(self.name, shape, role="table", trainable=False)
+        elif self.stored == "buffer":
+            yield Tensor(self.name, shape, role="table", buffer=True, persistent=self.persistent)
+
+
+@dataclass(frozen=True)
+class RotaryPositions(Layer):
+    """Rotations of pairs of features by the position (Su et al. 2021, section 3.2.2). It has no parameters.
+
+    ``dim`` is how many features of a head are rotated, an even number. ``inv_freq``, (dim/2,), is a buffer that is not in the state dict
+    (LLaMA in transformers); ``stored="persistent"`` puts it there, ``"computed"`` keeps nothing.
+
+    Raises:
+        DivisibilityError: an odd ``dim``.
+
+    >>> from paramsym import D
+    >>> rotary = RotaryPositions(D)
+    >>> rotary.params, rotary.shapes(buffers=True), RotaryPositions(D, stored="persistent").shapes(buffers=True)
+    (0, {}, {'inv_freq': (D/2,)})
+    """
+
+    dim: Dim
+    base: float = 10000.0
+    stored: Literal["buffer", "persistent", "computed"] = "buffer"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The frequencies, where they are kept."""
+        if self.stored != "computed":
+            persistent = self.stored == "persistent"
+            yield Tensor("inv_freq", (divides(2, self.dim, "2", "dim"),), role="table", buffer=True, persistent=persistent)
+
+    def conditions(self) -> None:
+        """Features are rotated in pairs, also where nothing is kept."""
+        divides(2, self.dim, "2", "dim")
+
+
+@dataclass(frozen=True)
+class RelativeBias(Layer):
+    """What each head adds to its scores by the distance between two tokens.
+
+    =========== ============================================================= ==========================================
+    kind        stored                                                        source
+    =========== ============================================================= ==========================================
+    ``"t5"``    ``relative_attention_bias.weight``, (num_buckets, num_heads)  Raffel et al. 2020, section 2.1
+    ``"swin"``  ``relative_position_bias_table``,                             Liu et al. 2021, section 3.2
+                ((2*h - 1)*(2*w - 1), num_heads) for a window of h by w
+    ``"alibi"`` nothing: the slopes are fixed                                 Press et al. 2022, section 3
+    =========== ============================================================= ==========================================
+
+    The number of heads does not cancel here: it is the width of the table. Swin's ``relative_position_index``, (h*w*h*w,), is a buffer
+    outside the state dict. ``num_buckets``, ``max_distance`` and ``bidirectional`` are T5's, ``window_size`` is Swin's: one size or (h, w).
+    Reference: T5 and Swin of transformers.
+
+    Raises:
+        ArgumentError: Swin without a window, or a window without Swin.
+
+    >>> from paramsym import A, dims
+    >>> w = dims("w")
+    >>> RelativeBias(A).params, RelativeBias(A, "swin", window_size=w).params, RelativeBias(A, "alibi").params
+    (32*A, 4*A*w**2 - 4*A*w + A, 0)
+    """
+
+    num_heads: Dim
+    kind: Literal["t5", "swin", "alibi"] = "t5"
+    _: KW_ONLY
+    num_buckets: Dim = 32
+    max_distance: Dim = 128
+    bidirectional: bool = True
+    window_size: Dim | tuple[Dim, Dim] | None = None
+
+    def conditions(self) -> None:
+        """Swin's table has a window, the others none."""
+        if (self.kind == "swin") != (self.window_size is not None):
+            wanted = "a window_size, as in window_size=7" if self.kind == "swin" else "no window_size, which is Swin's"
+            message = f"window_size is {self.window_size}; kind={self.kind!r} wants {wanted}."
+            raise ArgumentError(message)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Swin's table and its index."""
+        if self.kind == "swin":
+            height, width = spread(self.window_size, 2, "window_size")
+            distances = (canonical(2 * height - 1), canonical(2 * width - 1))
+            yield Tensor("relative_position_bias_table", (distances, self.num_heads), role="table")
+            yield Tensor("relative_position_index", ((height, width, height, width),), role="table", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """T5's table."""
+        if self.kind == "t5":
+            yield Part("relative_attention_bias", Embedding(self.num_buckets, self.num_heads))
