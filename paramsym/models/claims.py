@@ -1,4 +1,4 @@
-"""Published counts of models, each with its source."""
+"""Published counts, each with its source: what a model is said to have, and what that number counts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Claim:
-    """A number somebody published: of which size, how many parameters, where it stands, and what it counts.
+    """A number from the world: ``count`` parameters of the model ``name``, as ``source`` prints it.
 
-    A wrong or rounded number is kept as it was printed; ``counts`` says what a reader needs to reproduce it.
+    ``counts`` is the reference class that has this many parameters. Where the published number counts something else or is wrong,
+    ``besides`` is what it adds to (or, below zero, takes from) the class's own parameters, and ``note`` says what that is.
 
-    >>> Claim("gpt2", 124_439_808, source="Hugging Face model card", counts="the tied head once").count
+    >>> Claim("gpt2", 124_439_808, "openai/gpt-2, README: 124M", counts="GPT2LMHeadModel").count
     124439808
     """
 
     name: str
     count: int
     source: str
-    counts: str = "every parameter"
+    counts: str
+    besides: int = 0
+    note: str = ""
