@@ -24,6 +24,8 @@ Dim: TypeAlias = Annotated[int | Expr, "size"]
 """A field annotated so holds a size: at least one."""
 Count: TypeAlias = Annotated[int | Expr, "count"]
 """A field annotated so holds a number of copies, a padding, a cut-off: at least zero."""
+Shape: TypeAlias = tuple[int | Expr | None, ...]
+"""The shape of an input or an output; None is an extent that is not known, as in Keras."""
 
 
 def size(value: object, where: str = "a size") -> Dim:
@@ -149,8 +151,9 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
         numerator, denominator = self.as_quotient()
         return 1 / denominator if argindex == 1 else -numerator / denominator**2
 
-    def _latex(self, printer: Any, exp: object = None) -> str:
-        return str(printer._print(self.doit() if exp is None else self.doit() ** exp))
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        quotient = str(printer._print(self.doit()))
+        return quotient if exp is None else rf"\left({quotient}\right)^{{{exp}}}"
 
 
 class cat:  # noqa: N801 - reads as a word in shapes
