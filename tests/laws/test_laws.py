@@ -1,0 +1,183 @@
+"""Laws that every layer there is obeys; a new layer meets them by existing."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from strategies import layer_classes, layers, names, product, sized
+from sympy import Integer, Symbol, expand
+
+import paramsym as ps
+from paramsym.polynomial import Polynomial
+
+every_layer = pytest.mark.parametrize("cls", layer_classes(), ids=lambda cls: cls.__name__)
+few = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_repeating_multiplies(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """Twelve blocks hold twelve times what one holds; so do a million, and so does a symbolic number."""
+    layer = data.draw(layers(cls))
+    depth = Symbol("depth", integer=True, positive=True)
+    for number in (1, 12, 10**6, depth):
+        assert ps.Repeat(layer, number).params == expand(number * layer.params)
+        assert ps.Repeat(layer, number).active == expand(number * layer.active)
+    assert ps.Repeat(layer, 0).params == 0
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_a_sequence_adds(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """A sequence holds what its layers hold, in either order, under names of their own."""
+    layer, other = data.draw(layers(cls)), ps.Dense(5, 7)
+    both = ps.Sequential(layer, other)
+    assert both.params == expand(layer.params + 42) == ps.Sequential(other, layer).params
+    assert list(both.shapes(buffers=True)) == [f"0.{name}" for name in layer.shapes(buffers=True)] + ["1.weight", "1.bias"]
+    assert both.tied == {f"0.{alias}": f"0.{first}" for alias, first in layer.tied.items()}
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_tying_subtracts(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """Of two equal layers whose tensors are all tied, one counts."""
+    layer = data.draw(layers(cls))
+    if type(layer).__name__ == "Tied":  # its own alias cannot be tied twice
+        return
+    twice = ps.Block(a=layer, b=layer)
+    ties = {f"b.{line.name}": f"a.{line.name}" for line in layer.lines if not line.buffer}
+    assert ps.Tied(twice, ties).params == layer.params
+    assert set(ties) <= set(ps.Tied(twice, ties).tied) or any(line.alias_of for line in layer.lines)
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_counting_and_putting_sizes_in_commute(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """Count, then put sizes in; or put sizes in, then count: the same number, an int."""
+    layer = data.draw(layers(cls))
+    sizes, numeric = data.draw(sized(layer))
+    expected = layer.params.xreplace({symbol: Integer(value) for symbol, value in sizes.items()})
+    assert numeric.params == expected
+    assert isinstance(numeric.params, Integer)
+    assert numeric.count == int(expected)
+    assert numeric.formula == layer.params
+    assert numeric.sizes == sizes
+    assert not numeric.symbols
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_one_size_after_another_is_all_at_once(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """``at`` in steps ends where ``at`` in one step ends, by name as by symbol."""
+    layer = data.draw(layers(cls))
+    sizes, numeric = data.draw(sized(layer))
+    assert layer.at({symbol.name: value for symbol, value in sizes.items()}) == numeric
+    stepwise = layer
+    try:
+        for symbol, value in sizes.items():
+            stepwise = stepwise.at({symbol: value})
+    except ps.errors.StructureError:
+        return  # a size known early may decide the structure
+    assert stepwise == numeric
+    assert stepwise.formula == layer.params
+    assert stepwise.sizes == sizes
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_renaming_symbols_renames_results(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """The letters mean nothing to a layer."""
+    layer = data.draw(layers(cls))
+    renaming = {symbol: Symbol(f"{symbol.name}_z", integer=True, positive=True) for symbol in layer.symbols}
+    renamed = layer.at(renaming)
+    assert Polynomial.of(layer.params.xreplace(renaming)) == Polynomial.of(renamed.params)
+    assert renamed.symbols == set(renaming.values())
+    assert renamed.at({new: old for old, new in renaming.items()}) == layer
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_symbols_without_assumptions_work(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """A user's ``sympy.symbols("d n")`` counts as well as ``dims("d n")``."""
+    layer = data.draw(layers(cls))
+    plain = {symbol: Symbol(symbol.name) for symbol in layer.symbols}
+    bare = layer.at(plain)
+    assert bare.params == Polynomial.of(layer.params.xreplace(plain)).as_expr()
+    assert list(bare.shapes()) == list(layer.shapes())
+    sizes, numeric = data.draw(sized(layer))
+    assert bare.at({symbol.name: value for symbol, value in sizes.items()}) == numeric
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_shapes_ledger_and_table_agree(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """Three views of one statement have one sum."""
+    layer = data.draw(layers(cls))
+    _, numeric = data.draw(sized(layer))
+    assert sum(product(shape) for shape in numeric.shapes().values()) == numeric.params
+    for one in (layer, numeric):
+        assert one.ledger().stored == one.params
+        assert one.ledger().polynomial() == one.polynomial
+        table = one.table()
+        assert expand(sum(row[3] or 0 for row in table.rows)) == one.params == table.footer[3]
+        assert one.table(depth=1).footer[1] == one.params
+        assert all(isinstance(text, str) for text in (str(table), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()))
+        assert one.to_latex()
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_lines_and_written_out_tensors_agree(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """A layer with numbers has as many tensors as its ledger's lines say, and buffers only where it says so."""
+    layer = data.draw(layers(cls))
+    _, numeric = data.draw(sized(layer))
+    named = [entry.name for entry in numeric.entries()]
+    assert len(named) == len(set(named))
+    assert set(numeric.shapes()) <= set(numeric.shapes(buffers=True)) <= set(named)
+    assert all(isinstance(size, int) and size > 0 for shape in numeric.shapes(buffers=True).values() for size in shape)
+    assert set(numeric.tied) | {entry.name for entry in numeric.entries() if not entry.alias_of} == set(named)
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_a_layer_is_a_value(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """It can be compared, hashed, copied, pickled, and read back from its repr."""
+    layer = data.draw(layers(cls))
+    sizes, numeric = data.draw(sized(layer))
+    for one in (layer, numeric):
+        for twin in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one)), eval(repr(one), names(one))):
+            assert twin == one
+            assert hash(twin) == hash(one)
+            assert repr(twin) == repr(one)
+            assert twin.params == one.params
+    assert pickle.loads(pickle.dumps(numeric)).sizes == sizes
+    assert copy.deepcopy(numeric).formula == layer.params
+    if sizes:
+        assert numeric != layer
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_freezing_keeps_what_is_stored(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """A frozen layer stores the same tensors and trains none."""
+    layer = data.draw(layers(cls))
+    frozen = layer.freeze()
+    assert frozen.params == layer.params
+    assert frozen.trainable == 0
+    assert frozen.shapes(buffers=True) == layer.shapes(buffers=True)
+    assert frozen.active == layer.active
+    assert ps.Sequential(layer, layer).freeze("0").trainable == layer.trainable
