@@ -36,10 +36,10 @@ _HOMES = {
     "paramsym.layers.latent_attention": "LatentAttention",
     "paramsym.layers.additive_attention": "AdditiveAttention",
     "paramsym.layers.feed_forward": "FeedForward GatedFeedForward",
-    "paramsym.layers.experts": "MixtureOfExperts",
+    "paramsym.layers.experts": "MixtureOfExperts PlainExpert Router StackedExperts",
     "paramsym.layers.fast_feed_forward": "FastFeedForward",
     "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
-    "paramsym.layers.mamba": "Mamba Mamba2",
+    "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
     "paramsym.config": "from_config",
 }

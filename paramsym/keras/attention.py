@@ -20,16 +20,16 @@ _ROLES = ("query", "value", "key")
 _BASE = frozenset({"autocast", "dtype", "name", "trainable"})
 
 
-def MultiHeadAttention(  # noqa: N802 - Keras' spelling
+def MultiHeadAttention(
     num_heads: Dim,
     key_dim: Dim,
     value_dim: Dim | None = None,
     dropout: float = 0.0,
-    use_bias: bool = True,  # noqa: FBT001, FBT002 - Keras' signature
+    use_bias: bool = True,
     output_shape: Dim | Sequence[Dim] | None = None,
     attention_axes: int | Sequence[int] | None = None,
     sliding_window: int | None = None,
-    flash_attention: bool | None = None,  # noqa: FBT001 - Keras' signature
+    flash_attention: bool | None = None,
     kernel_initializer: object = "glorot_uniform",
     bias_initializer: object = "zeros",
     kernel_regularizer: object = None,
@@ -37,7 +37,7 @@ def MultiHeadAttention(  # noqa: N802 - Keras' spelling
     activity_regularizer: object = None,
     kernel_constraint: object = None,
     bias_constraint: object = None,
-    use_gate: bool = False,  # noqa: FBT001, FBT002 - Keras' signature
+    use_gate: bool = False,
     seed: int | None = None,
     *,
     input_shape: Shapes | None = None,
@@ -78,14 +78,14 @@ def MultiHeadAttention(  # noqa: N802 - Keras' spelling
     return door("MultiHeadAttention", build, input_shape)
 
 
-def GroupQueryAttention(  # noqa: N802 - Keras' spelling
+def GroupQueryAttention(
     head_dim: Dim,
     num_query_heads: Dim,
     num_key_value_heads: Dim,
     dropout: float = 0.0,
-    use_bias: bool = True,  # noqa: FBT001, FBT002 - Keras' signature
+    use_bias: bool = True,
     sliding_window: int | None = None,
-    flash_attention: bool | None = None,  # noqa: FBT001 - Keras' signature
+    flash_attention: bool | None = None,
     kernel_initializer: object = "glorot_uniform",
     bias_initializer: object = "zeros",
     kernel_regularizer: object = None,
@@ -93,7 +93,7 @@ def GroupQueryAttention(  # noqa: N802 - Keras' spelling
     activity_regularizer: object = None,
     kernel_constraint: object = None,
     bias_constraint: object = None,
-    use_gate: bool = False,  # noqa: FBT001, FBT002 - Keras' signature
+    use_gate: bool = False,
     seed: int | None = None,
     *,
     input_shape: Shapes | None = None,
@@ -129,8 +129,8 @@ def GroupQueryAttention(  # noqa: N802 - Keras' spelling
     return door("GroupQueryAttention", build, input_shape)
 
 
-def Attention(  # noqa: N802 - Keras' spelling
-    use_scale: bool = False,  # noqa: FBT001, FBT002 - Keras' signature
+def Attention(
+    use_scale: bool = False,
     score_mode: str = "dot",
     dropout: float = 0.0,
     seed: int | None = None,
@@ -153,8 +153,8 @@ def Attention(  # noqa: N802 - Keras' spelling
     return door("Attention", build, input_shape)
 
 
-def AdditiveAttention(  # noqa: N802 - Keras' spelling
-    use_scale: bool = True,  # noqa: FBT001, FBT002 - Keras' signature
+def AdditiveAttention(
+    use_scale: bool = True,
     dropout: float = 0.0,
     seed: int | None = None,
     *,

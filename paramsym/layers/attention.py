@@ -268,7 +268,7 @@ class DotProductAttention(Layer):
 
 @dataclass(frozen=True)
 class HeadProjection(Layer):
-    """A dense layer between groups of axes: ``kernel`` (\\*inputs, \\*outputs), ``bias`` (\\*outputs,). Heads keep their own axis.
+    """A dense layer between groups of axes, so that heads keep their own: ``kernel`` (inputs, outputs), ``bias`` (outputs).
 
     Reference: the projections inside ``keras.layers.MultiHeadAttention``, and ``flax.linen.DenseGeneral``.
 
