@@ -9,10 +9,10 @@ from typing import Any, Self
 from sympy import Expr, Rational, Symbol, ceiling
 
 from paramsym.edit import free_of, isolated
-from paramsym.errors import ArgumentError, StructureError
+from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
-from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in
+from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
 
 
 def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
@@ -62,6 +62,8 @@ class Sequential(_Container):
     >>> list(Sequential({"up": Dense(H, F), "down": Dense(F, H)}).shapes())
     ['up.weight', 'up.bias', 'down.weight', 'down.bias']
     """
+
+    in_order = True
 
     items: tuple[tuple[str, Layer], ...]
 
@@ -125,6 +127,15 @@ class Residual(Layer):
         if self.shortcut is not None:
             yield Part(self.shortcut_name, self.shortcut)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What the body and the shortcut both give; two shapes that cannot be added are an error."""
+        added = input_shape if self.shortcut is None else self.shortcut.output_shape(input_shape)
+        result = self.body.output_shape(input_shape)
+        if result != added:
+            message = f"the body gives {text(result)}, but {text(added)} is to be added; give a shortcut that turns one into the other."
+            raise ShapeError(message)
+        return result
+
 
 @dataclass(frozen=True)
 class Repeat(Layer):
@@ -146,6 +157,8 @@ class Repeat(Layer):
     >>> Repeat((Dense(H, 1), Dense(H, H)), L).params
     H**2*L - H**2*ceiling(L/2) + H*L + ceiling(L/2)
     """
+
+    in_order = True
 
     block: Layer | tuple[Layer, ...]
     copies: Count
@@ -236,6 +249,8 @@ class Runs(Layer):
     H**2*k + H*L - H*k
     """
 
+    in_order = True
+
     runs: tuple[tuple[Layer, Count], ...]
     start: Count
     name: str
@@ -269,6 +284,8 @@ class Shared(Layer):
     (H**2 + H, H**2*L + H*L)
     """
 
+    in_order = True
+
     block: Layer
     times: Dim
 
@@ -292,6 +309,8 @@ class Tied(Layer):
     >>> model.params, Tied(model, {"head.weight": "wte.weight"}).params
     (2*H*V, H*V)
     """
+
+    in_order = True
 
     layer: Layer
     pairs: tuple[tuple[str, str], ...]

@@ -8,11 +8,12 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
-from paramsym.errors import StructureError, UnknownNameError
+from paramsym.errors import NotYetError, StructureError, UnknownNameError
+from paramsym.flow import through
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.ledger import Numbers
 from paramsym.paths import ANY, number_in
-from paramsym.size import canonical
+from paramsym.size import Shape, canonical
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,15 @@ class Edited(Layer):
         """The inner layer's parts, the one on the path edited."""
         for part in self.layer.own_parts:
             yield from _edited_part(part, self.path, self.new)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Through the edited parts where they are applied in order; a frozen part changes no shape."""
+        if self.new is None:
+            return self.layer.output_shape(input_shape)
+        if self.layer.in_order:
+            return through(self.own_parts, input_shape)
+        message = f"{type(self.layer).__name__} does not say what shape comes out once {self.path!r} is replaced."
+        raise NotYetError(message)
 
     def ties(self) -> Mapping[str, str]:
         """The inner ties, without those that end inside a replaced layer."""

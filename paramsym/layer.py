@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.fields import check_fields
+from paramsym.flow import through
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.paths import ANY, check_tied_shapes, number_in, resolve_ties
-from paramsym.size import Axis, Count, Dim, axis, cat, count, extent, factors_of, stack, substitute, symbols_in, text
+from paramsym.size import Axis, Count, Dim, Shape, axis, cat, count, extent, factors_of, stack, substitute, symbols_in, text
 from paramsym.sizing import mapping_from, published_sizes, two_of_one_name
 
 if TYPE_CHECKING:
@@ -196,6 +197,9 @@ class Layer:
             located.where = type(self).__name__  # type: ignore[attr-defined]
             raise located from None
 
+    in_order: ClassVar[bool] = False
+    """Whether the parts are applied one after another; shapes then follow from theirs."""
+
     # What a layer states ------------------------------------------------------------------------------------------------------
 
     def tensors(self) -> Iterable[Tensor]:
@@ -208,6 +212,18 @@ class Layer:
 
     def conditions(self) -> None:
         """Raise where the sizes contradict each other; ``divides`` and ``at_most`` help."""
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Say what shape comes out for a shape that goes in, batch first; ``paramsym.output_shape`` checks the input before it asks.
+
+        Raises:
+            ShapeError: an input shape that the layer cannot take.
+            NotYetError: a layer that does not say.
+        """
+        if self.in_order:
+            return through(self.own_parts, input_shape)
+        message = f"{type(self).__name__} does not say what shape comes out of it."
+        raise NotYetError(message)
 
     def ties(self) -> Mapping[str, str]:
         """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way."""
