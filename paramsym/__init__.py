@@ -25,11 +25,31 @@ _HOMES = {
     "paramsym.layers.patch": "PatchEmbedding",
     "paramsym.layers.normalization": "GroupNorm LayerNorm LocalResponseNorm Normalization RMSNorm UnitNormalization",
     "paramsym.layers.batch_norm": ("BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d SyncBatchNorm"),
-    "paramsym.layers.activation": "PReLU",
+    "paramsym.layers.activation": (
+        "Activation CELU ELU GELU GLU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid LogSoftmax Mish "
+        "PReLU RReLU ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmax2d Softmin Softplus Softshrink Softsign Tanh "
+        "Tanhshrink Threshold"
+    ),
+    "paramsym.layers.dropout": "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout GaussianDropout GaussianNoise",
+    "paramsym.layers.padding": (
+        "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d Cropping ReflectionPad1d "
+        "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
+        "ZeroPad3d"
+    ),
+    "paramsym.layers.pooling": (
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
+        "AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d GlobalAvgPool GlobalMaxPool LPPool1d "
+        "LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"
+    ),
+    "paramsym.layers.resampling": (
+        "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d"
+    ),
+    "paramsym.layers.reshaping": "Flatten Identity Permute RepeatVector Reshape Unflatten",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
-    "paramsym.layers.recurrent": "GRU GRUCell LSTM LSTMCell PeepholeLSTM PeepholeLSTMCell RNN RNNCell",
+    "paramsym.layers.cells": "GRUCell LSTMCell PeepholeLSTMCell RNNCell",
+    "paramsym.layers.recurrent": "GRU LSTM PeepholeLSTM RNN",
     "paramsym.layers.conv_lstm": "ConvLSTM1d ConvLSTM2d ConvLSTM3d",
     "paramsym.layers.wrappers": "Bidirectional TimeDistributed",
     "paramsym.layers.attention": "DotProductAttention HeadNorm HeadProjection MultiHeadAttention",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from paramsym.layer import Layer, Part
 from paramsym.layers.convolution import Conv2d
-from paramsym.layers.spatial import spread
+from paramsym.layers.spatial import per_axis
 from paramsym.size import Dim, canonical, divides
 
 
@@ -52,10 +52,10 @@ class PatchEmbedding(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The projection."""
-        patch = spread(self.patch_size, 2, "patch_size")
+        patch = per_axis(self.patch_size, 2, "patch_size")
         yield Part(self.name, Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=self.bias))
 
     def _tiles(self) -> tuple[Dim, Dim]:
-        image, patch = spread(self.image_size, 2, "image_size"), spread(self.patch_size, 2, "patch_size")
+        image, patch = per_axis(self.image_size, 2, "image_size"), per_axis(self.patch_size, 2, "patch_size")
         rows, columns = (divides(small, large, "patch_size", "image_size") for small, large in zip(patch, image, strict=True))
         return rows, columns

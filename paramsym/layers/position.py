@@ -9,7 +9,7 @@ from typing import Literal
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.spatial import spread
+from paramsym.layers.spatial import per_axis
 from paramsym.size import Count, Dim, Width, canonical, divides
 
 
@@ -141,7 +141,7 @@ class RelativeBias(Layer):
     def tensors(self) -> Iterator[Tensor]:
         """Swin's table and its index."""
         if self.kind == "swin":
-            height, width = spread(self.window_size, 2, "window_size")
+            height, width = per_axis(self.window_size, 2, "window_size")
             distances = (canonical(2 * height - 1), canonical(2 * width - 1))
             yield Tensor("relative_position_bias_table", (distances, self.num_heads), role="table")
             yield Tensor("relative_position_index", ((height, width, height, width),), role="table", buffer=True, persistent=False)

@@ -1,0 +1,126 @@
+"""Layers that disturb their input in training and do nothing afterwards. They store nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer
+
+
+class _Dropout(Layer):
+    """What the classes share: a probability."""
+
+    p: float
+
+    def conditions(self) -> None:
+        """A probability is between 0 and 1."""
+        if not 0 <= self.p <= 1:
+            message = f"p is {self.p}; a probability is between 0 and 1."
+            raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class Dropout(_Dropout):
+    """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
+
+    Raises:
+        ArgumentError: a ``p`` outside 0 to 1; likewise for the others below.
+
+    >>> Dropout(0.1).params
+    0
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class Dropout1d(_Dropout):
+    """Each channel of a sequence becomes zero as a whole. Reference: ``torch.nn.Dropout1d``.
+
+    >>> Dropout1d().params
+    0
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class Dropout2d(_Dropout):
+    """Each channel of an image becomes zero as a whole (Tompson et al. 2015). Reference: ``torch.nn.Dropout2d``.
+
+    >>> Dropout2d().params
+    0
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class Dropout3d(_Dropout):
+    """Each channel of a volume becomes zero as a whole. Reference: ``torch.nn.Dropout3d``.
+
+    >>> Dropout3d().params
+    0
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class AlphaDropout(_Dropout):
+    """Entries are dropped so that mean and variance stay (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``.
+
+    >>> AlphaDropout().params
+    0
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class FeatureAlphaDropout(_Dropout):
+    """Whole channels are dropped so that mean and variance stay. Reference: ``torch.nn.FeatureAlphaDropout``.
+
+    >>> FeatureAlphaDropout().params
+    0
+    """
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class GaussianDropout(_Dropout):
+    """Each entry is multiplied by noise around one (Srivastava et al. 2014, section 10). Reference: Keras ``GaussianDropout``.
+
+    >>> GaussianDropout(0.1).params
+    0
+    """
+
+    p: float
+
+
+@dataclass(frozen=True)
+class GaussianNoise(Layer):
+    """Noise of standard deviation ``stddev`` is added. Reference: Keras ``GaussianNoise``.
+
+    Raises:
+        ArgumentError: a ``stddev`` outside 0 to 1, which Keras refuses.
+
+    >>> GaussianNoise(0.1).params
+    0
+    """
+
+    stddev: float
+
+    def conditions(self) -> None:
+        """Keras takes a standard deviation up to one."""
+        if not 0 <= self.stddev <= 1:
+            message = f"stddev is {self.stddev}; wanted a number between 0 and 1."
+            raise ArgumentError(message)

@@ -1,0 +1,120 @@
+"""Layers that only arrange entries anew. They store nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer
+from paramsym.size import Dim, size
+
+
+@dataclass(frozen=True, init=False)
+class Identity(Layer):
+    """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer. Reference: ``torch.nn.Identity``.
+
+    >>> Identity(54, unused=True).params
+    0
+    """
+
+    def __init__(self, *_args: object, **_kwargs: object) -> None:
+        """Ignore everything."""
+        self.__post_init__()
+
+
+@dataclass(frozen=True)
+class Flatten(Layer):
+    """The axes ``start_dim`` to ``end_dim`` in one. Reference: ``torch.nn.Flatten``; Keras: ``Flatten``.
+
+    >>> Flatten().params
+    0
+    """
+
+    start_dim: int = 1
+    end_dim: int = -1
+
+
+def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
+    """Allow -1, once, for the extent that follows from the others."""
+    extents = [extent for extent in shape if extent != -1]
+    for position, extent in enumerate(extents):
+        size(extent, f"{name}[{position}]")
+    if len(shape) - len(extents) > 1:
+        message = f"{name} is {shape}; only one extent can be -1."
+        raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class Unflatten(Layer):
+    """One axis in several; -1 stands for the extent that follows from the others. Reference: ``torch.nn.Unflatten``.
+
+    Raises:
+        ArgumentError: more than one -1, or no extents.
+        SizeError: an extent that cannot be one.
+
+    >>> from paramsym import C
+    >>> Unflatten(1, (C, -1)).params
+    0
+    """
+
+    dim: int
+    unflattened_size: tuple[int | Expr, ...]
+
+    def conditions(self) -> None:
+        """There are extents, of which one may be open."""
+        if not self.unflattened_size:
+            message = "unflattened_size is empty; wanted at least one extent."
+            raise ArgumentError(message)
+        _check_open_extents(self.unflattened_size, "unflattened_size")
+
+
+@dataclass(frozen=True)
+class Reshape(Layer):
+    """Everything but the batch axis in ``target_shape``; -1 stands for the extent that follows from the others. Reference: Keras ``Reshape``.
+
+    Raises:
+        ArgumentError: more than one -1.
+        SizeError: an extent that cannot be one.
+
+    >>> Reshape((-1, 8)).params
+    0
+    """
+
+    target_shape: tuple[int | Expr, ...]
+
+    def conditions(self) -> None:
+        """One extent may be open."""
+        _check_open_extents(self.target_shape, "target_shape")
+
+
+@dataclass(frozen=True)
+class Permute(Layer):
+    """The axes in another order; 1 is the first one after the batch axis. Reference: Keras ``Permute``.
+
+    Raises:
+        ArgumentError: ``order`` that is not a permutation of 1, 2, ...
+
+    >>> Permute((2, 1)).params
+    0
+    """
+
+    order: tuple[int, ...]
+
+    def conditions(self) -> None:
+        """Every axis stands once."""
+        if sorted(self.order) != list(range(1, len(self.order) + 1)):
+            message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, the batch axis left out."
+            raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class RepeatVector(Layer):
+    """A vector repeated ``times`` times: (batch, width) to (batch, times, width). Reference: Keras ``RepeatVector``.
+
+    >>> RepeatVector(3).params
+    0
+    """
+
+    times: Dim
