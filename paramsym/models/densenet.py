@@ -1,0 +1,211 @@
+"""DenseNet-BC as torchvision builds it, in closed form.
+
+Reference: ``torchvision.models.densenet``; tensor names, shapes and order are those of its state dict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from sympy import Expr, Rational, Symbol, floor
+
+from paramsym.compose import Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.models.claims import Claim
+from paramsym.size import Count, Dim, canonical
+from paramsym.symbols import N, dims
+
+Depths: TypeAlias = tuple[Count, ...]
+
+_CLASSES = 1000
+_GROWTH: Symbol = dims("g")
+_DEPTHS: Depths = dims("n1 n2 n3 n4")
+_INDEX: Symbol = dims("i")
+_SIZES: Mapping[str, Mapping[str, Any]] = {
+    "densenet121": {"growth_rate": 32, "block_config": (6, 12, 24, 16), "num_init_features": 64},
+    "densenet161": {"growth_rate": 48, "block_config": (6, 12, 36, 24), "num_init_features": 96},
+    "densenet169": {"growth_rate": 32, "block_config": (6, 12, 32, 32), "num_init_features": 64},
+    "densenet201": {"growth_rate": 32, "block_config": (6, 12, 48, 32), "num_init_features": 64},
+}
+
+
+@dataclass(frozen=True, init=False)
+class DenseNet(Layer):
+    r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
+
+    A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change it. Otherwise
+    what is not given stays a letter: growth rate g (the paper's k), depths n1 to n4 (``block_config`` takes any number of blocks), N
+    classes; ``num_init_features`` is then twice the growth rate (section 3, "Implementation Details"), and ``bn_size`` 4.
+
+    Layer i of a block sees the block's input and the i - 1 layers before it, g channels each; the count is therefore quadratic in the
+    depths as well as in the growth rate. A transition halves the channels and rounds down, so that symbolic depths leave floors of halves
+    where g is a letter, too; with numbers for either, none. ``drop_rate`` and ``memory_efficient`` change no count.
+
+    Raises:
+        ArgumentError: an unknown name, or a name together with what it means.
+
+    Source: Huang et al. 2017, "Densely Connected Convolutional Networks", section 3 and table 1.
+
+    >>> DenseNet("densenet121").params, DenseNet("densenet121", num_classes=10).params
+    (7978856, 6964106)
+    >>> DenseNet(block_config=(6, 12, 24, 16)).params
+    32*N*g + N + 6700*g**2 + 2908*g
+    >>> DenseNet().at("densenet201").params
+    20013928
+    """
+
+    growth_rate: Dim = _GROWTH
+    block_config: Depths = _DEPTHS
+    num_init_features: Dim = 2 * _GROWTH
+    bn_size: Dim = 4
+    drop_rate: float = 0
+    num_classes: Dim = N
+    memory_efficient: bool = False
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        name: {**sizes, "bn_size": 4, "num_classes": _CLASSES} for name, sizes in _SIZES.items()
+    }
+
+    def __init__(
+        self,
+        growth_rate: Dim | str = _GROWTH,
+        block_config: Depths | None = None,
+        num_init_features: Dim | None = None,
+        bn_size: Dim = 4,
+        drop_rate: float = 0,
+        num_classes: Dim | None = None,
+        memory_efficient: bool = False,
+    ) -> None:
+        """Take torchvision's arguments, or one of its names and what differs; None is what the name has, or a letter."""
+        sizes = _named(growth_rate, {"block_config": block_config, "num_init_features": num_init_features}) | {
+            "bn_size": bn_size,
+            "drop_rate": drop_rate,
+            "memory_efficient": memory_efficient,
+        }
+        usual = _CLASSES if isinstance(growth_rate, str) else N
+        sizes["num_classes"] = usual if num_classes is None else num_classes
+        for argument, value in sizes.items():
+            object.__setattr__(self, argument, value)
+        self.__post_init__()
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the constructor arguments; the stem's width unless both it and the growth rate are the letters they are by default."""
+        required, optional = super().arguments()
+        if self.growth_rate != _GROWTH:
+            optional["num_init_features"] = self.num_init_features
+        return required, optional
+
+    def parts(self) -> Iterator[Part]:
+        """The features, then the classifier."""
+        features = _Features(self.growth_rate, self.block_config, self.num_init_features, self.bn_size)
+        yield Part("features", features)
+        yield Part("classifier", Dense(features.channels[-1], self.num_classes))
+
+
+def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the sizes that a torchvision name means; without a name, the given ones and letters."""
+    if not isinstance(first, str):
+        if given["num_init_features"] is None:
+            given["num_init_features"] = 2 * first if isinstance(first, int | Expr) else first
+        return {"growth_rate": first, **given, "block_config": _DEPTHS if given["block_config"] is None else given["block_config"]}
+    if first not in _SIZES:
+        message = f"DenseNet: growth_rate is {first!r}; wanted a size or one of {', '.join(_SIZES)}."
+        raise ArgumentError(message)
+    for argument, value in given.items():
+        if value is not None:
+            message = (
+                f"DenseNet: {first!r} means {argument}={_SIZES[first][argument]!r} already, and {argument}={value!r} was given;"
+                f" write growth_rate={_SIZES[first]['growth_rate']} and every size."
+            )
+            raise ArgumentError(message)
+    return dict(_SIZES[first])
+
+
+@dataclass(frozen=True)
+class _Features(Layer):
+    """The stem, dense blocks with transitions between them, and the last norm."""
+
+    growth_rate: Dim
+    block_config: Depths
+    num_init_features: Dim
+    bn_size: Dim
+
+    @property
+    def channels(self) -> tuple[Dim, ...]:
+        """What enters each block; last, what leaves the network."""
+        found, width = [], self.num_init_features
+        for depth in self.block_config:
+            found.append(width)
+            outgoing = canonical(width + depth * self.growth_rate)
+            width = _halved(outgoing) if len(found) < len(self.block_config) else outgoing
+        return (*found, width)
+
+    def parts(self) -> Iterator[Part]:
+        channels = self.channels
+        yield Part("conv0", Conv2d(3, channels[0], 7, stride=2, padding=3, bias=False))
+        yield Part("norm0", BatchNorm2d(channels[0]))
+        for position, depth in enumerate(self.block_config):
+            index = _unused(_INDEX, self.symbols)
+            seen = canonical(channels[position] + (index - 1) * self.growth_rate)
+            block = _DenseLayer(seen, self.growth_rate, self.bn_size)
+            yield Part(f"denseblock{position + 1}", Repeat(block, depth, index=index, start=1, name="denselayer{}"))
+            if position < len(self.block_config) - 1:
+                outgoing = canonical(channels[position] + depth * self.growth_rate)
+                yield Part(f"transition{position + 1}", _Transition(outgoing, channels[position + 1]))
+        yield Part("norm5", BatchNorm2d(channels[-1]))
+
+
+def _halved(channels: Dim) -> Dim:
+    return channels // 2 if isinstance(channels, int) else canonical(floor(channels * Rational(1, 2)))
+
+
+def _unused(index: Symbol, taken: frozenset[Symbol]) -> Symbol:
+    """Return an index whose name no size uses."""
+    names = {symbol.name for symbol in taken}
+    while index.name in names:
+        index = dims(f"{index.name}_")
+    return index
+
+
+@dataclass(frozen=True)
+class _DenseLayer(Layer):
+    """Norm, 1x1 convolution to ``bn_size`` times the growth rate, norm, 3x3 convolution to the growth rate."""
+
+    incoming: Dim
+    growth_rate: Dim
+    bn_size: Dim
+
+    def parts(self) -> Iterator[Part]:
+        narrow = canonical(self.bn_size * self.growth_rate)
+        yield Part("norm1", BatchNorm2d(self.incoming))
+        yield Part("conv1", Conv2d(self.incoming, narrow, 1, bias=False))
+        yield Part("norm2", BatchNorm2d(narrow))
+        yield Part("conv2", Conv2d(narrow, self.growth_rate, 3, padding=1, bias=False))
+
+
+@dataclass(frozen=True)
+class _Transition(Layer):
+    """Norm and a 1x1 convolution to half the channels, before a pooling."""
+
+    incoming: Dim
+    outgoing: Dim
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("norm", BatchNorm2d(self.incoming))
+        yield Part("conv", Conv2d(self.incoming, self.outgoing, 1, bias=False))
+
+
+_META = "torchvision, num_params of the weights"
+CLAIMS = (
+    Claim("densenet121", 7_978_856, _META, counts="DenseNet"),
+    Claim("densenet161", 28_681_000, _META, counts="DenseNet"),
+    Claim("densenet169", 14_149_480, _META, counts="DenseNet"),
+    Claim("densenet201", 20_013_928, _META, counts="DenseNet"),
+)
+"""Published counts; ``name`` is torchvision's."""

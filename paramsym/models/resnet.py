@@ -1,0 +1,275 @@
+"""ResNet, ResNeXt and wide ResNet as torchvision builds them.
+
+Reference: ``torchvision.models.resnet``; tensor names, shapes and order are those of its state dict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from sympy import Rational, floor
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.models.claims import Claim
+from paramsym.size import Dim, canonical
+from paramsym.symbols import N, dims
+
+Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
+Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
+Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
+
+_EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
+_CLASSES = 1000
+_DEPTHS: Depths = dims("n1 n2 n3 n4")
+_SIZES: Mapping[str, Mapping[str, Any]] = {
+    "resnet18": {"block": "BasicBlock", "layers": (2, 2, 2, 2)},
+    "resnet34": {"block": "BasicBlock", "layers": (3, 4, 6, 3)},
+    "resnet50": {"block": "Bottleneck", "layers": (3, 4, 6, 3)},
+    "resnet101": {"block": "Bottleneck", "layers": (3, 4, 23, 3)},
+    "resnet152": {"block": "Bottleneck", "layers": (3, 8, 36, 3)},
+    "resnext50_32x4d": {"block": "Bottleneck", "layers": (3, 4, 6, 3), "groups": 32, "width_per_group": 4},
+    "resnext101_32x8d": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "groups": 32, "width_per_group": 8},
+    "resnext101_64x4d": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "groups": 64, "width_per_group": 4},
+    "wide_resnet50_2": {"block": "Bottleneck", "layers": (3, 4, 6, 3), "width_per_group": 128},
+    "wide_resnet101_2": {"block": "Bottleneck", "layers": (3, 4, 23, 3), "width_per_group": 128},
+}
+_QUANTIZED = ("resnet18", "resnet50", "resnext101_32x8d", "resnext101_64x4d")
+_USUAL = {"groups": 1, "width_per_group": 64, "num_classes": _CLASSES}
+
+
+@dataclass(frozen=True, init=False)
+class ResNet(Layer):
+    r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
+
+    A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
+    ``torchvision.models.resnet18(num_classes=10)``. A *quantized* name means the same tensors before they are quantized. Otherwise
+    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; what is not given stays a letter: depths n1 to n4, N classes.
+
+    Stage s = 0, 1, 2, 3 has 64*2**s planes; a bottleneck has ``width_per_group``/64 * planes * ``groups`` channels inside (ResNeXt:
+    many groups of few; wide ResNet: 128) and 4*planes outside. Its first block carries a projection (``downsample``) where the
+    number of channels changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer``
+    "FrozenBatchNorm2d" keeps scale and shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and
+    ``replace_stride_with_dilation`` change no count.
+
+    Raises:
+        ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or one together with
+            what it means.
+
+    Source: He et al. 2016, "Deep Residual Learning for Image Recognition", table 1; Xie et al. 2017; Zagoruyko and Komodakis 2016.
+
+    >>> ResNet("resnet50").params, ResNet("resnet18", num_classes=10).params
+    (25557032, 11181642)
+    >>> ResNet().params
+    2049*N + 70400*n1 + 280064*n2 + 1117184*n3 + 4462592*n4 + 2085696
+    >>> ResNet().at("resnet152").params
+    60192808
+    """
+
+    block: Block = "Bottleneck"
+    layers: Depths = _DEPTHS
+    num_classes: Dim = N
+    zero_init_residual: bool = False
+    groups: Dim = 1
+    width_per_group: Dim = 64
+    replace_stride_with_dilation: tuple[bool, bool, bool] | None = None
+    norm_layer: Norm = "BatchNorm2d"
+    inplanes: Dim = 64
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {name: {**_USUAL, **sizes} for name, sizes in _SIZES.items()}
+
+    def __init__(
+        self,
+        block: str | type = "Bottleneck",
+        layers: Depths | None = None,
+        num_classes: Dim | None = None,
+        zero_init_residual: bool = False,
+        groups: Dim | None = None,
+        width_per_group: Dim | None = None,
+        replace_stride_with_dilation: tuple[bool, bool, bool] | None = None,
+        norm_layer: str | type | None = "BatchNorm2d",
+        *,
+        inplanes: Dim = 64,
+    ) -> None:
+        """Take torchvision's arguments, or one of its names and what differs; None is what torchvision or the name has."""
+        block = getattr(block, "__name__", block)
+        given = {"layers": layers, "groups": groups, "width_per_group": width_per_group, "num_classes": num_classes}
+        named = _named(block, {argument: value for argument, value in given.items() if value is not None})
+        values = {
+            "block": block,
+            "zero_init_residual": zero_init_residual,
+            "replace_stride_with_dilation": replace_stride_with_dilation,
+            "norm_layer": "BatchNorm2d" if norm_layer is None else getattr(norm_layer, "__name__", norm_layer),
+            "inplanes": inplanes,
+            **named,
+        }
+        for argument, value in values.items():
+            object.__setattr__(self, argument, value)
+        self.__post_init__()
+
+    def parts(self) -> Iterator[Part]:
+        """The stem, four stages, and the classifier."""
+        yield Part("conv1", Conv2d(3, self.inplanes, 7, stride=2, padding=3, bias=False))
+        yield Part("bn1", _norm(self.norm_layer, self.inplanes))
+        incoming = self.inplanes
+        for stage, depth in enumerate(self.layers):
+            planes = canonical(self.inplanes * 2**stage)
+            outgoing = canonical(planes * _EXPANSION[self.block])
+            stride = 1 if stage == 0 else 2
+            later = self._residual(outgoing, planes, 1)
+            # torchvision compares the numbers of channels; they differ in every stage but a BasicBlock's first, whatever the letters.
+            first = self._residual(incoming, planes, stride) if stage > 0 or self.block == "Bottleneck" else None
+            yield Part(f"layer{stage + 1}", Repeat(later, depth, first=first))
+            incoming = outgoing
+        yield Part("fc", Dense(incoming, self.num_classes))
+
+    def _residual(self, incoming: Dim, planes: Dim, stride: int) -> Layer:
+        """One block; where the number of channels changes, with a projection of what passes by."""
+        if self.block == "BasicBlock":
+            return _BasicBlock(incoming, planes, stride, self.norm_layer)
+        width = canonical(_scaled(planes, self.width_per_group) * self.groups)
+        return _Bottleneck(incoming, planes, width, stride, self.groups, self.norm_layer)
+
+    def conditions(self) -> None:
+        """What torchvision refuses."""
+        if self.block == "BasicBlock":
+            if self.groups != 1 or self.width_per_group != 64:
+                message = (
+                    f"groups is {self.groups} and width_per_group is {self.width_per_group}; a BasicBlock takes 1 and 64 only."
+                    " For others use block='Bottleneck'."
+                )
+                raise ArgumentError(message)
+            if self._dilates():
+                message = (
+                    f"replace_stride_with_dilation is {self.replace_stride_with_dilation}; a BasicBlock cannot be dilated."
+                    " Use block='Bottleneck'."
+                )
+                raise ArgumentError(message)
+
+    def _dilates(self) -> bool:
+        """Whether any block is dilated: those after one that gave up its stride."""
+        replaced = self.replace_stride_with_dilation or (False, False, False)
+        earlier = False
+        for gives_up, depth in zip(replaced, self.layers[1:], strict=True):
+            if earlier or (gives_up and depth != 1):
+                return True
+            earlier = gives_up
+        return False
+
+
+def _named(block: object, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that a torchvision name means, with those given beside it; without a name, the given ones and letters."""
+    name = block.removeprefix("quantized_") if isinstance(block, str) else ""
+    if name not in _SIZES or (name != block and name not in _QUANTIZED):
+        if isinstance(block, str) and block not in _EXPANSION:
+            message = f"block is {block!r}; wanted 'BasicBlock', 'Bottleneck' or one of {', '.join(_SIZES)}."
+            raise _located(message)
+        return {"layers": _DEPTHS, "num_classes": N, "groups": 1, "width_per_group": 64, **given}
+    sizes = _SIZES[name]
+    for argument, value in given.items():
+        if argument in sizes and (argument == "layers" or value != sizes[argument]):
+            message = (
+                f"{block!r} means {argument}={sizes[argument]!r} already, and {argument}={value!r} was given;"
+                f" write block={sizes['block']!r} and every size."
+            )
+            raise _located(message)
+    return {**_USUAL, **sizes, **given}
+
+
+def _located(message: str) -> ArgumentError:
+    return ArgumentError(f"ResNet: {message}")
+
+
+def _scaled(planes: Dim, width_per_group: Dim) -> Dim:
+    """Return the channels of one group, rounded down as the reference does."""
+    product = planes * width_per_group
+    return product // 64 if isinstance(product, int) else canonical(floor(product * Rational(1, 64)))
+
+
+def _norm(kind: Norm, channels: Dim) -> Layer:
+    return BatchNorm2d(channels) if kind == "BatchNorm2d" else _FrozenBatchNorm2d(channels)
+
+
+def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterator[Part]:
+    if incoming != outgoing:
+        yield Part("downsample", Sequential(Conv2d(incoming, outgoing, 1, stride=stride, bias=False), _norm(norm, outgoing)))
+
+
+@dataclass(frozen=True)
+class _BasicBlock(Layer):
+    """Two convolutions of 3x3."""
+
+    incoming: Dim
+    planes: Dim
+    stride: int
+    norm: Norm
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("conv1", Conv2d(self.incoming, self.planes, 3, stride=self.stride, padding=1, bias=False))
+        yield Part("bn1", _norm(self.norm, self.planes))
+        yield Part("conv2", Conv2d(self.planes, self.planes, 3, padding=1, bias=False))
+        yield Part("bn2", _norm(self.norm, self.planes))
+        yield from _projection(self.incoming, self.planes, self.stride, self.norm)
+
+
+@dataclass(frozen=True)
+class _Bottleneck(Layer):
+    """Down to ``width`` channels, 3x3 in groups, and up to four times ``planes``; the stride is on the 3x3."""
+
+    incoming: Dim
+    planes: Dim
+    width: Dim
+    stride: int
+    groups: Dim
+    norm: Norm
+
+    def parts(self) -> Iterator[Part]:
+        outgoing = canonical(4 * self.planes)
+        yield Part("conv1", Conv2d(self.incoming, self.width, 1, bias=False))
+        yield Part("bn1", _norm(self.norm, self.width))
+        yield Part("conv2", Conv2d(self.width, self.width, 3, stride=self.stride, padding=1, groups=self.groups, bias=False))
+        yield Part("bn2", _norm(self.norm, self.width))
+        yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
+        yield Part("bn3", _norm(self.norm, outgoing))
+        yield from _projection(self.incoming, outgoing, self.stride, self.norm)
+
+
+@dataclass(frozen=True)
+class _FrozenBatchNorm2d(Layer):
+    """Batch normalisation that is trained no more: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
+
+    channels: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        for name, role in (("weight", "scale"), ("bias", "bias"), ("running_mean", "statistic"), ("running_var", "statistic")):
+            yield Tensor(name, (self.channels,), role=role, buffer=True)
+
+
+_META = "torchvision, num_params of the weights"
+CLAIMS = (
+    Claim("resnet18", 11_689_512, _META, counts="ResNet"),
+    Claim("resnet34", 21_797_672, _META, counts="ResNet"),
+    Claim("resnet50", 25_557_032, _META, counts="ResNet"),
+    Claim("resnet101", 44_549_160, _META, counts="ResNet"),
+    Claim("resnet152", 60_192_808, _META, counts="ResNet"),
+    Claim("resnext50_32x4d", 25_028_904, _META, counts="ResNet"),
+    Claim("resnext101_32x8d", 88_791_336, _META, counts="ResNet"),
+    Claim("resnext101_64x4d", 83_455_272, _META, counts="ResNet"),
+    Claim("wide_resnet50_2", 68_883_240, _META, counts="ResNet"),
+    Claim("wide_resnet101_2", 126_886_696, _META, counts="ResNet"),
+    Claim(
+        "resnet50",
+        25_636_712,
+        "keras.applications.ResNet50",
+        counts="ResNet",
+        besides=79_680,
+        note="a bias for each of 26,560 convolution channels, and two statistics, which Keras counts as parameters",
+    ),
+)
+"""Published counts; ``name`` is torchvision's."""
