@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.spatial import exceeds_one, spread
+from paramsym.layers.spatial import exceeds_one, per_axis
 from paramsym.size import Axis, Count, Dim, divides, per
 
 Extents: TypeAlias = Dim | tuple[Dim, ...]
@@ -36,7 +36,7 @@ class _Convolution(Layer):
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernel, then the bias."""
-        extents = spread(self.kernel_size, self.rank, "kernel_size")
+        extents = per_axis(self.kernel_size, self.rank, "kernel_size")
         wide, narrow = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
         grouped: Axis = wide
         if self.groups != 1:
@@ -53,10 +53,10 @@ class _Convolution(Layer):
         if self.groups != 1:
             divides(self.groups, self.in_channels, "groups", "in_channels")
             divides(self.groups, self.out_channels, "groups", "out_channels")
-        spread(self.kernel_size, self.rank, "kernel_size")
-        stride, dilation = spread(self.stride, self.rank, "stride"), spread(self.dilation, self.rank, "dilation")
+        per_axis(self.kernel_size, self.rank, "kernel_size")
+        stride, dilation = per_axis(self.stride, self.rank, "stride"), per_axis(self.dilation, self.rank, "dilation")
         if not isinstance(self.padding, str):
-            spread(self.padding, self.rank, "padding")
+            per_axis(self.padding, self.rank, "padding")
         if self.dialect == "keras":
             self._keras_conditions(stride, dilation)
         else:
@@ -108,8 +108,8 @@ class _Transposed(_Convolution):
                 message = "output_padding is None, which is Keras' (dialect='keras'); torch takes numbers."
                 raise ArgumentError(message)
             return
-        padding = spread(self.output_padding, self.rank, "output_padding")
-        stride = spread(self.stride, self.rank, "stride")
+        padding = per_axis(self.output_padding, self.rank, "output_padding")
+        stride = per_axis(self.stride, self.rank, "stride")
         for extra, step in zip(padding, stride, strict=True):
             if self.dialect == "keras" and isinstance(extra, int) and isinstance(step, int) and extra >= step > 1:
                 message = f"output_padding {self.output_padding} is not less than stride {self.stride}."

@@ -1,0 +1,242 @@
+"""Recurrent cells: one step of a recurrent layer, with the weights of every gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.size import Axis, Dim, cat
+
+
+def lstm_gates(width: Dim) -> cat:
+    """Return the four gates of an LSTM in the order of torch and Keras.
+
+    >>> from paramsym import H
+    >>> lstm_gates(H).size
+    4*H
+    """
+    return cat(input=width, forget=width, cell=width, output=width)
+
+
+def gru_gates(width: Dim, dialect: str = "torch") -> cat:
+    """Return the three gates of a GRU: reset, update, new in torch; update, reset, new in Keras.
+
+    >>> from paramsym import H
+    >>> gru_gates(H), gru_gates(H, "keras")
+    (cat(reset=H, update=H, new=H), cat(update=H, reset=H, new=H))
+    """
+    if dialect == "keras":
+        return cat(update=width, reset=width, new=width)
+    return cat(reset=width, update=width, new=width)
+
+
+class _Cell(Layer):
+    """What the cells share: how each framework stores the gates of one step."""
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool
+    dialect: str
+
+    def conditions(self) -> None:
+        """Flax' cells have no flag for the bias."""
+        if self.dialect == "flax" and not self.bias:
+            message = "bias is False; Flax' recurrent cells always have one."
+            raise ArgumentError(message)
+
+    def _torch(self, gates: Axis) -> Iterator[Tensor]:
+        yield Tensor("weight_ih", (gates, self.input_size))
+        yield Tensor("weight_hh", (gates, self.hidden_size))
+        if self.bias:
+            yield Tensor("bias_ih", (gates,), role="bias")
+            yield Tensor("bias_hh", (gates,), role="bias")
+
+    def _keras(self, gates: Axis, biases: tuple[Axis, ...]) -> Iterator[Tensor]:
+        yield Tensor("kernel", (self.input_size, gates))
+        yield Tensor("recurrent_kernel", (self.hidden_size, gates))
+        if self.bias:
+            yield Tensor("bias", (*biases, gates), role="bias")
+
+    def _flax(self, name: str, *, recurrent: bool, bias: bool) -> Part:
+        rows = self.hidden_size if recurrent else self.input_size
+        return Part(name, Dense(rows, self.hidden_size, bias, dialect="keras"))
+
+
+@dataclass(frozen=True)
+class RNNCell(_Cell):
+    r"""One step of an Elman network, :math:`h' = \tanh(W_{ih} x + b_{ih} + W_{hh} h + b_{hh})`.
+
+    With ``dialect="torch"``: ``weight_ih`` (hidden, input), ``weight_hh`` (hidden, hidden), ``bias_ih`` and ``bias_hh`` (hidden,).
+    Parameters: h*(i + h + 2). With ``"keras"``: ``kernel`` (input, hidden), ``recurrent_kernel`` (hidden, hidden) and one ``bias``; h*(i +
+    h + 1). With ``"flax"``: the dense layers ``i``, with a bias, and ``h``, without.
+
+    Reference: ``torch.nn.RNNCell``; Keras: ``SimpleRNNCell``; Flax: ``linen.SimpleCell``. Elman 1990, "Finding structure in time".
+
+    >>> from paramsym import H, dims
+    >>> i = dims("i")
+    >>> RNNCell(i, H).params, RNNCell(i, H, dialect="keras").params
+    (H**2 + H*i + 2*H, H**2 + H*i + H)
+    """
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    nonlinearity: Literal["tanh", "relu"] = "tanh"
+    dialect: Literal["torch", "keras", "flax"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The weights of input and state, then the biases."""
+        if self.dialect == "torch":
+            yield from self._torch(self.hidden_size)
+        elif self.dialect == "keras":
+            yield from self._keras(self.hidden_size, ())
+
+    def parts(self) -> Iterator[Part]:
+        """Flax' two dense layers."""
+        if self.dialect == "flax":
+            yield self._flax("i", recurrent=False, bias=True)
+            yield self._flax("h", recurrent=True, bias=False)
+
+
+@dataclass(frozen=True)
+class LSTMCell(_Cell):
+    r"""One step of a long short-term memory: input, forget, cell and output gate.
+
+    With ``dialect="torch"``: ``weight_ih`` (4*hidden, input), ``weight_hh`` (4*hidden, hidden), ``bias_ih`` and ``bias_hh`` (4*hidden,).
+    Parameters: 4*h*(i + h + 2). With ``"keras"``: ``kernel`` (input, 4*hidden), ``recurrent_kernel`` (hidden, 4*hidden) and one ``bias``;
+    4*h*(i + h + 1). With ``"flax"``: a dense layer per gate for the input (``ii``, ``if``, ``ig``, ``io``), without bias, and one for the
+    state (``hi``, ``hf``, ``hg``, ``ho``), with one; the count is Keras'.
+
+    Reference: ``torch.nn.LSTMCell``; Keras: ``LSTMCell``; Flax: ``linen.LSTMCell``, ``linen.OptimizedLSTMCell``. Hochreiter and Schmidhuber
+    1997; the forget gate is Gers, Schmidhuber and Cummins 2000, section 3.1.
+
+    >>> from paramsym import H, dims
+    >>> i = dims("i")
+    >>> LSTMCell(i, H).params, LSTMCell(i, H, dialect="keras").params
+    (4*H**2 + 4*H*i + 8*H, 4*H**2 + 4*H*i + 4*H)
+    """
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    dialect: Literal["torch", "keras", "flax"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The weights of input and state, gate below gate, then the biases."""
+        if self.dialect == "torch":
+            yield from self._torch(lstm_gates(self.hidden_size))
+        elif self.dialect == "keras":
+            yield from self._keras(lstm_gates(self.hidden_size), ())
+
+    def parts(self) -> Iterator[Part]:
+        """Flax' two dense layers per gate."""
+        if self.dialect == "flax":
+            for gate in "ifgo":
+                yield self._flax(f"i{gate}", recurrent=False, bias=False)
+                yield self._flax(f"h{gate}", recurrent=True, bias=True)
+
+
+@dataclass(frozen=True)
+class GRUCell(_Cell):
+    r"""One step of a gated recurrent unit: reset, update and new gate.
+
+    With ``dialect="torch"``: ``weight_ih`` (3*hidden, input), ``weight_hh`` (3*hidden, hidden), ``bias_ih`` and ``bias_hh`` (3*hidden,).
+    Parameters: 3*h*(i + h + 2). With ``"keras"``: ``kernel`` (input, 3*hidden), ``recurrent_kernel`` (hidden, 3*hidden) and ``bias``, which
+    is (2, 3*hidden) with ``reset_after`` (the count is torch's) and (3*hidden,) without it, as in the paper. With ``"flax"``: dense layers
+    ``ir``, ``hr``, ``iz``, ``hz``, ``in``, ``hn``; all but ``hr`` and ``hz`` have a bias: 3*h*(i + h) + 4*h.
+
+    Raises:
+        ArgumentError: ``reset_after=False`` outside of Keras: torch and Flax always reset after the product.
+
+    Reference: ``torch.nn.GRUCell``; Keras: ``GRUCell``; Flax: ``linen.GRUCell``. Cho et al. 2014, section 2.3; with ``reset_after``, its
+    second version (arXiv:1406.1078v1).
+
+    >>> from paramsym import H, dims
+    >>> i = dims("i")
+    >>> GRUCell(i, H).params, GRUCell(i, H, reset_after=False, dialect="keras").params
+    (3*H**2 + 3*H*i + 6*H, 3*H**2 + 3*H*i + 3*H)
+    >>> GRUCell(i, H, dialect="flax").params
+    3*H**2 + 3*H*i + 4*H
+    """
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    reset_after: bool = True
+    dialect: Literal["torch", "keras", "flax"] = "torch"
+
+    def conditions(self) -> None:
+        """Only Keras has the choice."""
+        super().conditions()
+        check_reset_after(self.dialect, reset_after=self.reset_after)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The weights of input and state, gate below gate, then the biases."""
+        gates = gru_gates(self.hidden_size, self.dialect)
+        if self.dialect == "torch":
+            yield from self._torch(gates)
+        elif self.dialect == "keras":
+            yield from self._keras(gates, (2,) if self.reset_after else ())
+
+    def parts(self) -> Iterator[Part]:
+        """Flax' two dense layers per gate; the bias of reset and update stands on the input's side only."""
+        if self.dialect == "flax":
+            for gate in "rzn":
+                yield self._flax(f"i{gate}", recurrent=False, bias=True)
+                yield self._flax(f"h{gate}", recurrent=True, bias=gate == "n")
+
+
+def check_reset_after(dialect: str, *, reset_after: bool) -> None:
+    """Raise ``ArgumentError`` where a GRU is to reset before the product in a framework that cannot."""
+    if dialect != "keras" and not reset_after:
+        message = f"reset_after is False, which only dialect='keras' offers; {dialect} resets after the product."
+        raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class PeepholeLSTMCell(_Cell):
+    r"""One step of an LSTM whose gates see the cell state, each through a diagonal matrix.
+
+    An LSTM cell plus three vectors of weights, one for each of input, forget and output gate: 3*h parameters more. With
+    ``dialect="torch"``, which has no such layer, the storage is that of ``torch.nn.LSTMCell`` followed by ``weight_ch`` (3*hidden,). With
+    ``"keras"``: ``kernel``, ``recurrent_kernel``, ``bias``, then ``input_gate_peephole_weights``, ``forget_gate_peephole_weights``,
+    ``output_gate_peephole_weights``, (hidden,) each, as ``tf.keras.experimental.PeepholeLSTMCell`` had them.
+
+    Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2.
+
+    >>> from paramsym import H, dims
+    >>> PeepholeLSTMCell(dims("i"), H, dialect="keras").params
+    4*H**2 + 4*H*i + 7*H
+    >>> PeepholeLSTMCell(dims("i"), H).params - LSTMCell(dims("i"), H).params
+    3*H
+    """
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    dialect: Literal["torch", "keras"] = "torch"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensors of an LSTM cell, then the peepholes."""
+        gates, width = lstm_gates(self.hidden_size), self.hidden_size
+        if self.dialect == "torch":
+            yield from self._torch(gates)
+            yield Tensor("weight_ch", (peepholes(width),))
+            return
+        yield from self._keras(gates, ())
+        for gate in ("input", "forget", "output"):
+            yield Tensor(f"{gate}_gate_peephole_weights", (width,))
+
+
+def peepholes(width: Dim) -> cat:
+    """Return the peepholes of the three gates that see the cell state.
+
+    >>> from paramsym import H
+    >>> peepholes(H).size
+    3*H
+    """
+    return cat(input=width, forget=width, output=width)

@@ -1,0 +1,298 @@
+"""Recurrent layers: stacks of cells over a sequence, in one direction or both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.cells import GRUCell, LSTMCell, PeepholeLSTMCell, RNNCell, check_reset_after, gru_gates, lstm_gates, peepholes
+from paramsym.ledger import Numbers
+from paramsym.size import Axis, Count, Dim, Width
+
+
+@dataclass(frozen=True)
+class _Level(Layer):
+    """One layer of a stack as torch stores it, forwards and, where there is that direction, backwards."""
+
+    inputs: Width
+    gates: Width
+    hidden: Dim
+    state: Dim
+    projected: bool
+    bias: bool
+    bidirectional: bool
+    peephole: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensors of each direction; ``{}`` is the number of the layer."""
+        for direction in ("", "_reverse") if self.bidirectional else ("",):
+            yield Tensor(f"weight_ih_l{{}}{direction}", (self.gates, self.inputs))
+            yield Tensor(f"weight_hh_l{{}}{direction}", (self.gates, self.state))
+            if self.bias:
+                yield Tensor(f"bias_ih_l{{}}{direction}", (self.gates,), role="bias")
+                yield Tensor(f"bias_hh_l{{}}{direction}", (self.gates,), role="bias")
+            if self.peephole:
+                yield Tensor(f"weight_ch_l{{}}{direction}", (peepholes(self.hidden),))
+            if self.projected:
+                yield Tensor(f"weight_hr_l{{}}{direction}", (self.state, self.hidden))
+
+
+class _Recurrent(Layer):
+    """What the recurrent layers share: torch's arguments and storage; Keras and Flax wrap one cell."""
+
+    peephole = False
+    cell_name = ""
+
+    input_size: Dim
+    hidden_size: Dim
+    num_layers: Dim
+    bias: bool
+    batch_first: bool
+    dropout: float
+    bidirectional: bool
+    dialect: str
+
+    @property
+    def _gates(self) -> Axis:
+        raise NotImplementedError
+
+    @property
+    def _cell(self) -> Layer:
+        raise NotImplementedError
+
+    @property
+    def _projection(self) -> Count:
+        return 0
+
+    def conditions(self) -> None:
+        """What torch refuses; what one Keras or Flax layer cannot be."""
+        if not 0 <= self.dropout <= 1:
+            message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
+            raise ArgumentError(message)
+        narrow, wide = self._projection, self.hidden_size
+        if isinstance(narrow, int) and isinstance(wide, int) and narrow >= wide:
+            message = f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state."
+            raise SizeError(message)
+        if self.dialect == "torch":
+            return
+        name = type(self).__name__
+        if self.num_layers != 1:
+            message = f"num_layers is {self.num_layers}; a {self.dialect} layer is one layer: write Sequential of several {name}."
+            raise ArgumentError(message)
+        if self.bidirectional:
+            message = f"bidirectional is True; in {self.dialect} that is a wrapper: write Bidirectional({name}(...))."
+            raise ArgumentError(message)
+        if self._projection != 0:
+            message = f"proj_size is {self._projection}; {self.dialect} has no projected {name}."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The first layer, which reads the input, then the others, which read the layer below; or the cell."""
+        if self.dialect != "torch":
+            yield Part(self.cell_name if self.dialect == "keras" else "cell", self._cell)
+            return
+        yield Part("", self._level(self.input_size), Numbers(1, pattern=""))
+        below: Axis = (2, self._state) if self.bidirectional else self._state
+        yield Part("", self._level(below), Numbers(self.num_layers - 1, 1, pattern=""))
+
+    @property
+    def _state(self) -> Dim:
+        return self.hidden_size if self._projection == 0 else self._projection
+
+    def _level(self, inputs: Axis) -> Layer:
+        return _Level(
+            inputs,
+            self._gates,
+            self.hidden_size,
+            self._state,
+            projected=self._projection != 0,
+            bias=self.bias,
+            bidirectional=self.bidirectional,
+            peephole=self.peephole,
+        )
+
+
+@dataclass(frozen=True)
+class RNN(_Recurrent):
+    r"""A stack of Elman networks, :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`.
+
+    ``weight_ih_l0`` (hidden, input), ``weight_hh_l0`` (hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (hidden,); further layers
+    ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: h*(i + h + 2). With
+    ``dialect="keras"`` (``simple_rnn_cell``) and ``"flax"`` (``cell``) the layer is one ``RNNCell`` of that dialect.
+
+    Raises:
+        ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect.
+
+    Reference: ``torch.nn.RNN``; Keras: ``SimpleRNN``; Flax: ``linen.RNN(linen.SimpleCell(...))``. Elman 1990.
+
+    >>> from paramsym import H, L, dims
+    >>> RNN(dims("i"), H, L).params
+    2*H**2*L - H**2 + 2*H*L + H*i
+    """
+
+    cell_name = "simple_rnn_cell"
+
+    input_size: Dim
+    hidden_size: Dim
+    num_layers: Dim = 1
+    nonlinearity: Literal["tanh", "relu"] = "tanh"
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    dialect: Literal["torch", "keras", "flax"] = "torch"
+
+    @property
+    def _gates(self) -> Axis:
+        return self.hidden_size
+
+    @property
+    def _cell(self) -> Layer:
+        return RNNCell(self.input_size, self.hidden_size, self.bias, self.nonlinearity, dialect=self.dialect)
+
+
+@dataclass(frozen=True)
+class LSTM(_Recurrent):
+    r"""A stack of long short-term memories: input, forget, cell and output gate, one below the other in every tensor.
+
+    ``weight_ih_l0`` (4*hidden, input), ``weight_hh_l0`` (4*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (4*hidden,); with
+    ``proj_size`` the state is that narrow and ``weight_hr_l0`` (proj, hidden) makes it so. Further layers ``_l1``, ... read
+    (directions*state); the backward direction's names end in ``_reverse``. Parameters of one layer: 4*h*(i + h + 2). With
+    ``dialect="keras"`` (``lstm_cell``) and ``"flax"`` (``cell``) the layer is one ``LSTMCell`` of that dialect: 4*h*(i + h + 1).
+
+    Raises:
+        SizeError: a projection that is not narrower than the state.
+        ArgumentError: dropout outside 0 to 1; several layers, both directions or a projection in Keras' or Flax' dialect.
+
+    Reference: ``torch.nn.LSTM``; Keras: ``LSTM``; Flax: ``linen.RNN(linen.LSTMCell(...))``. Hochreiter and Schmidhuber 1997; the projection
+    is Sak et al. 2014, section 3.
+
+    >>> from paramsym import H, L, R, dims
+    >>> i = dims("i")
+    >>> LSTM(i, H).params, LSTM(i, H, dialect="keras").params
+    (4*H**2 + 4*H*i + 8*H, 4*H**2 + 4*H*i + 4*H)
+    >>> LSTM(i, H, L, bidirectional=True).params
+    24*H**2*L - 16*H**2 + 16*H*L + 8*H*i
+    >>> LSTM(i, H, proj_size=R, bias=False).params
+    5*H*R + 4*H*i
+    """
+
+    cell_name = "lstm_cell"
+
+    input_size: Dim
+    hidden_size: Dim
+    num_layers: Dim = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: Count = 0
+    dialect: Literal["torch", "keras", "flax"] = "torch"
+
+    @property
+    def _gates(self) -> Axis:
+        return lstm_gates(self.hidden_size)
+
+    @property
+    def _projection(self) -> Count:
+        return self.proj_size
+
+    @property
+    def _cell(self) -> Layer:
+        return LSTMCell(self.input_size, self.hidden_size, self.bias, dialect=self.dialect)
+
+
+@dataclass(frozen=True)
+class GRU(_Recurrent):
+    r"""A stack of gated recurrent units: reset, update and new gate, one below the other in every tensor.
+
+    ``weight_ih_l0`` (3*hidden, input), ``weight_hh_l0`` (3*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (3*hidden,); further layers
+    ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: 3*h*(i + h + 2).
+    With ``dialect="keras"`` (``gru_cell``) and ``"flax"`` (``cell``) the layer is one ``GRUCell`` of that dialect; ``reset_after=False`` is
+    Keras' choice of one bias instead of two.
+
+    Raises:
+        ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect; ``reset_after=False`` outside
+            of Keras.
+
+    Reference: ``torch.nn.GRU``; Keras: ``GRU``; Flax: ``linen.RNN(linen.GRUCell(...))``. Cho et al. 2014, section 2.3.
+
+    >>> from paramsym import H, L, dims
+    >>> i = dims("i")
+    >>> GRU(i, H).params, GRU(i, H, reset_after=False, dialect="keras").params
+    (3*H**2 + 3*H*i + 6*H, 3*H**2 + 3*H*i + 3*H)
+    >>> GRU(i, H, L).params
+    6*H**2*L - 3*H**2 + 6*H*L + 3*H*i
+    """
+
+    cell_name = "gru_cell"
+
+    input_size: Dim
+    hidden_size: Dim
+    num_layers: Dim = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    reset_after: bool = True
+    dialect: Literal["torch", "keras", "flax"] = "torch"
+
+    def conditions(self) -> None:
+        """Only Keras can reset before the product."""
+        super().conditions()
+        check_reset_after(self.dialect, reset_after=self.reset_after)
+
+    @property
+    def _gates(self) -> Axis:
+        return gru_gates(self.hidden_size)
+
+    @property
+    def _cell(self) -> Layer:
+        return GRUCell(self.input_size, self.hidden_size, self.bias, self.reset_after, dialect=self.dialect)
+
+
+@dataclass(frozen=True)
+class PeepholeLSTM(_Recurrent):
+    r"""A stack of LSTMs whose gates see the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
+
+    Stored as ``LSTM`` is, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
+    layer around the ``PeepholeLSTMCell`` of that dialect (``peephole_lstm_cell``).
+
+    Raises:
+        SizeError, ArgumentError: as ``LSTM``.
+
+    Source: Gers and Schmidhuber 2000, "Recurrent nets that time and count", section 2; with a projection, Sak et al. 2014, section 3.
+
+    >>> from paramsym import H, dims
+    >>> i = dims("i")
+    >>> PeepholeLSTM(i, H).params - LSTM(i, H).params
+    3*H
+    """
+
+    peephole = True
+    cell_name = "peephole_lstm_cell"
+
+    input_size: Dim
+    hidden_size: Dim
+    num_layers: Dim = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: Count = 0
+    dialect: Literal["torch", "keras"] = "torch"
+
+    @property
+    def _gates(self) -> Axis:
+        return lstm_gates(self.hidden_size)
+
+    @property
+    def _projection(self) -> Count:
+        return self.proj_size
+
+    @property
+    def _cell(self) -> Layer:
+        return PeepholeLSTMCell(self.input_size, self.hidden_size, self.bias, dialect=self.dialect)
