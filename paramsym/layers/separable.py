@@ -1,0 +1,309 @@
+"""Depthwise and depthwise-separable convolutions: filter every channel on its own, then mix the channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d, Extents, Margin
+from paramsym.layers.spatial import per_axis
+from paramsym.size import Dim, canonical
+
+
+class _Depthwise(Layer):
+    """The one statement behind the three classes: ``depth_multiplier`` kernels for every channel."""
+
+    rank: ClassVar[int]
+
+    in_channels: Dim
+    kernel_size: Extents
+    depth_multiplier: Dim
+    stride: Extents
+    padding: Margin | str
+    dilation: Extents
+    bias: bool
+    padding_mode: str
+    dialect: str
+
+    def conditions(self) -> None:
+        """Tuples have one entry per axis; what the framework refuses is refused here."""
+        per_axis(self.kernel_size, self.rank, "kernel_size")
+        per_axis(self.dilation, self.rank, "dilation")
+        check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The kernels, then the bias."""
+        extents, outputs = per_axis(self.kernel_size, self.rank, "kernel_size"), (self.in_channels, self.depth_multiplier)
+        if self.dialect == "torch":
+            yield Tensor("weight", (outputs, 1, *extents))
+        else:
+            yield Tensor("kernel", (*extents, *outputs))
+        if self.bias:
+            yield Tensor("bias", (outputs,), role="bias")
+
+
+class _Separable(Layer):
+    """The one statement behind the three classes: a depthwise convolution, then one of kernel size 1 over all channels."""
+
+    rank: ClassVar[int]
+    layers: ClassVar[tuple[type, type]]
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents
+    padding: Margin | str
+    dilation: Extents
+    depth_multiplier: Dim
+    bias: bool
+    depthwise_bias: bool
+    padding_mode: str
+    dialect: str
+
+    def conditions(self) -> None:
+        """Tuples have one entry per axis; what the framework refuses is refused here."""
+        per_axis(self.kernel_size, self.rank, "kernel_size")
+        per_axis(self.dilation, self.rank, "dilation")
+        check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
+        if self.dialect == "keras" and self.depthwise_bias:
+            message = "depthwise_bias is True; Keras' separable convolutions have one bias, behind both steps."
+            raise ArgumentError(message)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Keras' two kernels and the bias."""
+        if self.dialect == "torch":
+            return
+        between = (self.in_channels, self.depth_multiplier)
+        yield Tensor("depthwise_kernel", (*per_axis(self.kernel_size, self.rank, "kernel_size"), *between))
+        yield Tensor("pointwise_kernel", (*(1,) * self.rank, between, self.out_channels))
+        if self.bias:
+            yield Tensor("bias", (self.out_channels,), role="bias")
+
+    def parts(self) -> Iterator[Part]:
+        """The two convolutions, in torch."""
+        if self.dialect != "torch":
+            return
+        depthwise, pointwise = self.layers
+        yield Part(
+            "depthwise",
+            depthwise(
+                self.in_channels,
+                self.kernel_size,
+                self.depth_multiplier,
+                self.stride,
+                self.padding,
+                self.dilation,
+                self.depthwise_bias,
+                self.padding_mode,
+            ),
+        )
+        between = canonical(self.in_channels * self.depth_multiplier)
+        yield Part("pointwise", pointwise(between, self.out_channels, 1, bias=self.bias))
+
+
+def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: str, rank: int, dialect: str) -> None:
+    """Raise ``ArgumentError`` where a framework does not pad so: "same" with a stride in torch, anything but zeros in Keras."""
+    if not isinstance(padding, str):
+        per_axis(padding, rank, "padding")
+    if dialect == "torch" and padding == "same" and any(step != 1 for step in stride):
+        message = f"padding='same' with stride {stride}: torch has no 'same' for strided convolutions; give the padding in numbers."
+        raise ArgumentError(message)
+    if dialect == "keras" and padding_mode != "zeros":
+        message = f"padding_mode is {padding_mode!r}; Keras' convolutions pad with zeros."
+        raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class DepthwiseConv1d(_Depthwise):
+    r"""A convolution over sequences that filters every channel on its own, with ``depth_multiplier`` kernels each.
+
+    ``weight`` is (in_channels*multiplier, 1, kernel), as ``torch.nn.Conv1d(in, in*multiplier, kernel, groups=in)`` stores it; ``bias``,
+    where there is one, (in_channels*multiplier,). With ``dialect="keras"`` the first is ``kernel``, (kernel, in_channels, multiplier).
+    Parameters: in*multiplier*(k + 1).
+
+    Raises:
+        ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride in torch.
+
+    Reference: Keras: ``DepthwiseConv1D``.
+
+    >>> from paramsym import C, K
+    >>> DepthwiseConv1d(C, K).params
+    C*K + C
+    """
+
+    rank = 1
+
+    in_channels: Dim
+    kernel_size: Extents
+    depth_multiplier: Dim = 1
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    bias: bool = True
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class DepthwiseConv2d(_Depthwise):
+    r"""A convolution over images that filters every channel on its own, with ``depth_multiplier`` kernels each.
+
+    ``weight`` is (in_channels*multiplier, 1, height, width), as ``torch.nn.Conv2d(in, in*multiplier, kernel, groups=in)`` stores it;
+    ``bias``, where there is one, (in_channels*multiplier,). With ``dialect="keras"`` the first is ``kernel``, (height, width, in_channels,
+    multiplier). Parameters: in*multiplier*(height*width + 1).
+
+    Raises:
+        ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride in torch.
+
+    Reference: Keras: ``DepthwiseConv2D``. Howard et al. 2017, "MobileNets", section 3.1.
+
+    >>> from paramsym import C, K, dims
+    >>> DepthwiseConv2d(C, K, bias=False).params
+    C*K**2
+    >>> DepthwiseConv2d(C, K, dims("m")).params
+    C*K**2*m + C*m
+    """
+
+    rank = 2
+
+    in_channels: Dim
+    kernel_size: Extents
+    depth_multiplier: Dim = 1
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    bias: bool = True
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class DepthwiseConv3d(_Depthwise):
+    r"""A convolution over volumes that filters every channel on its own, with ``depth_multiplier`` kernels each.
+
+    ``weight`` is (in_channels*multiplier, 1, depth, height, width), as ``torch.nn.Conv3d(in, in*multiplier, kernel, groups=in)`` stores it;
+    ``bias``, where there is one, (in_channels*multiplier,). With ``dialect="keras"``, where there is no such class, the storage continues
+    that of the other two. Parameters: in*multiplier*(depth*height*width + 1).
+
+    Raises:
+        ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride in torch.
+
+    >>> from paramsym import C, K
+    >>> DepthwiseConv3d(C, K).params
+    C*K**3 + C
+    """
+
+    rank = 3
+
+    in_channels: Dim
+    kernel_size: Extents
+    depth_multiplier: Dim = 1
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    bias: bool = True
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class SeparableConv1d(_Separable):
+    r"""A depthwise convolution over sequences, then one of kernel size 1 that mixes the channels.
+
+    In torch the parts ``depthwise`` (a ``DepthwiseConv1d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv1d``). With
+    ``dialect="keras"``: ``depthwise_kernel`` (kernel, in_channels, multiplier), ``pointwise_kernel`` (1, in_channels*multiplier,
+    out_channels), ``bias`` (out_channels,). Parameters, m being the multiplier: in*m*k + in*m*out + out.
+
+    Raises:
+        ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride in torch.
+
+    Reference: Keras: ``SeparableConv1D``.
+
+    >>> from paramsym import C, F, K
+    >>> SeparableConv1d(C, F, K).params
+    C*F + C*K + F
+    """
+
+    rank = 1
+    layers = (DepthwiseConv1d, Conv1d)
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    depth_multiplier: Dim = 1
+    bias: bool = True
+    depthwise_bias: bool = False
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class SeparableConv2d(_Separable):
+    r"""A depthwise convolution over images, then one of kernel size 1 that mixes the channels.
+
+    In torch the parts ``depthwise`` (a ``DepthwiseConv2d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv2d``). With
+    ``dialect="keras"``: ``depthwise_kernel`` (height, width, in_channels, multiplier), ``pointwise_kernel`` (1, 1, in_channels*multiplier,
+    out_channels), ``bias`` (out_channels,). Parameters, m being the multiplier: in*m*height*width + in*m*out + out.
+
+    Raises:
+        ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride in torch.
+
+    Reference: Keras: ``SeparableConv2D``. Chollet 2017, "Xception", section 1.1.
+
+    >>> from paramsym import C, F, K
+    >>> SeparableConv2d(C, F, K).params
+    C*F + C*K**2 + F
+    """
+
+    rank = 2
+    layers = (DepthwiseConv2d, Conv2d)
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    depth_multiplier: Dim = 1
+    bias: bool = True
+    depthwise_bias: bool = False
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
+
+
+@dataclass(frozen=True)
+class SeparableConv3d(_Separable):
+    r"""A depthwise convolution over volumes, then one of kernel size 1 that mixes the channels.
+
+    In torch the parts ``depthwise`` (a ``DepthwiseConv3d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv3d``). With
+    ``dialect="keras"``, where no such class exists, the storage continues that of the other two. Parameters, m being the multiplier:
+    in*m*depth*height*width + in*m*out + out.
+
+    Raises:
+        ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride in torch.
+
+    >>> from paramsym import C, F, K
+    >>> SeparableConv3d(C, F, K).params
+    C*F + C*K**3 + F
+    """
+
+    rank = 3
+    layers = (DepthwiseConv3d, Conv3d)
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Margin | Literal["same", "valid"] = 0
+    dilation: Extents = 1
+    depth_multiplier: Dim = 1
+    bias: bool = True
+    depthwise_bias: bool = False
+    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
+    dialect: Literal["torch", "keras"] = "torch"
