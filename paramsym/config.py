@@ -1,0 +1,251 @@
+"""From a Hugging Face ``config.json`` to a model: no weights, no framework.
+
+A configuration comes from a stranger: it is read with limits, every value is checked, and what is wrong with it is one ``ConfigError``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
+from paramsym.models import family_of, model_types
+from paramsym.models.family import CENTRAL, Family, Sizes, shown, whole
+from paramsym.symbols import N
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+
+_LARGEST_FILE = 16 * 2**20
+"""The largest known configuration, with 21,843 labels, is a tenth of this."""
+
+
+def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
+    """Return the model that a Hugging Face configuration describes, with its sizes put in.
+
+    ``source`` is a dictionary, the path of a ``config.json``, or of a directory that holds one. ``architecture`` is the reference's class
+    name; by default the first of the configuration's ``architectures``, else the family's base class. A key that is missing has the
+    reference's default. The model knows its closed form (``.formula``) and its ``.sizes``; ``.params``, ``.count``, ``.shapes()`` and
+    ``.tied`` are numbers and names.
+
+    A key that could change the tensors and that the family does not know is warned about (``ParamsymWarning``), with ``strict`` refused.
+
+    Raises:
+        ConfigError: a file that is not there or cannot be read, a family or architecture that is not known, a value that cannot be.
+
+    >>> model = from_config({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+    ...                      "intermediate_size": 4096})
+    >>> model.count, model.formula
+    (335141888, 2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H)
+    """
+    config = _mapping(source)
+    reader = _family(config, architecture)
+    _check_keys(config, reader, strict=strict)
+    built = _architecture(config, architecture, reader)
+    sizes: Sizes = {}
+    arguments = _arguments(config, built, reader, sizes)
+    try:
+        if reader.arrange is not None:
+            reader.arrange(arguments, sizes)
+        return reader.model(**arguments).at(sizes)
+    except ConfigError:
+        raise
+    except ParamsymError as error:
+        message = f"this configuration cannot be built. {error}"
+        raise ConfigError(message) from None
+
+
+def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:
+    """Return the constructor's arguments, letters for sizes; put the numbers into ``sizes``."""
+    given = dict(config)
+    for alias, name in reader.aliases.items():
+        if alias in given:  # as in the reference, the alias is set last and wins
+            given[name] = given[alias]
+    arguments: dict[str, Any] = {"architecture": architecture}
+    for name, key in reader.keys.items():
+        here: Sizes = {}
+        value = key.read(given[name], name, here) if name in given else key.missing(here)
+        if not key.only or architecture in key.only:
+            arguments[name] = value
+            sizes.update(here)
+    labels = _labels(config)
+    if architecture in reader.labelled:
+        arguments["num_labels"] = N
+        sizes[N] = labels
+    return arguments
+
+
+def _labels(config: Mapping[str, Any]) -> int:
+    """Return the number of labels: ``num_labels``, else how many ``id2label`` names, else the reference's two."""
+    if config.get("num_labels") is not None:
+        return whole(config["num_labels"], "num_labels", 0)
+    names = config.get("id2label")
+    if names is None:
+        return 2
+    if not isinstance(names, Mapping):
+        message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
+        raise ConfigError(message)
+    return len({_label_number(number) for number in names})
+
+
+def _label_number(key: object) -> int:
+    """Read a key of ``id2label``: JSON has string keys only, so the reference reads numbers back from strings."""
+    try:
+        if isinstance(key, int | str):
+            return int(key)
+    except ValueError:
+        pass
+    message = f"id2label has the key {shown(key)}; wanted whole numbers."
+    raise ConfigError(message)
+
+
+# Which family, which class, which keys ----------------------------------------------------------------------------------------
+
+
+def _family(config: Mapping[str, Any], architecture: str | None) -> Family:
+    known = model_types()
+    found = config.get("model_type")
+    if found is None:
+        named = architecture if architecture is not None else _first_architecture(config)
+        for model_type in known if named is not None else ():
+            if named in family_of(model_type).architectures:
+                return family_of(model_type)
+        message = f"the configuration has no model_type; known are {', '.join(known)}."
+        raise ConfigError(message)
+    if not isinstance(found, str):
+        message = f"model_type is {shown(found)}; wanted a string such as 'bert'."
+        raise ConfigError(message)
+    if found not in known:
+        message = f"model_type {_quoted(found)} is not known; known are {', '.join(known)}."
+        raise ConfigError(message)
+    return family_of(found)
+
+
+def _architecture(config: Mapping[str, Any], architecture: str | None, reader: Family) -> str:
+    found = architecture if architecture is not None else _first_architecture(config)
+    if found is None:
+        return reader.architectures[0]
+    if not isinstance(found, str) or found not in reader.architectures:
+        known = ", ".join(reader.architectures)
+        what = _quoted(found) if isinstance(found, str) else shown(found)
+        message = f"architecture {what} is not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."
+        raise ConfigError(message)
+    return found
+
+
+def _first_architecture(config: Mapping[str, Any]) -> Any:
+    found = config.get("architectures")
+    if found is None:
+        return None
+    if not isinstance(found, list | tuple):
+        message = f"architectures is {shown(found)}; wanted a list of class names."
+        raise ConfigError(message)
+    return found[0] if found else None
+
+
+def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> None:
+    unknown = [key for key, value in config.items() if key not in CENTRAL and not reader.knows(key, value)]
+    if config.get("per_layer_config"):
+        message = "per_layer_config gives single layers their own sizes, which is not supported."
+        raise ConfigError(message)
+    if not unknown:
+        return
+    listed = ", ".join(key if key.isidentifier() and len(key) <= 60 else _quoted(key) for key in unknown[:12])
+    listed += f", ... ({len(unknown)} in all)" if len(unknown) > 12 else ""
+    if strict:
+        message = f"{reader.model_type} does not know these config keys: {listed}."
+        raise ConfigError(message)
+    message = f"config keys that {reader.model_type} does not know were not taken into account: {listed}."
+    warnings.warn(message, ParamsymWarning, stacklevel=3)
+
+
+def _quoted(text: str) -> str:
+    return ascii(text if len(text) <= 60 else text[:57] + "...")
+
+
+# Reading what a stranger wrote ------------------------------------------------------------------------------------------------
+
+
+def _mapping(source: object) -> Mapping[str, Any]:
+    """Return the configuration as a mapping with string keys."""
+    if isinstance(source, Mapping):
+        for key in source:
+            if not isinstance(key, str):
+                message = f"the configuration has the key {shown(key)}; keys are strings."
+                raise ConfigError(message)
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _read(source)
+    message = f"a configuration is a dictionary or a path, not {shown(source)}."
+    raise ConfigError(message)
+
+
+def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
+    name = _shortened(source)
+    try:
+        path = _found(Path(source))
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except ConfigError:
+        raise
+    except (OSError, ValueError, TypeError) as error:
+        message = f"{name} cannot be read: {type(error).__name__}."
+        raise ConfigError(message) from None
+    if len(content) > _LARGEST_FILE:
+        message = f"{name} has more than {_LARGEST_FILE // 2**20} MiB, which is no configuration."
+        raise ConfigError(message)
+    return _parse(content, name)
+
+
+def _found(path: Path) -> Path:
+    """Return the file itself; pipes and devices, which may never end, are no files."""
+    file = path / "config.json" if path.is_dir() else path
+    if not file.is_file():
+        what = "the directory {} holds no config.json." if path.is_dir() else "there is no file or directory {}."
+        message = what.format(_shortened(path))
+        raise ConfigError(message)
+    return file
+
+
+def _parse(content: bytes, name: str) -> Mapping[str, Any]:
+    try:
+        config = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        message = f"{name} is not UTF-8: byte {error.start} cannot be decoded."
+        raise ConfigError(message) from None
+    except RecursionError:
+        message = f"{name} is nested too deeply for a configuration."
+        raise ConfigError(message) from None
+    except json.JSONDecodeError as error:
+        message = f"{name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
+        raise ConfigError(message) from None
+    except ConfigError as error:
+        message = f"{name}: {error}"
+        raise ConfigError(message) from None
+    except ValueError:
+        message = f"{name} holds a number with too many digits."
+        raise ConfigError(message) from None
+    if not isinstance(config, dict):
+        message = f"{name} holds {shown(config)}; wanted one JSON object."
+        raise ConfigError(message)
+    return config
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that stands twice: readers disagree about which one counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        message = f"the key {_quoted(twice)} stands twice."
+        raise ConfigError(message)
+    return found
+
+
+def _shortened(path: object) -> str:
+    words = ascii(str(path))
+    return words if len(words) <= 120 else words[:57] + "..." + words[-57:]

@@ -1,0 +1,71 @@
+"""Model families, one file each: architecture, named sizes, published claims, configuration keys, the reference's tensor names.
+
+A family is one file and one line of ``FAMILIES``; its file is loaded when one of its names is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paramsym.models.bert import Bert as Bert
+    from paramsym.models.densenet import DenseNet as DenseNet
+    from paramsym.models.encoder_decoder import EncoderDecoder as EncoderDecoder
+    from paramsym.models.family import Family
+    from paramsym.models.gpt2 import Gpt2 as Gpt2
+    from paramsym.models.lenet import LeNet5 as LeNet5
+    from paramsym.models.resnet import ResNet as ResNet
+    from paramsym.models.vit import Vit as Vit
+
+FAMILIES = {
+    "bert": ("Bert", "bert"),
+    "densenet": ("DenseNet", ""),
+    "encoder_decoder": ("EncoderDecoder", ""),
+    "gpt2": ("Gpt2", "gpt2"),
+    "lenet": ("LeNet5", ""),
+    "resnet": ("ResNet", ""),
+    "vit": ("Vit", "vit"),
+}
+"""``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""
+
+_HOME_OF = {name: home for home, (classes, _) in FAMILIES.items() for name in classes.split()}
+_HOME_OF_TYPE = {name: home for home, (_, types) in FAMILIES.items() for name in types.split()}
+
+
+def model_types() -> tuple[str, ...]:
+    """Return every ``model_type`` that ``from_config`` knows, sorted.
+
+    >>> "bert" in model_types()
+    True
+    """
+    return tuple(sorted(_HOME_OF_TYPE))
+
+
+def family_of(model_type: str) -> Family:
+    """Return how a configuration of this ``model_type`` is read.
+
+    Raises:
+        KeyError: a ``model_type`` that is not among ``model_types()``.
+
+    >>> family_of("bert").architectures[0]
+    'BertModel'
+    """
+    module = import_module(f"paramsym.models.{_HOME_OF_TYPE[model_type]}")
+    found: Family = next(one for one in module.FAMILIES if one.model_type == model_type)
+    return found
+
+
+def __getattr__(name: str) -> object:
+    """Load a model class from its family's file, once."""
+    if name in _HOME_OF:
+        value = getattr(import_module(f"paramsym.models.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
+    message = f"module 'paramsym.models' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    """List the model classes, loaded or not."""
+    return sorted([*_HOME_OF, "FAMILIES", "family_of", "model_types"])

@@ -1,0 +1,84 @@
+"""Activations as configurations name them. Nearly all store nothing; two learn, and a count that overlooks them is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Tensor
+
+NAMES = frozenset(
+    {
+        "gelu",
+        "gelu_10",
+        "gelu_accurate",
+        "gelu_fast",
+        "gelu_new",
+        "gelu_python",
+        "gelu_python_tanh",
+        "gelu_pytorch_tanh",
+        "hardswish",
+        "laplace",
+        "leaky_relu",
+        "linear",
+        "mish",
+        "prelu",
+        "quick_gelu",
+        "relu",
+        "relu2",
+        "relu6",
+        "sigmoid",
+        "silu",
+        "sqrtsoftplus",
+        "swish",
+        "tanh",
+        "xielu",
+    }
+)
+"""Every name that ``transformers.activations.ACT2CLS`` knows (5.23)."""
+LEARNED = frozenset({"prelu", "xielu"})
+"""Those that store tensors."""
+
+
+@dataclass(frozen=True)
+class Activation(Layer):
+    """An activation function by its configuration name.
+
+    ``prelu`` learns one slope (He et al. 2015, section 2.1); ``xielu`` learns ``alpha_p`` and ``alpha_n`` and keeps ``beta`` and ``eps`` as
+    scalar buffers (Huang and Schlag 2024, arXiv:2411.13010). Everything else stores nothing. Reference: ``transformers.activations``.
+
+    Raises:
+        ArgumentError: a name that the reference does not know.
+
+    >>> Activation("gelu").params, Activation("prelu").params, Activation("xielu").params
+    (0, 1, 2)
+    """
+
+    function: str
+
+    def conditions(self) -> None:
+        """The reference must know the name."""
+        check_activation(self.function, "function")
+
+    def tensors(self) -> Iterator[Tensor]:
+        """What the function learns, then its constants."""
+        if self.function == "prelu":
+            yield Tensor("weight", (1,))
+        elif self.function == "xielu":
+            yield Tensor("alpha_p", (1,))
+            yield Tensor("alpha_n", (1,))
+            yield Tensor("beta", (), role="statistic", buffer=True)
+            yield Tensor("eps", (), role="statistic", buffer=True)
+
+
+def check_activation(function: str, where: str) -> None:
+    """Raise ``ArgumentError`` for a name that no activation has."""
+    if function not in NAMES:
+        message = f"{where} is {function!r}, which names no activation; known are {', '.join(sorted(NAMES))}."
+        raise ArgumentError(message)
+
+
+def learned(name: str, function: str) -> dict[str, Layer]:
+    """Return ``{name: activation}`` where it stores something, to be spread into a ``Block``; an empty dictionary where it does not."""
+    return {name: Activation(function)} if function in LEARNED else {}

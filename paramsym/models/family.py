@@ -1,0 +1,228 @@
+"""How a family reads a ``config.json``: which key becomes which argument, which letter, and which keys change no tensor.
+
+A family file declares one frozen ``Family`` per ``model_type``. Every key of a configuration is handled (``keys``), ignored by name with
+the reason (``ignored``, and ``COMMON`` for what all configurations share), ignored at its usual values only (``usual``), or unknown, which
+is never passed over in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from sympy import Symbol
+
+from paramsym.errors import ConfigError
+from paramsym.layer import Layer
+
+LARGEST = 2**63 - 1
+"""No tensor of any framework has a longer axis."""
+Sizes: TypeAlias = "dict[Symbol, int]"
+
+
+class Key(Protocol):
+    """How one configuration key is read."""
+
+    @property
+    def only(self) -> tuple[str, ...]:
+        """The architectures whose tensors depend on the key; empty for all."""
+        ...
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
+        """Check a value, put its sizes in, and return the constructor's argument.
+
+        Raises:
+            ConfigError: a value that the key cannot have.
+        """
+        ...
+
+    def missing(self, sizes: Sizes) -> Any:
+        """Return the argument where the configuration does not have the key: the reference's default."""
+        ...
+
+
+@dataclass(frozen=True)
+class Size:
+    """A key that holds a size: the letter it becomes, and the reference's default. Where the default is None, null is allowed."""
+
+    letter: Symbol
+    default: int | None
+    least: int = 1
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
+        """Return the letter."""
+        if value is None and self.default is None:
+            return None
+        sizes[self.letter] = whole(value, where, self.least)
+        return self.letter
+
+    def missing(self, sizes: Sizes) -> Symbol | None:
+        """Return the letter with the default for its size."""
+        return self.read(self.default, "the default", sizes)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A key that holds one size for both directions, or a list of two: height, then width."""
+
+    letter: Symbol
+    letters: tuple[Symbol, Symbol]
+    default: int
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
+        """Return the letter, or the two letters."""
+        if not isinstance(value, list | tuple):
+            sizes[self.letter] = whole(value, where, 1)
+            return self.letter
+        if len(value) != 2:
+            message = f"{where} has {len(value)} entries; wanted a whole number or two of them, height and width."
+            raise ConfigError(message)
+        for position, (letter, entry) in enumerate(zip(self.letters, value, strict=True)):
+            sizes[letter] = whole(entry, f"{where}[{position}]", 1)
+        return self.letters
+
+    def missing(self, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
+        """Return the letter with the default for its size."""
+        return self.read(self.default, "the default", sizes)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A key that is true or false."""
+
+    default: bool
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> bool:
+        """Return the flag."""
+        del sizes
+        if not isinstance(value, bool):
+            message = f"{where} is {shown(value)}; wanted true or false."
+            raise ConfigError(message)
+        return value
+
+    def missing(self, sizes: Sizes) -> bool:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
+class Word:
+    """A key that holds a word, such as an activation's name; the model's constructor knows which words there are."""
+
+    default: str | None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> str | None:
+        """Return the word."""
+        del sizes
+        if not isinstance(value, str) and not (value is None and self.default is None):
+            message = f"{where} is {shown(value)}; wanted a string."
+            raise ConfigError(message)
+        return value
+
+    def missing(self, sizes: Sizes) -> str | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
+class Family:
+    """One ``model_type``: its model class, the reference classes it can be, and what each configuration key does.
+
+    ``architectures`` begins with the base class. ``labelled`` are those whose head has ``num_labels`` outputs. ``aliases`` are other
+    spellings of keys, as in the reference's ``attribute_map``. ``arrange`` may change the arguments where structure depends on sizes.
+    """
+
+    model_type: str
+    model: type[Layer]
+    architectures: tuple[str, ...]
+    keys: Mapping[str, Key]
+    labelled: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    ignored: Mapping[str, str] = field(default_factory=dict[str, str])
+    usual: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    arrange: Callable[[dict[str, Any], Sizes], None] | None = None
+
+    def knows(self, key: str, value: Any) -> bool:
+        """Say whether a key is handled, or known to change no tensor at this value."""
+        if key in self.keys or key in self.aliases or key in CENTRAL:
+            return True
+        for usual in (self.usual, USUAL):
+            if key in usual:
+                return any(value is one or (type(value) is type(one) and value == one) for one in usual[key])
+        return any(key in names.split() for reasons in (self.ignored, COMMON) for names in reasons.values())
+
+
+CENTRAL = frozenset({"model_type", "architectures", "num_labels", "id2label", "label2id"})
+"""Keys that mean the same in every family and are read in one place."""
+
+COMMON: Mapping[str, str] = {
+    "says who wrote the file": "transformers_version _name_or_path name_or_path _commit_hash auto_map finetuning_task tokenizer_class",
+    "says how numbers are stored, not how many": "dtype torch_dtype use_bfloat16",
+    "chooses what a call returns": "return_dict use_return_dict output_hidden_states output_attentions output_past tie_last_hidden_states",
+    "chooses how a call is computed": (
+        "chunk_size_feed_forward attn_implementation _attn_implementation _attn_implementation_autoset _attn_implementation_internal"
+        " experts_implementation _experts_implementation_internal use_cache torchscript gradient_checkpointing tf_legacy_loss"
+    ),
+    "chooses a loss": "problem_type",
+    "held num_labels in old files, and no class reads it any more": "_num_labels",
+    "seeds the weights, not their shapes": "initializer_range initializer_factor",
+    "names a token": (
+        "bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id decoder_start_token_id prefix"
+    ),
+    "steers generation": (
+        "max_length min_length do_sample early_stopping num_beams temperature top_k top_p typical_p repetition_penalty length_penalty"
+        " no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores return_dict_in_generate"
+        " forced_bos_token_id forced_eos_token_id remove_invalid_values exponential_decay_length_penalty suppress_tokens"
+        " begin_suppress_tokens epsilon_cutoff eta_cutoff encoder_repetition_penalty num_assistant_tokens num_assistant_tokens_schedule"
+        " assistant_confidence_threshold assistant_lookbehind target_lookbehind num_beam_groups diversity_penalty task_specific_params"
+    ),
+}
+"""Keys of every transformers configuration that change no tensor, by reason."""
+
+USUAL: Mapping[str, tuple[Any, ...]] = {
+    "is_encoder_decoder": (False,),
+    "is_decoder": (False,),
+    "add_cross_attention": (False,),
+    "cross_attention_hidden_size": (None,),
+    "tie_encoder_decoder": (False,),
+    "pruned_heads": ({}, None),
+    "per_layer_config": ({}, None),
+}
+"""Keys that change no tensor at these values; at others they could, and a family that reads them lists them among its keys."""
+
+
+def whole(value: Any, where: str, least: int) -> int:
+    """Return a whole number from ``least`` to the longest axis there is.
+
+    Raises:
+        ConfigError: anything else; a float, a bool or a string is not rounded or read, however whole it looks.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
+        wanted = "a positive whole number" if least else "a whole number, zero or more"
+        limit = " below 2**63" if isinstance(value, int) and value > LARGEST else ""
+        message = f"{where} is {shown(value)}; wanted {wanted}{limit}."
+        raise ConfigError(message)
+    return value
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """Write a stranger's value for a message: short whatever it holds, with its type."""
+    if isinstance(value, int) and abs(value) > 10**limit:
+        return f"an int of about {value.bit_length() * 3 // 10} digits"
+    if isinstance(value, list | tuple | dict | set) and len(value) > 8:
+        return f"a {type(value).__name__} of {len(value)} entries"
+    try:
+        words = repr(value)
+    except (RecursionError, ValueError):
+        return f"a {type(value).__name__}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    words = words if len(words) <= limit else words[: limit - 3] + "..."
+    return f"{words} ({type(value).__name__})"

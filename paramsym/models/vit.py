@@ -1,0 +1,277 @@
+"""The vision transformer (Dosovitskiy et al. 2021, arXiv:2010.11929). Reference: ``transformers.models.vit`` 5.23."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar, get_args
+
+from sympy import Symbol, floor
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError, ConfigError, DivisibilityError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
+
+Architecture = Literal["ViTModel", "ViTForImageClassification", "ViTForMaskedImageModeling"]
+_LABELLED = frozenset({"ViTForImageClassification"})
+_BUILT = "the checkpoint's configuration, built by transformers 5.23"
+_IN21K = "Hugging Face model card, safetensors metadata"
+_PAPER = "Dosovitskiy et al. 2021, table 1"
+IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH = dims("W_h W_w K_h K_w")
+POOLED, STRIDE = dims("H_p s")
+_Extent = TypeVar("_Extent")
+
+
+def _size(hidden_size: int, layers: int, heads: int, patch_size: int, image_size: int = 224) -> dict[str, int]:
+    """All published sizes look at three channels and have a feed-forward width of four times the hidden width."""
+    return {
+        "image_size": image_size,
+        "patch_size": patch_size,
+        "num_channels": 3,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": 4 * hidden_size,
+    }
+
+
+@dataclass(frozen=True)
+class Vit(Layer):
+    """ViT and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
+    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token, one position per
+    patch and one more, and the projection of a patch; then follow L blocks of 4*H**2 + 2*F*H + 9*H + F, a normalisation, and for
+    ``ViTModel`` a pooler of ``pooler_output_size`` (H where it is None). ``head_dim`` is H/A where it is None. ``num_labels`` is N where
+    the architecture has labels and no number is given; with 0 the reference stores no classifier.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the width. The reference drops what is left
+            over; the message says which argument does the same.
+        ArgumentError: a pooler or mask token asked of a class that decides this itself, or an unknown activation.
+
+    >>> Vit(architecture="ViTForImageClassification").at("google/vit-base-patch16-224", N=1000).params
+    86567656
+    >>> Vit().part("embeddings").params
+    C*H*K**2 + 3*H + H*W**2/K**2
+    """
+
+    image_size: Dim | tuple[Dim, Dim] = W
+    patch_size: Dim | tuple[Dim, Dim] = K
+    num_channels: Dim = C
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    intermediate_size: Dim = F
+    hidden_act: str = "gelu"
+    qkv_bias: bool = True
+    head_dim: Dim | None = None
+    encoder_stride: Dim = 16
+    pooler_output_size: Dim | None = None
+    pooler_act: str = "tanh"
+    num_labels: Count | None = None
+    add_pooling_layer: bool = True
+    use_mask_token: bool = False
+    architecture: Architecture = "ViTModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "google/vit-base-patch16-224": _size(768, 12, 12, 16),
+        "google/vit-base-patch16-384": _size(768, 12, 12, 16, 384),
+        "google/vit-base-patch32-384": _size(768, 12, 12, 32, 384),
+        "google/vit-large-patch16-224": _size(1024, 24, 16, 16),
+        "google/vit-large-patch16-384": _size(1024, 24, 16, 16, 384),
+        "google/vit-large-patch32-384": _size(1024, 24, 16, 32, 384),
+        "google/vit-base-patch16-224-in21k": _size(768, 12, 12, 16),
+        "google/vit-base-patch32-224-in21k": _size(768, 12, 12, 32),
+        "google/vit-large-patch16-224-in21k": _size(1024, 24, 16, 16),
+        "google/vit-large-patch32-224-in21k": _size(1024, 24, 16, 32),
+        "google/vit-huge-patch14-224-in21k": _size(1280, 32, 16, 14),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("google/vit-base-patch16-224", 86_567_656, "torchvision, ViT_B_16_Weights: num_params", counts="ViTForImageClassification"),
+        Claim("google/vit-large-patch16-224", 304_326_632, "torchvision, ViT_L_16_Weights: num_params", counts="ViTForImageClassification"),
+        Claim("google/vit-base-patch16-384", 86_859_496, _BUILT, counts="ViTForImageClassification"),
+        Claim("google/vit-large-patch32-384", 306_632_680, _BUILT, counts="ViTForImageClassification"),
+        Claim("google/vit-base-patch16-224-in21k", 86_389_248, _IN21K, counts="ViTModel"),
+        Claim("google/vit-base-patch16-224", 86_000_000, _PAPER, counts="rounded; 85,798,656 without pooler and classifier"),
+        Claim(
+            "google/vit-large-patch16-224", 307_000_000, _PAPER, counts="more than the model has; 303,301,632 without pooler and classifier"
+        ),
+        Claim("google/vit-huge-patch14-224-in21k", 632_000_000, _PAPER, counts="rounded; 632,404,480 with pooler, 630,764,800 without"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        if self.num_labels is None and self.architecture in _LABELLED:
+            object.__setattr__(self, "num_labels", N)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Patches divide the image, heads the width; the flags fit the architecture."""
+        self._patches()
+        self._heads()
+        check_activation(self.hidden_act, "hidden_act")
+        check_activation(self.pooler_act, "pooler_act")
+        if self.architecture != "ViTModel" and (not self.add_pooling_layer or self.use_mask_token):
+            message = f"add_pooling_layer and use_mask_token are for ViTModel; {self.architecture} itself decides about both."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``vit`` where a head follows, then the head."""
+        if self.architecture == "ViTModel":
+            yield Part("", self._base(pooled=self.add_pooling_layer, masked=self.use_mask_token))
+            return
+        masked = self.architecture == "ViTForMaskedImageModeling"
+        yield Part("vit", self._base(pooled=False, masked=masked))
+        if masked:
+            pixels = self.encoder_stride * self.encoder_stride * self.num_channels
+            yield Part("decoder", Block({"0": Conv2d(self.hidden_size, pixels, 1)}))
+        elif self.num_labels is not None and self.num_labels != 0:
+            yield Part("classifier", Dense(self.hidden_size, self.num_labels))
+
+    def _base(self, *, pooled: bool, masked: bool) -> Block:
+        width = self.hidden_size
+        layers: dict[str, Layer] = {
+            "embeddings": VitEmbeddings(self._patches(), self.patch_size, self.num_channels, width, use_mask_token=masked),
+            "layers": Repeat(self._layer(), self.num_hidden_layers),
+            "layernorm": LayerNorm(width),
+        }
+        if pooled:
+            output = width if self.pooler_output_size is None else self.pooler_output_size
+            layers["pooler"] = Block(dense=Dense(width, output), **learned("activation", self.pooler_act))
+        return Block(layers)
+
+    def _layer(self) -> Block:
+        width, sliced = self.hidden_size, self._heads()
+        projection = Dense(width, sliced, bias=self.qkv_bias)
+        act = learned("activation_fn", self.hidden_act)
+        return Block(
+            attention=Block(q_proj=projection, k_proj=projection, v_proj=projection, o_proj=Dense(sliced, width)),
+            layernorm_before=LayerNorm(width),
+            layernorm_after=LayerNorm(width),
+            mlp=Block(**act, fc1=Dense(width, self.intermediate_size), fc2=Dense(self.intermediate_size, width)),
+        )
+
+    def _heads(self) -> tuple[Dim, Dim]:
+        heads, width = self.num_attention_heads, self.hidden_size
+        if self.head_dim is not None:
+            return heads, self.head_dim
+        try:
+            return heads, divides(heads, width, "num_attention_heads", "hidden_size")
+        except DivisibilityError as error:
+            numbers = isinstance(heads, int) and isinstance(width, int) and width > heads
+            hint = f" Heads of the whole part, as the reference builds them, are head_dim={width // heads}." if numbers else ""
+            message = f"{error}{hint}"
+            raise DivisibilityError(message) from None
+
+    def _patches(self) -> tuple[Dim, Dim]:
+        image, patch = _pair(self.image_size), _pair(self.patch_size)
+        return _fitting(image[0], patch[0]), _fitting(image[1], patch[1])
+
+
+@dataclass(frozen=True)
+class VitEmbeddings(Layer):
+    """Class token, mask token where there is one, positions, and the projection of a patch.
+
+    ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token.
+
+    >>> VitEmbeddings((14, 14), 16, 3, H).params
+    967*H
+    """
+
+    patches: tuple[Dim, Dim]
+    patch_size: Dim | tuple[Dim, Dim]
+    num_channels: Dim
+    hidden_size: Dim
+    use_mask_token: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tokens, then the positions."""
+        down, across = self.patches
+        yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
+        if self.use_mask_token:
+            yield Tensor("mask_token", (1, 1, self.hidden_size), role="table")
+        yield Tensor("position_embeddings", (1, down * across + 1, self.hidden_size), role="table")
+
+    def parts(self) -> Iterator[Part]:
+        """The projection, a convolution that moves by whole patches."""
+        yield Part(
+            "patch_embeddings", Block(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
+        )
+
+
+def _pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
+    return size if isinstance(size, tuple) else (size, size)
+
+
+def _fitting(image: Dim, patch: Dim) -> Dim:
+    """Return how many patches fit along one direction."""
+    try:
+        return divides(patch, image, "patch_size", "image_size")
+    except DivisibilityError as error:
+        numbers = isinstance(image, int) and isinstance(patch, int) and image > patch
+        hint = f" The reference drops what is left over, which is image_size={image - image % patch}." if numbers else ""
+        message = f"{error}{hint}"
+        raise DivisibilityError(message) from None
+
+
+def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Round down where the reference does, in the open: floors enter the formula where the sizes do not divide."""
+    images: tuple[Symbol, Symbol] = _pair(arguments["image_size"])
+    patches: tuple[Symbol, Symbol] = _pair(arguments["patch_size"])
+    for image, patch in zip(images, patches, strict=True):
+        if sizes[image] < sizes[patch]:
+            message = (
+                f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}; not one patch fits."
+            )
+            raise ConfigError(message)
+    if any(sizes[image] % sizes[patch] for image, patch in zip(images, patches, strict=True)):
+        covered = tuple(patch * floor(image / patch) for image, patch in zip(images, patches, strict=True))
+        arguments["image_size"] = covered if covered[0] != covered[1] else covered[0]
+    if arguments["head_dim"] is None and sizes[H] % sizes[A] and sizes[H] > sizes[A]:
+        arguments["head_dim"] = floor(H / A)
+    if arguments.get("pooler_output_size") is not None and sizes[POOLED] in {0, sizes[H]}:
+        arguments["pooler_output_size"] = None
+        del sizes[POOLED]
+    if sizes.get(N) == 0:
+        arguments["num_labels"] = sizes.pop(N)
+
+
+FAMILIES = (
+    Family(
+        model_type="vit",
+        model=Vit,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={
+            "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
+            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 16),
+            "num_channels": Size(C, 3),
+            "hidden_size": Size(H, 768),
+            "num_hidden_layers": Size(L, 12, least=0),
+            "num_attention_heads": Size(A, 12),
+            "intermediate_size": Size(F, 3072),
+            "hidden_act": Word("gelu"),
+            "qkv_bias": Flag(default=True),
+            "head_dim": Size(D, None),
+            "encoder_stride": Size(STRIDE, 16, only=("ViTForMaskedImageModeling",)),
+            "pooler_output_size": Size(POOLED, None, least=0, only=("ViTModel",)),
+            "pooler_act": Word("tanh", only=("ViTModel",)),
+        },
+        ignored={
+            "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob",
+            "keeps a quotient finite": "layer_norm_eps",
+            "there is no word table": "tie_word_embeddings",
+            "resizes positions when called, not when stored": "interpolate_pos_encoding",
+        },
+        arrange=_as_the_reference_rounds,
+    ),
+)

@@ -1,0 +1,152 @@
+"""Every recorded bert, gpt2 and vit model through ``from_config``; and the live classes with other configurations than the recorded."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from recorded import assert_reproduces, rows
+
+import paramsym as ps
+from paramsym.models import family_of
+
+FILES = ("hf_checkpoints", "hf_defaults", "hf_random")
+FAMILIES = ("bert", "gpt2", "vit")
+ROWS = [(file, row) for file in FILES for row in rows(file) if row["config"]["model_type"] in FAMILIES]
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{file}-{number}-{row['model_class']}") for number, (file, row) in enumerate(ROWS)])
+def test_row(row: dict[str, Any]) -> None:
+    """Names, shapes, order, buffers, ties and counts are the reference's own."""
+    assert_reproduces(ps.from_config(row["config"], architecture=row["model_class"], strict=True), row)
+
+
+def test_rows_are_there() -> None:
+    """The recorded files hold the rows that this test is about."""
+    assert len(ROWS) >= 58
+    assert {row["config"]["model_type"] for _, row in ROWS} == set(FAMILIES)
+
+
+ACTIVATIONS = ("gelu", "relu", "prelu", "xielu", "silu")
+
+
+def bert(draw: random.Random) -> dict[str, Any]:
+    """A small random BERT configuration; some keys are left to their defaults."""
+    heads = draw.randint(1, 4)
+    decoder = draw.random() < 0.5
+    return {
+        "vocab_size": draw.randint(2, 90),
+        "hidden_size": heads * draw.randint(1, 6),
+        "num_hidden_layers": draw.randint(0, 3),
+        "num_attention_heads": heads,
+        "intermediate_size": draw.randint(1, 40),
+        "max_position_embeddings": draw.randint(1, 40),
+        "type_vocab_size": draw.randint(1, 4),
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "is_decoder": decoder,
+        "add_cross_attention": decoder and draw.random() < 0.5,
+        "tie_word_embeddings": draw.random() < 0.7,
+        "pad_token_id": None,
+    } | draw.choice(({}, {"num_labels": draw.randint(1, 9)}, {"id2label": {str(i): "x" for i in range(draw.randint(1, 9))}}))
+
+
+def gpt2(draw: random.Random) -> dict[str, Any]:
+    """A small random GPT-2 configuration, sometimes in the common spelling of its keys."""
+    heads = draw.randint(1, 4)
+    sizes = {"n_embd": heads * draw.randint(1, 6), "n_head": heads, "n_layer": draw.randint(0, 3), "n_positions": draw.randint(1, 40)}
+    if draw.random() < 0.3:
+        names = {"n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers"}
+        sizes = {names.get(key, key): value for key, value in sizes.items()}
+    return {
+        **sizes,
+        "vocab_size": draw.randint(2, 90),
+        "n_inner": draw.choice((None, draw.randint(1, 40))),
+        "activation_function": draw.choice(ACTIVATIONS),
+        "summary_type": draw.choice(("last", "first", "mean", "cls_index")),
+        "summary_use_proj": draw.random() < 0.8,
+        "summary_activation": draw.choice((None, "tanh", "prelu")),
+        "summary_proj_to_labels": draw.random() < 0.5,
+        "add_cross_attention": draw.random() < 0.4,
+        "tie_word_embeddings": draw.random() < 0.7,
+        "num_labels": draw.randint(1, 9),
+        "bos_token_id": None,
+        "eos_token_id": None,
+    }
+
+
+def vit(draw: random.Random) -> dict[str, Any]:
+    """A small random ViT configuration, sizes that do not divide included."""
+    patch = draw.choice((4, 7, [4, 6]))
+    config = {
+        "image_size": draw.choice((28, 29, 40, [29, 36])),
+        "patch_size": patch,
+        "num_channels": draw.randint(1, 4),
+        "hidden_size": draw.randint(4, 20),
+        "num_hidden_layers": draw.randint(0, 3),
+        "num_attention_heads": draw.randint(1, 4),
+        "intermediate_size": draw.randint(1, 40),
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "pooler_act": draw.choice(("tanh", "prelu")),
+        "qkv_bias": draw.random() < 0.5,
+        "encoder_stride": draw.randint(1, 5),
+        "pooler_output_size": draw.choice((None, 0, draw.randint(1, 30))),
+        "num_labels": draw.randint(0, 5),
+    }
+    return config | draw.choice(({}, {"head_dim": draw.randint(1, 9)}))
+
+
+def recorded_row(module: Any) -> dict[str, Any]:
+    """Write a live module down as the recorded rows are."""
+    distinct = dict(module.named_parameters())
+    first = {id(parameter): name for name, parameter in distinct.items()}
+    everything = module.named_parameters(remove_duplicate=False)
+    stored = set(module.state_dict())
+    return {
+        "params": [[name, list(parameter.shape)] for name, parameter in distinct.items()],
+        "tied": {name: first[id(parameter)] for name, parameter in everything if name not in distinct},
+        "n_params": sum(parameter.numel() for parameter in distinct.values()),
+        "buffers": [[name, list(buffer.shape), "", name in stored] for name, buffer in module.named_buffers()],
+        "n_buffer_elems": sum(buffer.numel() for buffer in module.buffers()),
+    }
+
+
+LIVE = [
+    (family, configure, config_class, architecture)
+    for family, configure, config_class in (("bert", bert, "BertConfig"), ("gpt2", gpt2, "GPT2Config"), ("vit", vit, "ViTConfig"))
+    for architecture in family_of(family).architectures
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("family", "configure", "config_class", "architecture"), LIVE, ids=[case[-1] for case in LIVE])
+def test_live(family: str, configure: Any, config_class: str, architecture: str) -> None:
+    """Random configurations, flags and learned activations included, give what the live class stores, tensor by tensor."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    transformers.logging.set_verbosity_error()
+    for seed in range(12):
+        config = configure(random.Random(f"{architecture}{seed}"))  # noqa: S311 - a repeatable sample
+        with torch.device("meta"):
+            module = getattr(transformers, architecture)(getattr(transformers, config_class)(**config))
+        row = recorded_row(module)
+        model = ps.from_config({"model_type": family, **config}, architecture=architecture, strict=True)
+        assert_reproduces(model, row)
+        assert model.formula.xreplace(dict(model.sizes.items())).doit() == row["n_params"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_saved_and_read_back(tmp_path: Any) -> None:
+    """A configuration that transformers itself saves is read without a warning, and gives what the class stores."""
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    transformers.logging.set_verbosity_error()
+    for family, configure, config_class, architecture in LIVE:
+        config = getattr(transformers, config_class)(**configure(random.Random(architecture)))  # noqa: S311 - a repeatable sample
+        config.architectures = [architecture]
+        config.save_pretrained(tmp_path / architecture)
+        with torch.device("meta"):
+            module = getattr(transformers, architecture)(config)
+        model = ps.from_config(tmp_path / architecture, strict=True)
+        assert model.count == sum(parameter.numel() for parameter in module.parameters())
+        assert family in {"bert", "gpt2", "vit"}
