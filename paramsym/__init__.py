@@ -61,6 +61,7 @@ _HOMES = {
     "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
     "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
+    "paramsym.analysis.conventions": "Convention Conventions conventions",
     "paramsym.config": "from_config",
 }
 _ALIASES = {"Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}

@@ -1,0 +1,257 @@
+"""One model, many counts: what people mean by "parameters", each as a ledger, so that their differences are terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, overload
+
+from sympy import Expr, Integer
+
+from paramsym.errors import UnknownNameError
+from paramsym.layer import Layer
+from paramsym.ledger import Kind, Ledger, Line, Numbers
+from paramsym.polynomial import Polynomial
+from paramsym.render.table import Table
+from paramsym.size import text
+from paramsym.tabulate import PAPER
+
+Selection: TypeAlias = Callable[[Layer], Ledger]
+
+_POSITIONS = frozenset({"wpe", "pos_embed", "pos_embedding", "pos_emb", "pos_table"})
+_NAMED = 4  # tensors that a difference names before it counts the rest
+
+
+@dataclass(frozen=True)
+class Convention:
+    """One way to count one layer: its ``name``, what it means, whose it is, and the count in closed form.
+
+    ``formula`` is the count before sizes were put in, ``params`` after; ``difference`` and ``formula_difference`` say by how much it
+    departs from what is stored. ``left_out``, ``added`` and ``changed`` (counted in another number of copies) name the tensors.
+    """
+
+    name: str
+    meaning: str
+    source: str
+    formula: Expr
+    params: Expr
+    formula_difference: Expr
+    difference: Expr
+    left_out: tuple[str, ...]
+    added: tuple[str, ...]
+    changed: tuple[str, ...] = ()
+
+    @property
+    def because(self) -> str:
+        """The tensors that make the difference, in words."""
+        kinds = (("without", self.left_out), ("with", self.added), ("another share of", self.changed))
+        return ", ".join(f"{word} {_listed(names)}" for word, names in kinds if names)
+
+    def __str__(self) -> str:
+        shown = text(self.params) if not isinstance(self.params, Integer) else f"{int(self.params):,}"
+        if self.formula_difference == 0:
+            return f"{self.name}: {shown}"
+        return f"{self.name}: {shown}, stored {_signed(self.formula_difference)}; {self.because or self.meaning}"
+
+
+@dataclass(frozen=True)
+class Conventions(Sequence[Convention]):
+    """The conventions side by side, *stored* first; by number or by name, as in ``conventions(model)["trainable"]``."""
+
+    subject: str
+    items: tuple[Convention, ...]
+
+    @overload
+    def __getitem__(self, index: int | str) -> Convention: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Convention, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> Convention | tuple[Convention, ...]:
+        """Return a convention by its number or its name."""
+        if not isinstance(index, str):
+            return self.items[index]
+        for item in self.items:
+            if item.name == index:
+                return item
+        message = f"there is no convention {index!r}; there are {', '.join(self.names)}."
+        raise UnknownNameError(message)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(item.name for item in self.items)
+
+    def table(self) -> Table:
+        """Return them as a table: count, and the term by which it differs from what is stored."""
+        rows = tuple((item.name, _cell(item.params), _cell(item.formula_difference), item.because or item.meaning) for item in self.items)
+        return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX with booktabs rules."""
+        return self.table().to_latex()
+
+
+def conventions(layer: Layer) -> Conventions:
+    """Return every named way to count a layer, with the term by which it differs from ``layer.params``.
+
+    - *stored*: every distinct tensor once;
+    - *rows as listed*: tied tensors counted again under each of their names;
+    - *trainable*: without frozen tensors;
+    - *with buffers*: everything a state dict holds, ties once;
+    - *non-embedding (nanoGPT)*: without position tables; the token table stays, as the output matrix too, unless the model has an
+      output matrix of its own;
+    - *non-embedding (Hugging Face)*: without every ``nn.Embedding``, tied or not;
+    - *non-embedding (Kaplan)*: the matrices inside the repeated blocks and nothing else (Kaplan et al. 2020, equation 2.1);
+    - *active*: what one token uses: k of E experts, a shared block as often as it is applied;
+    - *touched*: the same, and one row of every table that is only looked up.
+
+    >>> from paramsym import Block, Dense, Embedding, H, Tied, V
+    >>> model = Tied(Block(wte=Embedding(V, H), head=Dense(H, V, bias=False)), {"head.weight": "wte.weight"})
+    >>> found = conventions(model)
+    >>> found["rows as listed"].difference, found["non-embedding (Hugging Face)"].params
+    (H*V, 0)
+    >>> print(found["rows as listed"])
+    rows as listed: 2*H*V, stored + H*V; with head.weight
+    """
+    root = layer.origin[0]
+    stored, formula = layer.polynomial, root.polynomial
+    items = []
+    for name, meaning, source, select, kind in _CONVENTIONS:
+        chosen, general = select(layer), select(root)
+        count, closed = chosen.polynomial(kind), general.polynomial(kind)
+        items.append(
+            Convention(
+                name,
+                meaning,
+                source,
+                closed.as_expr(),
+                count.as_expr(),
+                (closed - formula).as_expr(),
+                (count - stored).as_expr(),
+                *_differences(root.ledger(), general, kind),
+            )
+        )
+    return Conventions(type(root).__name__, tuple(items))
+
+
+def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str, ...], ...]:
+    """Name the tensors that a convention leaves out, adds, and counts in another number of copies."""
+    before: dict[str, Polynomial] = {}
+    after: dict[str, Polynomial] = {}
+    for amounts, ledger, which in ((before, stored, "stored"), (after, chosen, kind)):
+        for line in ledger:
+            amounts[line.name] = amounts.get(line.name, Polynomial.of(0)) + line.polynomial(which)  # type: ignore[arg-type]
+    return (
+        tuple(name for name in before if name not in after),
+        tuple(name for name in after if name not in before),
+        tuple(name for name in before if name in after and before[name] != after[name]),
+    )
+
+
+def _multiplied(layer: Layer) -> frozenset[str]:
+    """The tables that are also multiplied with: those that another tensor is, which is no table itself."""
+    return frozenset(
+        name
+        for line in layer.lines
+        if line.alias_of
+        for name in (line.alias_of, line.name)
+        if any(other.role != "table" for other in layer.lines if line.alias_of in {other.alias_of, other.name})
+    )
+
+
+def _stored(layer: Layer) -> Ledger:
+    return layer.ledger()
+
+
+def _as_listed(layer: Layer) -> Ledger:
+    return layer.ledger(aliases=True)
+
+
+def _trainable(layer: Layer) -> Ledger:
+    return layer.ledger().where(lambda line: line.trainable)
+
+
+def _with_buffers(layer: Layer) -> Ledger:
+    return layer.ledger(buffers=True).where(lambda line: line.persistent or not line.buffer)
+
+
+def _without_positions(layer: Layer) -> Ledger:
+    """Without position tables, and without tables that only look up tokens because the output matrix is another tensor."""
+    ledger = layer.ledger()
+    outputs = {line.sizes for line in ledger if line.role == "weight"}
+    return ledger.where(lambda line: line.role != "table" or not (is_position(line) or line.sizes in outputs))
+
+
+def is_position(line: Line) -> bool:
+    """Whether a table is one of positions, going by its name: nothing else in a checkpoint says so."""
+    return line.role == "table" and any("position" in str(step) or str(step) in _POSITIONS for step in line.path)
+
+
+def _without_embeddings(layer: Layer) -> Ledger:
+    return layer.ledger().where(lambda line: not _is_embedding(line))
+
+
+def _is_embedding(line: Line) -> bool:
+    """Whether the tensor is an embedding layer's: Hugging Face goes by the module, and a bare table is no module."""
+    return line.role == "table" and str(line.path[-1]) in {"weight", "embeddings"} and len(line.shape) == 2
+
+
+def _block_matrices(layer: Layer) -> Ledger:
+    kept = layer.ledger().where(lambda line: line.role == "weight" and len(line.shape) > 1)
+    multiplied = _multiplied(layer)
+    repeated = kept.where(lambda line: any(isinstance(step, Numbers) for step in line.path))
+    return (repeated if len(repeated) else kept).where(lambda line: line.name not in multiplied)
+
+
+def _touched(layer: Layer) -> Ledger:
+    """What one token uses, with one row of every table that is only looked up."""
+    multiplied = _multiplied(layer)
+    return Ledger(tuple(_one_row(line) if _is_embedding(line) and line.name not in multiplied else line for line in layer.ledger()))
+
+
+def _one_row(line: Line) -> Line:
+    return replace(line, factors=line.sizes[1:])
+
+
+_CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (
+    ("stored", "every distinct tensor once", "torch's parameters(), summed", _stored, "stored"),
+    ("rows as listed", "tied tensors counted again under each name", "a state dict, summed", _as_listed, "stored"),
+    ("trainable", "without frozen tensors", "requires_grad", _trainable, "stored"),
+    ("with buffers", "with everything a state dict holds, ties once", "Keras' total with statistics", _with_buffers, "stored"),
+    ("non-embedding (nanoGPT)", "without position tables", "nanoGPT, get_num_params", _without_positions, "stored"),
+    (
+        "non-embedding (Hugging Face)",
+        "without every embedding layer",
+        "num_parameters(exclude_embeddings=True)",
+        _without_embeddings,
+        "stored",
+    ),
+    ("non-embedding (Kaplan)", "the matrices of the blocks alone", "Kaplan et al. 2020, equation 2.1", _block_matrices, "stored"),
+    ("active", "what one token uses", "mixtures of experts", _stored, "used"),
+    ("touched", "what one token uses, one row of each lookup table", "Belcak and Wattenhofer 2023", _touched, "used"),
+)
+
+
+def _cell(value: Expr) -> Expr | int:
+    return int(value) if isinstance(value, Integer) else value
+
+
+def _signed(value: Expr) -> str:
+    written = text(value)
+    return f"- {written[1:]}" if written.startswith("-") else f"+ {written}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

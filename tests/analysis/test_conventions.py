@@ -1,0 +1,85 @@
+"""The named conventions: published counts of real models, and the terms by which they differ."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import expand
+
+import paramsym as ps
+from paramsym import A, F, H, L, P, T, V
+from paramsym.errors import UnknownNameError
+
+
+def gpt2() -> ps.Layer:
+    """GPT-2 with its tied output matrix, at the published size."""
+    return ps.models.Gpt2(architecture="GPT2LMHeadModel").at("gpt2")
+
+
+PUBLISHED = [
+    ("stored", 124_439_808),  # the unique count, as transformers counts it
+    ("rows as listed", 163_037_184),  # transformers issue 14960: 124,439,808 + 38,597,376
+    ("non-embedding (nanoGPT)", 123_653_376),  # nanoGPT, get_num_params(non_embedding=True)
+    ("non-embedding (Hugging Face)", 85_056_000),  # num_parameters(exclude_embeddings=True)
+    ("non-embedding (Kaplan)", 84_934_656),  # TransformerLens, cfg.n_params: 12 * L * H**2
+]
+
+
+@pytest.mark.parametrize(("name", "count"), PUBLISHED)
+def test_gpt2_as_published(name: str, count: int) -> None:
+    """GPT-2's five counts in circulation, each from its own source."""
+    assert ps.conventions(gpt2())[name].params == count
+
+
+def test_differences_are_terms() -> None:
+    """Each convention departs from storage by a term in letters, and names the tensors behind it."""
+    found = ps.conventions(gpt2())
+    assert found["rows as listed"].formula_difference == H * V
+    assert found["rows as listed"].added == ("lm_head.weight",)
+    assert found["non-embedding (nanoGPT)"].formula_difference == -H * P
+    assert found["non-embedding (nanoGPT)"].left_out == ("transformer.wpe.weight",)
+    assert expand(found["non-embedding (Kaplan)"].formula - 12 * L * H**2) == 0
+    for item in found:
+        assert expand(item.params - found["stored"].params - item.difference) == 0
+
+
+def test_frozen_and_tied() -> None:
+    """The encoder-decoder of 10,152,448: its rows sum to 15,676,928, and 10,118,656 of it are trained."""
+    found = ps.conventions(ps.models.EncoderDecoder().at("one-layer"))
+    counts = [found[name].params for name in ("stored", "rows as listed", "trainable")]
+    assert counts == [10_152_448, 15_676_928, 10_118_656]
+    assert found["rows as listed"].formula_difference == 2 * H * V
+
+
+def test_touched_is_one_row() -> None:
+    """Of a table that is only looked up, one token reads one row."""
+    found = ps.conventions(ps.models.Bert())
+    assert expand(found["touched"].difference - ((1 - V) * H + (1 - P) * H + (1 - T) * H)) == 0
+
+
+def test_active_and_buffers() -> None:
+    """One token uses k of E experts; a state dict also holds statistics."""
+    experts, used = ps.dims("n k")
+    layer = ps.Block(experts=ps.Repeat(ps.Dense(H, F, bias=False), experts, used=used), norm=ps.BatchNorm1d(H))
+    found = ps.conventions(layer)
+    assert found["active"].params == F * H * used + 2 * H
+    assert found["with buffers"].difference == 2 * H + 1
+    assert found["non-embedding (Kaplan)"].params == F * H * experts
+
+
+def test_shown() -> None:
+    """They print as one table, one row each, and as HTML and LaTeX."""
+    found = ps.conventions(gpt2())
+    assert len(found) == len(found.names) == 9
+    assert "123,653,376" in str(found)
+    assert "<table" in found._repr_html_()
+    assert r"\toprule" in found.to_latex()
+    assert str(found["stored"]) == "stored: 124,439,808"
+    assert found[0].name == "stored"
+    assert [item.name for item in found[:2]] == ["stored", "rows as listed"]
+    with pytest.raises(UnknownNameError, match="no convention 'unique'"):
+        found["unique"]
+
+
+def test_symbols_that_cancel_leave_no_trace() -> None:
+    """No convention brings the heads back."""
+    assert all(A not in item.params.free_symbols for item in ps.conventions(ps.models.Bert()))
