@@ -12,7 +12,7 @@ from paramsym.errors import NotYetError, StructureError, UnknownNameError
 from paramsym.flow import through
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.ledger import Numbers
-from paramsym.paths import ANY, number_in
+from paramsym.paths import ANY, covers, every_copy, number_in
 from paramsym.size import Shape, canonical
 
 
@@ -65,9 +65,13 @@ class Edited(Layer):
     def ties(self) -> Mapping[str, str]:
         """The inner ties, without those that end inside a replaced layer."""
         ties = self.layer.ties()
-        if self.new is None:
+        if self.new is None or not ties:
             return ties
-        return {alias: first for alias, first in ties.items() if not any(_is_under(name, self.path) for name in (alias, first))}
+        stated: tuple[Tensor | Part, ...] = (*self.own_tensors, *self.own_parts)
+        names = [line.name for item in stated for line in item.lines()]
+        return {
+            alias: first for alias, first in every_copy(ties.items(), names) if not (covers(self.path, alias) or covers(self.path, first))
+        }
 
 
 def edited(layer: Layer, path: str, new: Layer) -> Layer:
@@ -94,9 +98,11 @@ def isolated(layer: Layer, path: str) -> Layer:
     """Return the same layer with the numbered copies on ``path`` split off, so that the path names one tensor."""
     for part in layer.own_parts:
         for head, rest in _heads(path):
-            if part.numbers is not None and number_in(part.numbers, head) not in {None, ANY}:
-                return Edited(layer, head, isolated(layer.part(head), rest))
-            if part.numbers is None and head == part.name:
+            number = None if part.numbers is None else number_in(part.numbers, head)
+            if part.numbers is not None and number not in {None, ANY}:
+                inner = isolated(layer.part(head), rest)
+                return layer if part.numbers.count == 1 and inner is part.layer else Edited(layer, head, inner)
+            if number == ANY or (part.numbers is None and head == part.name):
                 inner = isolated(part.layer, rest)
                 return layer if inner is part.layer else Edited(layer, head, inner)
         if part.numbers is None and not part.name:
@@ -220,10 +226,6 @@ def _heads(path: str) -> Iterator[tuple[str, str]]:
     steps = path.split(".")
     for taken in range(1, len(steps) + 1):
         yield ".".join(steps[:taken]), ".".join(steps[taken:])
-
-
-def _is_under(name: str, path: str) -> bool:
-    return name == path or name.startswith(path + ".")
 
 
 def free_of(index: Symbol | None, mapping: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -248,7 +248,8 @@ class Layer:
         lines.extend(line for part in self.own_parts for line in part.lines())
         ties = self.ties()
         if ties:
-            firsts = resolve_ties(ties, [line.name for line in lines])
+            known = [(line.name, line.alias_of) for line in lines if line.alias_of]
+            firsts = resolve_ties([*known, *ties.items()], [line.name for line in lines])
             check_tied_shapes(firsts, lines)
             lines = [replace(line, alias_of=firsts[line.name]) if line.name in firsts else line for line in lines]
         return tuple(lines)
@@ -288,7 +289,8 @@ class Layer:
         for group in _numbered_groups(self.own_parts):
             found.extend(_written_out(group))
         ties = self.ties()
-        firsts = resolve_ties(ties, [entry.name for entry in found]) if ties else {}
+        known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
+        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found]) if ties else {}
         for entry in found:
             yield replace(entry, alias_of=firsts[entry.name]) if entry.name in firsts else entry
 

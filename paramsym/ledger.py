@@ -120,6 +120,8 @@ class Line:
             changes["used"] = (*self.used, used)
         if frozen:
             changes["trainable"] = False
+        if self.alias_of and step:
+            changes["alias_of"] = f"{step}.{self.alias_of}" if isinstance(step, str) else step.inside(self.alias_of)
         # A model of many layers makes many lines; copying the fields is four times faster than running the constructor again.
         line = object.__new__(Line)
         line.__dict__.update(self.__dict__, **changes)

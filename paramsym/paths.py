@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from paramsym.errors import StructureError
 from paramsym.ledger import Line, Numbers
 from paramsym.size import extent
 
 _LISTED = 12  # names shown in an error before it is cut short
+
+_PLACE = re.compile(r"\{[^{}]*\}")  # where a number goes in a path: {} or {0..L-1}
 
 ANY = -1
 """What ``number_in`` returns for ``{}``: every copy."""
@@ -18,7 +21,7 @@ def number_in(numbers: Numbers, name: str) -> int | None:
     """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
     if not numbers.pattern:
         return None
-    if name in {numbers.pattern, str(numbers)}:
+    if name == numbers.pattern or ("{" in name and name == str(numbers)):
         return ANY
     before, after = numbers.pattern.split("{}", 1)
     digits = name[len(before) : len(name) - len(after) if after else None]
@@ -32,10 +35,35 @@ def number_in(numbers: Numbers, name: str) -> int | None:
     return number if inside else None
 
 
-def resolve_ties(ties: Mapping[str, str], names: list[str]) -> dict[str, str]:
-    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order."""
-    if not ties:
-        return {}
+def covers(path: str, name: str) -> bool:
+    """Say whether a tensor's name is a path or stands below it; ``{}`` in the path stands for any number."""
+    return re.fullmatch(rf"{_expression(path)}(\..*)?", name) is not None
+
+
+def _expression(path: str) -> str:
+    return r"(\d+|\{[^{}]*\})".join(re.escape(piece) for piece in _PLACE.split(path))
+
+
+def every_copy(ties: Iterable[tuple[str, str]], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Write out ties with ``{}``, or a template's ``{0..L-1}``, in them: one for each name the alias stands for, numbers agreeing."""
+    for alias, first in ties:
+        if "{" not in alias:
+            yield alias, first
+            continue
+        found = [match for name in names if (match := re.fullmatch(_expression(alias), name))]
+        for match in found:
+            numbers = iter(match.groups())
+            yield match[0], _PLACE.sub(lambda place, numbers=numbers: next(numbers, place[0]), first)
+        if not found:
+            yield alias, first
+
+
+def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str]) -> dict[str, str]:
+    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order.
+
+    Raises:
+        StructureError: a tie that ends in no tensor.
+    """
     position = {name: i for i, name in reversed(list(enumerate(names)))}
     leader: dict[str, str] = {}
 
@@ -44,7 +72,7 @@ def resolve_ties(ties: Mapping[str, str], names: list[str]) -> dict[str, str]:
             name = leader[name]
         return name
 
-    for pair in ties.items():
+    for pair in every_copy(ties, names):
         for name in pair:
             if name not in position:
                 known = ", ".join(names[:_LISTED]) + (f", ... ({len(names)} in all)" if len(names) > _LISTED else "")
