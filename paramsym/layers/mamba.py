@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from sympy import Rational, ceiling
-
 from paramsym.errors import SizeError
+from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
@@ -68,7 +67,7 @@ class Mamba(Layer):
 
     @property
     def _rank(self) -> Dim:
-        return canonical(ceiling(self.hidden_size * Rational(1, 16))) if self.time_step_rank == "auto" else self.time_step_rank
+        return up_over(self.hidden_size, 16) if self.time_step_rank == "auto" else self.time_step_rank
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,63 @@
+"""What the frameworks themselves store, read from live modules: names and shapes, in their order. No framework is imported before use."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+
+def imported(name: str) -> Any:  # noqa: ANN401 - a framework
+    """Import a framework, or skip the test that needs it; its own deprecation warnings are not ours."""
+    os.environ.setdefault("KERAS_BACKEND", "torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip(name, exc_type=ImportError)
+
+
+def on_meta(build: Callable[[], Any]) -> Any:  # noqa: ANN401 - a torch module
+    """Build a torch module without allocating its weights."""
+    torch = imported("torch")
+    with warnings.catch_warnings(), torch.device("meta"):
+        warnings.simplefilter("ignore")
+        return build()
+
+
+def assert_same_as_torch(layer: Any, build: Callable[[], Any]) -> None:  # noqa: ANN401 - any layer
+    """Check parameters in order, and the state dict with its buffers, against a live torch module."""
+    module = on_meta(build)
+    assert list(layer.shapes().items()) == [(name, tuple(tensor.shape)) for name, tensor in module.named_parameters()]
+    assert list(layer.shapes(buffers=True).items()) == [(name, tuple(tensor.shape)) for name, tensor in module.state_dict().items()]
+
+
+def keras_weights(layer: Any, *shapes: Any, **named: Any) -> list[tuple[str, tuple[int, ...], bool]]:  # noqa: ANN401 - a Keras layer
+    """Build a Keras layer for input shapes and return path, shape and trainable of every weight, without the layer's own name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        layer.build(*shapes, **named)
+        return [(weight.path.split("/", 1)[1].replace("/", "."), tuple(weight.shape), weight.trainable) for weight in layer.weights]
+
+
+def entries(layer: Any) -> list[tuple[str, tuple[int, ...], bool]]:  # noqa: ANN401 - any layer
+    """Return name, shape and trainable of every tensor of one of our layers."""
+    return [(entry.name, entry.tensor.sizes, entry.tensor.trainable and not entry.tensor.buffer) for entry in layer.entries()]
+
+
+def flax_parameters(module: Any, *input_shapes: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:  # noqa: ANN401 - a Flax module
+    """Return names and shapes of a Flax linen module's parameters in the order in which it makes them."""
+    jax = imported("jax")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inputs = [jax.numpy.zeros(shape) for shape in input_shapes]
+        return list(_flat(module.init(jax.random.key(0), *inputs)["params"], ""))
+
+
+def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", tuple(value.shape)
