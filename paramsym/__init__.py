@@ -45,6 +45,7 @@ _HOMES = {
         "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d"
     ),
     "paramsym.layers.reshaping": "Flatten Identity Permute RepeatVector Reshape Unflatten",
+    "paramsym.layers.conv_lora": "ConvLoRA",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
@@ -62,11 +63,12 @@ _HOMES = {
     "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
+    "paramsym.verify.match": "Match match",
     "paramsym.config": "from_config",
 }
 _ALIASES = {"Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
 """The spelling of torch, where it differs."""
-_ROOMS = ("analysis", "errors", "keras", "layers", "models", "render")
+_ROOMS = ("analysis", "errors", "keras", "layers", "models", "render", "testing", "verify")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 

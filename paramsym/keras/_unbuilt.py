@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from paramsym.errors import ArgumentError, SizeError
@@ -17,6 +17,8 @@ Shape: TypeAlias = "Sequence[Dim | None]"
 class Unbuilt:
     """A layer without its input shape; ``build(input_shape)`` gives the layer, as Keras builds on first use.
 
+    ``options`` are the arguments that a wrapper asks for, such as ``name`` and ``go_backwards``.
+
     >>> import paramsym as ps
     >>> waiting = ps.keras.Dense(4)
     >>> waiting.build((None, 3)).params
@@ -25,14 +27,15 @@ class Unbuilt:
 
     name: str
     build: Callable[[Any], Layer]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<keras.{self.name} waiting for its input_shape>"
 
 
-def door(name: str, build: Callable[[Any], Layer], input_shape: Any) -> Layer | Unbuilt:
+def door(name: str, build: Callable[[Any], Layer], input_shape: Any, options: Mapping[str, Any] | None = None) -> Layer | Unbuilt:
     """Build at once where there is an input shape, else wait for one."""
-    return Unbuilt(name, build) if input_shape is None else build(input_shape)
+    return Unbuilt(name, build, options or {}) if input_shape is None else build(input_shape)
 
 
 def shape_of(input_shape: object, where: str, *, rank: int | None = None) -> tuple[Dim | None, ...]:
