@@ -10,7 +10,7 @@ from paramsym.extents import windows
 from paramsym.layer import Layer
 from paramsym.size import Dim
 
-_EVERY_LAYER = frozenset({"autocast", "dtype", "name", "trainable"})
+_EVERY_LAYER = frozenset({"activity_regularizer", "autocast", "dtype", "name", "trainable"})
 
 
 def finished(layer: Layer, base: Mapping[str, Any], where: str) -> Layer:
@@ -76,3 +76,11 @@ def check_window(shape: tuple[Dim | None, ...], axis: int, layer: Any, where: st
         except ShapeError as error:
             message = f"{where}: {error} The input shape is {shape}."
             raise ShapeError(message) from None
+
+
+def recurrent_options(
+    base: Mapping[str, Any], return_sequences: bool, return_state: bool, go_backwards: bool, stateful: bool
+) -> dict[str, Any]:
+    """Return what ``Bidirectional`` compares between its two directions."""
+    compared = {"return_sequences": return_sequences, "return_state": return_state, "stateful": stateful}
+    return {**base, **compared, "go_backwards": go_backwards}

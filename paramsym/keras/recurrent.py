@@ -1,0 +1,267 @@
+"""Keras' recurrent layers and their cells, spelt as Keras spells them.
+
+Arguments that change no weight (activations, initialisers, dropout, what is returned) are taken and have no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from paramsym.errors import ArgumentError
+from paramsym.keras._common import finished, recurrent_options
+from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
+from paramsym.layer import Layer
+from paramsym.layers import cells, recurrent
+from paramsym.size import Dim
+
+
+def SimpleRNN(
+    units: Dim,
+    activation: object = "tanh",
+    use_bias: bool = True,
+    kernel_initializer: object = "glorot_uniform",
+    recurrent_initializer: object = "orthogonal",
+    bias_initializer: object = "zeros",
+    kernel_regularizer: object = None,
+    recurrent_regularizer: object = None,
+    bias_regularizer: object = None,
+    activity_regularizer: object = None,
+    kernel_constraint: object = None,
+    recurrent_constraint: object = None,
+    bias_constraint: object = None,
+    dropout: float = 0.0,
+    recurrent_dropout: float = 0.0,
+    return_sequences: bool = False,
+    return_state: bool = False,
+    go_backwards: bool = False,
+    stateful: bool = False,
+    unroll: bool = False,
+    seed: int | None = None,
+    *,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.RNN`` with what Keras stores: ``kernel``, ``recurrent_kernel``, ``bias`` of ``simple_rnn_cell``.
+
+    Raises:
+        ParamsymError: what Keras refuses, in arguments or input shape.
+
+    >>> SimpleRNN(4, input_shape=(None, 10, 8)).params
+    52
+    """
+    base.pop("zero_output_for_mask", None)
+    options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
+    build = partial(_build, "SimpleRNN", recurrent.RNN, units, base, rank=3, bias=use_bias)
+    return door("SimpleRNN", build, input_shape, options)
+
+
+def SimpleRNNCell(
+    units: Dim,
+    activation: object = "tanh",
+    use_bias: bool = True,
+    kernel_initializer: object = "glorot_uniform",
+    recurrent_initializer: object = "orthogonal",
+    bias_initializer: object = "zeros",
+    kernel_regularizer: object = None,
+    recurrent_regularizer: object = None,
+    bias_regularizer: object = None,
+    kernel_constraint: object = None,
+    recurrent_constraint: object = None,
+    bias_constraint: object = None,
+    dropout: float = 0.0,
+    recurrent_dropout: float = 0.0,
+    seed: int | None = None,
+    *,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.RNNCell`` with what Keras stores: ``kernel``, ``recurrent_kernel``, ``bias``.
+
+    Raises:
+        ParamsymError: what Keras refuses, in arguments or input shape.
+
+    >>> SimpleRNNCell(4, input_shape=(None, 8)).params
+    52
+    """
+    build = partial(_build, "SimpleRNNCell", cells.RNNCell, units, base, bias=use_bias)
+    return door("SimpleRNNCell", build, input_shape, base)
+
+
+def LSTM(
+    units: Dim,
+    activation: object = "tanh",
+    recurrent_activation: object = "sigmoid",
+    use_bias: bool = True,
+    kernel_initializer: object = "glorot_uniform",
+    recurrent_initializer: object = "orthogonal",
+    bias_initializer: object = "zeros",
+    unit_forget_bias: bool = True,
+    kernel_regularizer: object = None,
+    recurrent_regularizer: object = None,
+    bias_regularizer: object = None,
+    activity_regularizer: object = None,
+    kernel_constraint: object = None,
+    recurrent_constraint: object = None,
+    bias_constraint: object = None,
+    dropout: float = 0.0,
+    recurrent_dropout: float = 0.0,
+    seed: int | None = None,
+    return_sequences: bool = False,
+    return_state: bool = False,
+    go_backwards: bool = False,
+    stateful: bool = False,
+    unroll: bool = False,
+    use_cudnn: bool | str = "auto",
+    *,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.LSTM`` with what Keras stores: ``kernel``, ``recurrent_kernel``, ``bias`` of ``lstm_cell``.
+
+    Raises:
+        ParamsymError: what Keras refuses, in arguments or input shape.
+
+    >>> LSTM(4, input_shape=(None, 10, 8)).params
+    208
+    """
+    base.pop("implementation", None)
+    base.pop("zero_output_for_mask", None)
+    _check_cudnn(use_cudnn, "LSTM")
+    options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
+    build = partial(_build, "LSTM", recurrent.LSTM, units, base, rank=3, bias=use_bias)
+    return door("LSTM", build, input_shape, options)
+
+
+def LSTMCell(
+    units: Dim,
+    activation: object = "tanh",
+    recurrent_activation: object = "sigmoid",
+    use_bias: bool = True,
+    kernel_initializer: object = "glorot_uniform",
+    recurrent_initializer: object = "orthogonal",
+    bias_initializer: object = "zeros",
+    unit_forget_bias: bool = True,
+    kernel_regularizer: object = None,
+    recurrent_regularizer: object = None,
+    bias_regularizer: object = None,
+    kernel_constraint: object = None,
+    recurrent_constraint: object = None,
+    bias_constraint: object = None,
+    dropout: float = 0.0,
+    recurrent_dropout: float = 0.0,
+    seed: int | None = None,
+    *,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.LSTMCell`` with what Keras stores: ``kernel``, ``recurrent_kernel``, ``bias``.
+
+    Raises:
+        ParamsymError: what Keras refuses, in arguments or input shape.
+
+    >>> LSTMCell(4, input_shape=(None, 8)).params
+    208
+    """
+    base.pop("implementation", None)
+    build = partial(_build, "LSTMCell", cells.LSTMCell, units, base, bias=use_bias)
+    return door("LSTMCell", build, input_shape, base)
+
+
+def GRU(
+    units: Dim,
+    activation: object = "tanh",
+    recurrent_activation: object = "sigmoid",
+    use_bias: bool = True,
+    kernel_initializer: object = "glorot_uniform",
+    recurrent_initializer: object = "orthogonal",
+    bias_initializer: object = "zeros",
+    kernel_regularizer: object = None,
+    recurrent_regularizer: object = None,
+    bias_regularizer: object = None,
+    activity_regularizer: object = None,
+    kernel_constraint: object = None,
+    recurrent_constraint: object = None,
+    bias_constraint: object = None,
+    dropout: float = 0.0,
+    recurrent_dropout: float = 0.0,
+    seed: int | None = None,
+    return_sequences: bool = False,
+    return_state: bool = False,
+    go_backwards: bool = False,
+    stateful: bool = False,
+    unroll: bool = False,
+    reset_after: bool = True,
+    use_cudnn: bool | str = "auto",
+    *,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.GRU`` with what Keras stores: ``kernel``, ``recurrent_kernel``, ``bias`` of ``gru_cell``.
+
+    With ``reset_after`` the bias is (2, 3*units).
+
+    Raises:
+        ParamsymError: what Keras refuses, in arguments or input shape.
+
+    >>> GRU(4, input_shape=(None, 10, 8)).params
+    168
+    """
+    base.pop("implementation", None)
+    base.pop("zero_output_for_mask", None)
+    _check_cudnn(use_cudnn, "GRU")
+    options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
+    build = partial(_build, "GRU", recurrent.GRU, units, base, rank=3, bias=use_bias, reset_after=reset_after)
+    return door("GRU", build, input_shape, options)
+
+
+def GRUCell(
+    units: Dim,
+    activation: object = "tanh",
+    recurrent_activation: object = "sigmoid",
+    use_bias: bool = True,
+    kernel_initializer: object = "glorot_uniform",
+    recurrent_initializer: object = "orthogonal",
+    bias_initializer: object = "zeros",
+    kernel_regularizer: object = None,
+    recurrent_regularizer: object = None,
+    bias_regularizer: object = None,
+    kernel_constraint: object = None,
+    recurrent_constraint: object = None,
+    bias_constraint: object = None,
+    dropout: float = 0.0,
+    recurrent_dropout: float = 0.0,
+    reset_after: bool = True,
+    seed: int | None = None,
+    *,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.GRUCell`` with what Keras stores: ``kernel``, ``recurrent_kernel``, ``bias``.
+
+    With ``reset_after`` the bias is (2, 3*units).
+
+    Raises:
+        ParamsymError: what Keras refuses, in arguments or input shape.
+
+    >>> GRUCell(4, input_shape=(None, 8)).params
+    168
+    """
+    base.pop("implementation", None)
+    build = partial(_build, "GRUCell", cells.GRUCell, units, base, bias=use_bias, reset_after=reset_after)
+    return door("GRUCell", build, input_shape, base)
+
+
+def _build(
+    name: str, kind: Any, units: Dim, base: Mapping[str, Any], input_shape: Shape, *, rank: int | None = None, **named: Any
+) -> Layer:
+    where = f"keras.{name}"
+    width = axis_size(shape_of(input_shape, where, rank=rank), -1, where)
+    return finished(kind(width, units, **named, dialect="keras"), base, where)
+
+
+def _check_cudnn(use_cudnn: object, name: str) -> None:
+    if use_cudnn not in {"auto", True, False}:
+        message = f"keras.{name}: use_cudnn is {use_cudnn!r}; wanted 'auto', True or False."
+        raise ArgumentError(message)

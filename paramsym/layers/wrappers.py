@@ -1,0 +1,94 @@
+"""Wrappers around one layer: both directions of a recurrent layer, and one layer for every step in time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from paramsym.edit import Edited
+from paramsym.errors import StructureError
+from paramsym.layer import Layer, Part
+
+
+def keras_name(layer: Layer | str) -> str:
+    """Return the name that Keras gives to a layer, from its class or from Keras' own spelling.
+
+    >>> from paramsym import H, LSTM, RNN
+    >>> keras_name("Conv2DTranspose"), keras_name(LSTM(H, H)), keras_name(RNN(H, H, dialect="keras"))
+    ('conv2d_transpose', 'lstm', 'simple_rnn')
+    """
+    while isinstance(layer, Edited):
+        layer = layer.layer
+    name = layer if isinstance(layer, str) else type(layer).__name__
+    if not isinstance(layer, str) and name == "RNN" and getattr(layer, "dialect", "") == "keras":
+        name = "SimpleRNN"
+    return re.sub(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+@dataclass(frozen=True)
+class Bidirectional(Layer):
+    r"""A recurrent layer and its twin that reads the sequence backwards, each with weights of its own.
+
+    The two stand under ``forward_<name>`` and ``backward_<name>``; ``name`` is what Keras would call the layer (``lstm``), or ``rnn`` in
+    Flax' dialect. ``backward_layer`` is a backward direction that differs; it keeps its own name, or ``backward_name``. ``merge_mode`` says
+    how the two outputs are merged and changes no count. Parameters: twice those of the layer.
+
+    Raises:
+        StructureError: around a layer of torch's that already has both directions.
+
+    Reference: Keras: ``Bidirectional``; Flax: ``linen.Bidirectional``. Schuster and Paliwal 1997.
+
+    >>> from paramsym import H, LSTM, dims
+    >>> Bidirectional(LSTM(dims("i"), H, dialect="keras")).params
+    8*H**2 + 8*H*i + 8*H
+    >>> list(Bidirectional(LSTM(8, 4, bias=False, dialect="keras")).shapes())[:2]
+    ['forward_lstm.lstm_cell.kernel', 'forward_lstm.lstm_cell.recurrent_kernel']
+    """
+
+    layer: Layer
+    merge_mode: Literal["sum", "mul", "ave", "concat"] | None = "concat"
+    backward_layer: Layer | None = None
+    name: str = ""
+    backward_name: str = ""
+
+    def conditions(self) -> None:
+        """There are two directions, not three."""
+        for layer in (self.layer, self.backward_layer):
+            if layer is not None and getattr(layer, "bidirectional", False):
+                message = f"{type(layer).__name__} already has both directions (bidirectional=True); wrap it without."
+                raise StructureError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The forward direction, then the backward one."""
+        flax = getattr(self.layer, "dialect", "") == "flax"
+        name = self.name or ("rnn" if flax else keras_name(self.layer))
+        backward = self.backward_name or f"backward_{name.removeprefix('backward_')}"
+        if self.backward_layer is not None and not self.backward_name and not flax:
+            backward = keras_name(self.backward_layer)
+        yield Part(f"forward_{name.removeprefix('forward_')}", self.layer)
+        yield Part(backward, self.layer if self.backward_layer is None else self.backward_layer)
+
+
+@dataclass(frozen=True)
+class TimeDistributed(Layer):
+    r"""One layer applied to every step in time; its weights are stored once.
+
+    The layer stands under ``name``, by default what Keras would call it (``dense``). Parameters: those of the layer.
+
+    Reference: Keras: ``TimeDistributed``.
+
+    >>> from paramsym import Dense, F, H
+    >>> TimeDistributed(Dense(H, F)).params
+    F*H + F
+    >>> TimeDistributed(Dense(8, 4, dialect="keras")).shapes()
+    {'dense.kernel': (8, 4), 'dense.bias': (4,)}
+    """
+
+    layer: Layer
+    name: str = ""
+
+    def parts(self) -> Iterator[Part]:
+        """The layer, once."""
+        yield Part(self.name or keras_name(self.layer), self.layer)
