@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self, cast
 
-from sympy import Integer, Symbol
+from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import NotYetError, StructureError, UnknownNameError
 from paramsym.flow import through
@@ -73,6 +73,12 @@ class Edited(Layer):
             alias: first for alias, first in every_copy(ties.items(), names) if not (covers(self.path, alias) or covers(self.path, first))
         }
 
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Put sizes in; the path must still exist, as number 3 does not among three copies."""
+        layer = self.layer.substituted(mapping)
+        rebuilt = frozen(layer, self.path) if self.new is None else edited(layer, self.path, self.new.substituted(mapping))
+        return cast("Self", rebuilt)
+
 
 def edited(layer: Layer, path: str, new: Layer) -> Layer:
     """Replace the layer at ``path``."""
@@ -136,7 +142,7 @@ def _edited_part(part: Part, path: str, new: Layer | None) -> Iterator[Part]:
         yield replace(part, frozen=True)
         return
     if part.numbers is None and not part.name:
-        yield replace(part, layer=Edited(part.layer, path, new)) if _exists(part.layer, path) else part
+        yield _changed(part, path, new) if _exists(part.layer, path) else part
         return
     if part.numbers is not None and not part.numbers.pattern:
         yield from _edited_inside(part, part.numbers, path)
@@ -180,7 +186,9 @@ def _meant(part: Part, name: str) -> tuple[str, int] | None:
 
 
 def _stores(layer: Layer, name: str) -> bool:
-    return any(tensor.name == name for tensor in layer.own_tensors) or any(_meant(part, name) for part in layer.own_parts)
+    if any(tensor.name == name for tensor in layer.own_tensors) or any(_meant(part, name) for part in layer.own_parts):
+        return True
+    return any(_stores(part.layer, name) for part in layer.own_parts if part.numbers is None and not part.name)
 
 
 def _exists(layer: Layer, path: str) -> bool:
@@ -196,6 +204,9 @@ def _exists(layer: Layer, path: str) -> bool:
 
 
 def _changed(part: Part, rest: str, new: Layer | None) -> Part:
+    if new is not None and part.frozen:
+        # Frozen is what was there; what takes its place is not.
+        part = replace(part, frozen=False, layer=Edited(part.layer, ""))
     if not rest:
         return replace(part, frozen=True) if new is None else replace(part, layer=new)
     return replace(part, layer=Edited(part.layer, rest, new))
@@ -216,9 +227,9 @@ def _split(part: Part, numbers: Numbers, number: int, rest: str, new: Layer | No
     if numbers.index is not None and numbers.index in inner.symbols:
         inner = inner.substituted({numbers.index: Integer(number)})
     yield _changed(replace(part, layer=inner, numbers=Numbers(1, number, numbers.step, numbers.pattern)), rest, new)
+    # None may be left after it; their part stays, so that a symbolic number of copies can become the smallest that has the one meant.
     after = canonical(numbers.count - before - 1)
-    if after != 0:
-        yield replace(part, numbers=replace(numbers, count=after, start=number + numbers.step))
+    yield replace(part, numbers=replace(numbers, count=after, start=number + numbers.step))
 
 
 def _heads(path: str) -> Iterator[tuple[str, str]]:

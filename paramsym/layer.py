@@ -625,5 +625,5 @@ def _visible(layer: Layer) -> Iterator[Part]:
     for part in layer.own_parts:
         if part.numbers is None and not part.name:
             yield from _visible(part.layer)
-        else:
+        elif part.numbers is None or part.numbers.count != 0:
             yield part

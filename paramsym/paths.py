@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from paramsym.errors import StructureError
 from paramsym.ledger import Line, Numbers
@@ -44,18 +44,40 @@ def _expression(path: str) -> str:
     return r"(\d+|\{[^{}]*\})".join(re.escape(piece) for piece in _PLACE.split(path))
 
 
-def every_copy(ties: Iterable[tuple[str, str]], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def every_copy(ties: Iterable[tuple[str, str]], names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Write out ties with ``{}``, or a template's ``{0..L-1}``, in them: one for each name the alias stands for, numbers agreeing."""
     for alias, first in ties:
-        if "{" not in alias:
+        if "{" not in alias or alias in names:
             yield alias, first
             continue
-        found = [match for name in names if (match := re.fullmatch(_expression(alias), name))]
+        places = _PLACE.findall(alias)
+        found = [match for name in names if (match := re.fullmatch(_expression(alias), name)) and all(map(_among, match.groups(), places))]
         for match in found:
-            numbers = iter(match.groups())
-            yield match[0], _PLACE.sub(lambda place, numbers=numbers: next(numbers, place[0]), first)
+            yield match[0], _filled(first, match.groups())
         if not found:
             yield alias, first
+
+
+def _filled(path: str, numbers: Iterable[str]) -> str:
+    pieces, places = _PLACE.split(path), _PLACE.findall(path)
+    filled = [*numbers][: len(places)]
+    return "".join(piece + place for piece, place in zip(pieces, [*filled, *places[len(filled) :], ""], strict=True))
+
+
+def _among(found: str, place: str) -> bool:
+    """Say whether the number or template found is among those a place stands for; where a bound is a symbol, it may be."""
+    inside, around = _span(found), _span(place)
+    return inside is None or around is None or (inside[0] in around and inside[-1] in around)
+
+
+def _span(place: str) -> range | None:
+    if place.isdigit():
+        return range(int(place), int(place) + 1)
+    bounds = re.fullmatch(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}", place)
+    if bounds is None:
+        return None
+    start, second, last = int(bounds[1]), int(bounds[2] or int(bounds[1]) + 1), int(bounds[3])
+    return range(start, last + 1, second - start) or None
 
 
 def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str]) -> dict[str, str]:
