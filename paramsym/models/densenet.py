@@ -44,8 +44,9 @@ class DenseNet(Layer):
     classes; ``num_init_features`` is then twice the growth rate (section 3, "Implementation Details"), and ``bn_size`` 4.
 
     Layer i of a block sees the block's input and the i - 1 layers before it, g channels each; the count is therefore quadratic in the
-    depths as well as in the growth rate. A transition halves the channels and rounds down, so that symbolic depths leave floors of halves
-    where g is a letter, too; with numbers for either, none. ``drop_rate`` and ``memory_efficient`` change no count.
+    depths as well as in the growth rate. A transition halves the channels and rounds down: depths as letters leave floors
+    of halves, unless the growth rate is a number that halves evenly, as 32 and 48 do. ``drop_rate`` and ``memory_efficient`` change no
+    count.
 
     Raises:
         ArgumentError: an unknown name, or a name together with what it means.
