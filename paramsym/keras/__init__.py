@@ -12,7 +12,20 @@ _HOMES = {
     "embedding": "Embedding ReversibleEmbedding",
     "normalization": "GroupNormalization LayerNormalization Normalization RMSNormalization UnitNormalization",
     "batch_norm": "BatchNormalization",
-    "activation": "PReLU",
+    "activation": "Activation ELU LeakyReLU PReLU ReLU Softmax",
+    "dropout": (
+        "ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise SpatialDropout1D SpatialDropout2D SpatialDropout3D"
+    ),
+    "padding": "Cropping1D Cropping2D Cropping3D ZeroPadding1D ZeroPadding2D ZeroPadding3D",
+    "pooling": (
+        "AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D AdaptiveMaxPooling1D "
+        "AdaptiveMaxPooling2D AdaptiveMaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D "
+        "AvgPool2D AvgPool3D GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D "
+        "GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D "
+        "GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D MaxPooling3D"
+    ),
+    "resampling": "UpSampling1D UpSampling2D UpSampling3D",
+    "reshaping": "Flatten Identity Masking Permute RepeatVector Rescaling Reshape",
     "convolution": "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
     "separable": "DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D",
     "recurrent": "GRU GRUCell LSTM LSTMCell SimpleRNN SimpleRNNCell",

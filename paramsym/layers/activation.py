@@ -16,8 +16,8 @@ class PReLU(Layer):
     """max(0, x) + a*min(0, x) with a learned slope a (He et al. 2015, section 2.1).
 
     ``weight`` is (num_parameters,): one slope for all channels, or one for each. With ``dialect="keras"`` it is ``alpha`` and has the shape
-    of one input without its batch axis, 1 where Keras' ``shared_axes`` share a slope; ``num_parameters`` is then that shape. Parameters: the
-    number of slopes.
+    of one input without its batch axis, 1 where Keras' ``shared_axes`` share a slope; ``num_parameters`` is then that shape.
+    Parameters: the number of slopes.
 
     Raises:
         ArgumentError: several axes in torch's dialect.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import isfinite
 
 from sympy import Expr, Integer, Rational, floor
@@ -61,7 +62,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
                 )
                 raise SizeError(message)
         edges = (*self.cutoffs, self.n_classes)
-        for lower, upper in zip(edges, edges[1:], strict=False):
+        for lower, upper in pairwise(edges):
             step = canonical(upper - lower)
             if isinstance(step, int) and step < 1:
                 message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
@@ -95,6 +96,6 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         edges = (*self.cutoffs, self.n_classes)
         clusters = [
             Sequential(Dense(self.in_features, width, bias=False), Dense(width, canonical(upper - lower), bias=False))
-            for width, lower, upper in zip(self.widths, edges, edges[1:], strict=False)
+            for width, (lower, upper) in zip(self.widths, pairwise(edges), strict=True)
         ]
         yield Part("tail", Sequential(*clusters))

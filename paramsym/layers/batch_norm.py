@@ -234,9 +234,9 @@ class InstanceNorm1d(_InstanceNorm):
 
 @dataclass(frozen=True)
 class InstanceNorm2d(_InstanceNorm):
-    """The same for (batch, features, height, width); see ``InstanceNorm1d``. Parameters: none, or 2*num_features with ``affine=True``.
+    """The same for (batch, features, height, width); see ``InstanceNorm1d``.
 
-    Reference: ``torch.nn.InstanceNorm2d``.
+    Parameters: none, or 2*num_features with ``affine=True``. Reference: ``torch.nn.InstanceNorm2d``.
 
     >>> from paramsym import C
     >>> InstanceNorm2d(C, affine=True, bias=False).params
@@ -254,9 +254,9 @@ class InstanceNorm2d(_InstanceNorm):
 
 @dataclass(frozen=True)
 class InstanceNorm3d(_InstanceNorm):
-    """The same for (batch, features, depth, height, width); see ``InstanceNorm1d``. Parameters: none, or 2*num_features with ``affine=True``.
+    """The same for (batch, features, depth, height, width); see ``InstanceNorm1d``.
 
-    Reference: ``torch.nn.InstanceNorm3d``.
+    Parameters: none, or 2*num_features with ``affine=True``. Reference: ``torch.nn.InstanceNorm3d``.
 
     >>> from paramsym import C
     >>> InstanceNorm3d(C, affine=True).params

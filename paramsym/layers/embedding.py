@@ -8,7 +8,7 @@ from typing import Literal
 
 from paramsym.errors import SizeError
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Dim, Width, extent
+from paramsym.size import Width, extent
 
 
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:

@@ -55,7 +55,7 @@ class LayerNorm(Layer):
         check_scale(self.scale, self.dialect)
 
 
-def check_scale(scale: bool, dialect: str) -> None:  # noqa: FBT001 - a check of that very flag
+def check_scale(scale: bool, dialect: str) -> None:
     """Raise ``ArgumentError`` where torch is asked to shift without scaling."""
     if not scale and dialect == "torch":
         message = "scale=False is not torch's, which shifts only what it scales; write dialect='keras'."

@@ -16,6 +16,8 @@ from paramsym.layers.padding import DataFormat
 from paramsym.layers.spatial import per_axis
 from paramsym.size import Dim
 
+Padding: TypeAlias = Margin | Literal["valid", "same"]
+"""Numbers as in torch, or one of Keras' words."""
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
 
@@ -40,7 +42,7 @@ class _Pool(Layer):
 
     kernel_size: Extents
     stride: Extents | None
-    padding: Margin | str
+    padding: Padding
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
@@ -55,7 +57,7 @@ class _MaxPool(Layer):
 
     kernel_size: Extents
     stride: Extents | None
-    padding: Margin | str
+    padding: Padding
     dilation: Extents
 
     def conditions(self) -> None:
@@ -80,7 +82,7 @@ class MaxPool1d(_MaxPool):
 
     kernel_size: Extents
     stride: Extents | None = None
-    padding: Margin | Literal["valid", "same"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     return_indices: bool = False
     ceil_mode: bool = False
@@ -100,7 +102,7 @@ class MaxPool2d(_MaxPool):
 
     kernel_size: Extents
     stride: Extents | None = None
-    padding: Margin | Literal["valid", "same"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     return_indices: bool = False
     ceil_mode: bool = False
@@ -120,7 +122,7 @@ class MaxPool3d(_MaxPool):
 
     kernel_size: Extents
     stride: Extents | None = None
-    padding: Margin | Literal["valid", "same"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     return_indices: bool = False
     ceil_mode: bool = False
@@ -140,7 +142,7 @@ class AvgPool1d(_Pool):
 
     kernel_size: Extents
     stride: Extents | None = None
-    padding: Margin | Literal["valid", "same"] = 0
+    padding: Padding = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
     _: KW_ONLY
@@ -159,7 +161,7 @@ class AvgPool2d(_Pool):
 
     kernel_size: Extents
     stride: Extents | None = None
-    padding: Margin | Literal["valid", "same"] = 0
+    padding: Padding = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
     divisor_override: int | None = None
@@ -179,7 +181,7 @@ class AvgPool3d(_Pool):
 
     kernel_size: Extents
     stride: Extents | None = None
-    padding: Margin | Literal["valid", "same"] = 0
+    padding: Padding = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
     divisor_override: int | None = None

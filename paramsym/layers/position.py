@@ -39,8 +39,8 @@ class SinusoidalPositions(Layer):
     """Fixed sines and cosines of the position (Vaswani et al. 2017, section 3.5).
 
     They follow from a formula, and references differ in what they keep: ``stored="computed"`` keeps nothing; ``"frozen"`` a table
-    ``weight``, (num_positions + offset, embedding_dim), counted but not trained (DistilBERT, Whisper's encoder); ``"buffer"`` the same table
-    as a buffer, which is no parameter, and not in the state dict where ``persistent=False`` (M2M-100). ``name`` renames the table.
+    ``weight``, (num_positions + offset, embedding_dim), counted but not trained (Whisper's encoder); ``"buffer"`` the same
+    table as a buffer, which is no parameter, and not in the state dict where ``persistent=False`` (M2M-100). ``name`` renames the table.
 
     Raises:
         ArgumentError: an unknown way to store it.

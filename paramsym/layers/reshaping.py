@@ -13,7 +13,9 @@ from paramsym.size import Dim, size
 
 @dataclass(frozen=True, init=False)
 class Identity(Layer):
-    """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer. Reference: ``torch.nn.Identity``.
+    """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer.
+
+    Reference: ``torch.nn.Identity``.
 
     >>> Identity(54, unused=True).params
     0
@@ -72,7 +74,9 @@ class Unflatten(Layer):
 
 @dataclass(frozen=True)
 class Reshape(Layer):
-    """Everything but the batch axis in ``target_shape``; -1 stands for the extent that follows from the others. Reference: Keras ``Reshape``.
+    """Everything but the batch axis in ``target_shape``; -1 stands for the extent that follows from the others.
+
+    Reference: Keras ``Reshape``.
 
     Raises:
         ArgumentError: more than one -1.

@@ -1,0 +1,110 @@
+"""How the doors of single layers read activations, axes, words and low-rank factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.layer import Layer
+from paramsym.layers.lora import LoRA
+from paramsym.size import Dim
+
+ACTIVATIONS = frozenset(
+    {
+        "celu",
+        "elu",
+        "exponential",
+        "gelu",
+        "glu",
+        "hard_shrink",
+        "hard_sigmoid",
+        "hard_silu",
+        "hard_swish",
+        "hard_tanh",
+        "leaky_relu",
+        "linear",
+        "log_sigmoid",
+        "log_softmax",
+        "mish",
+        "relu",
+        "relu6",
+        "selu",
+        "sigmoid",
+        "silu",
+        "soft_shrink",
+        "softmax",
+        "softplus",
+        "softsign",
+        "sparse_plus",
+        "sparse_sigmoid",
+        "sparsemax",
+        "squareplus",
+        "swish",
+        "tanh",
+        "tanh_shrink",
+        "threshold",
+    }
+)
+"""The names that ``keras.activations.get`` knows (Keras 3.15)."""
+
+
+def check_dtype(base: Mapping[str, object], where: str) -> None:
+    """Raise ``NotYetError`` for a quantised ``dtype`` such as "int8_from_float32": it stores other tensors."""
+    dtype = base.get("dtype")
+    if isinstance(dtype, str) and "_from_" in dtype:
+        message = f"{where}: dtype {dtype!r} stores a quantised kernel and its scales, which are not stated yet."
+        raise NotYetError(message)
+
+
+def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str) -> Layer:
+    """Put low-rank factors beside a layer, where Keras is asked to.
+
+    Raises:
+        ArgumentError: low-rank factors beside a kernel under a constraint, which Keras refuses.
+    """
+    if not lora_rank:
+        return layer
+    if constraint:
+        message = f"{where}: lora_rank={lora_rank} together with a constraint; Keras takes one of them, not both."
+        raise ArgumentError(message)
+    return LoRA(layer, lora_rank)
+
+
+def check_activation(activation: object, where: str) -> None:
+    """Raise ``ArgumentError`` for a name that is no activation; functions and their configurations are taken as they are."""
+    if isinstance(activation, str) and activation not in ACTIVATIONS:
+        message = f"{where}: activation is {activation!r}; known are {', '.join(sorted(ACTIVATIONS))}."
+        raise ArgumentError(message)
+
+
+def data_format_of(data_format: object, where: str) -> Literal["channels_first", "channels_last"]:
+    """Return the data format; Keras has the channels last unless told otherwise."""
+    if data_format is None:
+        return "channels_last"
+    lowered = data_format.lower() if isinstance(data_format, str) else data_format
+    if lowered == "channels_first":
+        return "channels_first"
+    if lowered == "channels_last":
+        return "channels_last"
+    message = f"{where}: data_format is {data_format!r}; wanted 'channels_first' or 'channels_last'."
+    raise ArgumentError(message)
+
+
+def axes_of(axis: object, where: str) -> tuple[int, ...]:
+    """Return one axis, or several, as a tuple in Keras' order: sorted as they are written, so that -1 stands before 1."""
+    listed: tuple[Any, ...] = tuple(axis) if isinstance(axis, Sequence) and not isinstance(axis, str) else (axis,)
+    for one in listed:
+        if not isinstance(one, int) or isinstance(one, bool):
+            message = f"{where}: axis is {axis!r}; wanted a whole number, or several."
+            raise ArgumentError(message)
+    return tuple(sorted(listed))
+
+
+def one_of(value: object, options: Sequence[str], name: str, where: str) -> str:
+    """Return a word in lower case where it is among the options, else raise ``ArgumentError``."""
+    lowered = value.lower() if isinstance(value, str) else value
+    if lowered in options:
+        return str(lowered)
+    message = f"{where}: {name} is {value!r}; wanted one of {', '.join(map(repr, options))}."
+    raise ArgumentError(message)

@@ -1,0 +1,131 @@
+"""Low-rank adaptation: a frozen layer and the product of two narrow ones beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Literal, TypeAlias
+
+from paramsym.compose import Block
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part
+from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
+from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
+from paramsym.layers.embedding import Embedding, ReversibleEmbedding
+from paramsym.layers.parameter import Parameter
+from paramsym.size import Dim, divides
+
+_Convolution: TypeAlias = Conv1d | Conv2d | Conv3d
+
+
+@dataclass(frozen=True)
+class LoRA(Layer):
+    r"""Low-rank adaptation (Hu et al. 2021, equation 3), :math:`W + (\alpha/r) B A` with :math:`W` frozen.
+
+    ================== ============================================ ==========================================================
+    base               stored beside ``base_layer``, which is       shapes
+                       frozen
+    ================== ============================================ ==========================================================
+    dense              ``lora_A.default.weight``,                   (r, in), (out, r)
+                       ``lora_B.default.weight``
+    embedding          ``lora_embedding_A.default``,                (r, rows), (width, r)
+                       ``lora_embedding_B.default``
+    convolution        ``lora_A.default.weight``,                   (r, in, kernel), (out, r/groups, 1, ...)
+                       ``lora_B.default.weight``
+    any, Keras         ``lora_kernel_a``, ``lora_kernel_b``, or     (all axes but the last, r), (r, last axis)
+                       ``lora_embeddings_a``, ``..._b``
+    ================== ============================================ ==========================================================
+
+    Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
+    ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
+    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha``, ``lora_dropout`` and ``use_rslora``
+    change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
+
+    Raises:
+        ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding; an option that Keras does not have.
+        DivisibilityError: groups of a convolution that do not divide the rank.
+
+    Reference: ``peft`` 0.21, ``LoraConfig`` and ``inject_adapter_in_model``; Keras: ``enable_lora``.
+
+    >>> from paramsym import F, H, R
+    >>> adapted = LoRA(Dense(H, F), R)
+    >>> adapted.trainable, adapted.params
+    (F*R + H*R, F*H + F*R + F + H*R)
+    >>> list(adapted.shapes())
+    ['base_layer.weight', 'base_layer.bias', 'lora_A.default.weight', 'lora_B.default.weight']
+    """
+
+    base: Layer
+    r: Dim
+    _: KW_ONLY
+    lora_alpha: float = 8
+    lora_dropout: float = 0.0
+    bias: Literal["none", "all", "lora_only"] = "none"
+    use_rslora: bool = False
+    use_dora: bool = False
+    lora_bias: bool = False
+    adapter: str = "default"
+
+    def conditions(self) -> None:
+        """The base is one that can be adapted, in the way asked for."""
+        if isinstance(self.base, Conv1d | Conv2d | Conv3d):
+            if self.base.dialect == "torch":
+                divides(self.base.groups, self.r, "groups", "rank r")
+        elif not isinstance(self.base, Dense | TransposedDense | Embedding | EinsumDense | ReversibleEmbedding):
+            message = (
+                f"base is a {type(self.base).__name__}; wanted a Dense, TransposedDense, Embedding, EinsumDense, Conv1d, Conv2d or Conv3d;"
+                " in a larger layer write layer.replace(path, LoRA(layer.part(path), r))."
+            )
+            raise ArgumentError(message)
+        if self._in_keras and (self.bias != "none" or self.use_dora or self.lora_bias or self.adapter != "default"):
+            message = "bias, use_dora, lora_bias and adapter are options of PEFT, but the base is in Keras' dialect."
+            raise ArgumentError(message)
+        if isinstance(self.base, ReversibleEmbedding) and not self.base.tie_weights:
+            message = "base is a ReversibleEmbedding with tie_weights=False; Keras adapts a tied table only."
+            raise ArgumentError(message)
+        if self.lora_bias and isinstance(self.base, Embedding):
+            message = "lora_bias=True: an embedding's factors are bare tensors without a bias."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base, then the factors, then the magnitudes."""
+        if self._in_keras:
+            yield from self._keras_parts()
+            return
+        trains_bias = self.bias != "none"
+        yield Part("base_layer", self.base.freeze("weight") if trains_bias else self.base, frozen=not trains_bias)
+        if isinstance(self.base, Embedding):
+            yield self._named("lora_embedding_A", Parameter((self.r, self.base.num_embeddings), self.adapter), bare=True)
+            yield self._named("lora_embedding_B", Parameter((self.base.embedding_dim, self.r), self.adapter), bare=True)
+            magnitude = Parameter((self.base.embedding_dim,), role="scale")
+        elif isinstance(self.base, Dense | TransposedDense):
+            yield self._named("lora_A", Dense(self.base.in_features, self.r, bias=False))
+            yield self._named("lora_B", Dense(self.r, self.base.out_features, bias=self.lora_bias))
+            magnitude = Parameter((self.base.out_features,), role="scale")
+        else:
+            assert isinstance(self.base, Conv1d | Conv2d | Conv3d)  # noqa: S101 - for the type checker; conditions() refused the rest
+            yield from self._factors_of_convolution(self.base)
+            magnitude = Parameter((1, self.base.out_channels, *(1,) * self.base.rank), role="scale")
+        if self.use_dora:
+            yield self._named("lora_magnitude_vector", magnitude)
+
+    @property
+    def _in_keras(self) -> bool:
+        return isinstance(self.base, EinsumDense | ReversibleEmbedding) or getattr(self.base, "dialect", "torch") == "keras"
+
+    def _named(self, name: str, layer: Layer, *, bare: bool = False) -> Part:
+        """Put a factor under its adapter's name; a bare tensor bears that name itself."""
+        return Part(name, layer if bare else Block({self.adapter: layer}))
+
+    def _factors_of_convolution(self, base: _Convolution) -> Iterator[Part]:
+        """The first factor sees the whole window and all groups; the second mixes channels within groups."""
+        yield self._named("lora_A", replace(base, out_channels=self.r, dilation=1, groups=1, bias=False, padding_mode="zeros"))
+        yield self._named("lora_B", type(base)(self.r, base.out_channels, 1, groups=base.groups, bias=self.lora_bias))
+
+    def _keras_parts(self) -> Iterator[Part]:
+        """Keras freezes the kernel alone and factors it between its last axis and all others."""
+        kernel = self.base.own_tensors[0]
+        factor = "lora_embeddings" if isinstance(self.base, Embedding | ReversibleEmbedding) else "lora_kernel"
+        yield Part("", self.base.freeze(kernel.name))
+        yield Part("", Parameter((*kernel.shape[:-1], self.r), f"{factor}_a"))
+        yield Part("", Parameter((self.r, kernel.shape[-1]), f"{factor}_b"))
