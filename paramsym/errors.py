@@ -78,6 +78,33 @@ class ConfigError(ParamsymError, ValueError):
     """
 
 
+class CheckpointError(ParamsymError, ValueError):
+    """A file of tensors that cannot be read, contradicts itself, or points where it must not.
+
+    >>> import paramsym as ps
+    >>> ps.match(ps.Dense(4, 4), "model.bin")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.CheckpointError: model.bin: files ending in .bin hold pickles, which run code when they are read; \
+save the model as safetensors.
+    """
+
+
+class RefutedError(ParamsymError, AssertionError):
+    """An instance that contradicts a layer: a test that fails, with the sizes and the tensors that say so.
+
+    >>> import paramsym as ps
+    >>> from paramsym.testing import assert_matches
+    >>> assert_matches(ps.Dense(2, 3), {"weight": (3, 2)})
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.RefutedError: Dense: 1 of 2 tensors does not match.
+    tensor  outcome  expected  found  note
+    --------------------------------------
+    bias    missing  (3,)
+    """
+
+
 class NotYetError(ParamsymError, NotImplementedError):
     """Something the library cannot do yet, as opposed to a caller's mistake."""
 
@@ -98,7 +125,7 @@ class ParamsymWarning(UserWarning):
 
     >>> import warnings
     >>> import paramsym as ps
-    >>> with warnings.catch_warnings(record=True) as caught:
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     model = ps.from_config({"model_type": "bert", "abacus_size": 3})
     >>> print(caught[0].message)
     config keys that bert does not know were not taken into account: abacus_size.

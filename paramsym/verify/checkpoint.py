@@ -1,0 +1,201 @@
+"""Safetensors files and sharded checkpoints, read by their headers alone; a file from a stranger can be refused, never trusted.
+
+The safetensors package checks offsets, kinds and sizes and loads nothing. Around it stand the limits that it does not set: only plain
+files inside the folder, headers and indices of bounded size, every name once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paramsym.errors import ArgumentError, CheckpointError
+from paramsym.verify.stored import Shape, Stored, shape
+
+LARGEST_HEADER = 32 << 20
+"""Bytes of a header or an index. A header of a hundred thousand tensors has ten million."""
+MOST_SHARDS = 4096
+
+_INDEX = "model.safetensors.index.json"
+_SINGLE = ("model.safetensors", "adapter_model.safetensors")
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_LONGEST_NUMBER = 10  # digits; a longer one is no copy's number
+_PREFIX = 8  # a file begins with the length of its header, eight bytes, the least first
+
+
+def from_path(path: str | os.PathLike[str]) -> Stored:
+    """Read a safetensors file, an index, or a folder that holds one of them.
+
+    Raises:
+        CheckpointError: a file that is not there, is no safetensors file, is damaged, or contradicts its index; an index that points
+            outside its folder.
+        ArgumentError: the safetensors package is not installed.
+    """
+    found = Path(path)
+    if found.is_dir():
+        found = _inside_folder(found)
+    if found.name.endswith(".index.json"):
+        return _from_index(found)
+    if found.suffix in _PICKLES:
+        message = (
+            f"{found.name}: files ending in {found.suffix} hold pickles, which run code when they are read; save the model as safetensors."
+        )
+        raise CheckpointError(message)
+    shapes, dtypes = _headers(found)
+    return Stored(shapes, f"the file {found.name}", dtypes=dtypes)
+
+
+def _inside_folder(folder: Path) -> Path:
+    for name in (_INDEX, *_SINGLE):
+        if (folder / name).is_file():
+            return folder / name
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith((".safetensors", ".safetensors.index.json")))
+    indices = [name for name in names if name.endswith(".index.json")]
+    if len(indices) == 1 or len(names) == 1:
+        return folder / (indices or names)[0]
+    there = ", ".join(names[:4]) or "no .safetensors file"
+    message = f"{folder.name or folder}: there is no {_INDEX} and no {_SINGLE[0]}, but {there}; give the path of one file."
+    raise CheckpointError(message)
+
+
+def _from_index(path: Path) -> Stored:
+    """Read every shard that an index names, and check that index and shards agree."""
+    _check_plain(path)
+    index = _json(path.name, _bytes(path, path.stat().st_size, 0))
+    table = index.get("weight_map") if isinstance(index, Mapping) else None
+    if not isinstance(table, Mapping) or not table or not all(isinstance(file, str) for file in table.values()):
+        message = f"{path.name}: there is no weight_map from names to files in it."
+        raise CheckpointError(message)
+    files = dict.fromkeys(table.values())
+    if len(files) > MOST_SHARDS:
+        message = f"{path.name}: it names {len(files):,} files; {MOST_SHARDS:,} are the limit."
+        raise CheckpointError(message)
+    shapes: dict[str, Shape] = {}
+    dtypes: dict[str, str] = {}
+    home: dict[str, str] = {}
+    for file in files:
+        found, kinds = _headers(_shard(path, file))
+        for name in found:
+            if name in home:
+                message = f"{path.name}: {name!r} stands in {home[name]} and in {file}."
+                raise CheckpointError(message)
+            home[name] = file
+        shapes |= found
+        dtypes |= kinds
+    for name, file in table.items():
+        if home.get(name) != file:
+            where = f"it is in {home[name]}" if name in home else "which does not hold it"
+            message = f"{path.name}: {name!r} should be in {file}, {where}."
+            raise CheckpointError(message)
+    return Stored(shapes, f"the checkpoint {path.parent.name or path.name}", dtypes=dtypes)
+
+
+def _shard(index: Path, file: str) -> Path:
+    """Return a shard's path; an index names files beside itself and nothing else."""
+    if file in {"", ".", ".."} or any(mark in file for mark in ("/", "\\", ":", "\0")):
+        message = f"{index.name}: it points to {file!r}; an index names files in its own folder only."
+        raise CheckpointError(message)
+    return index.parent / file
+
+
+def _check_plain(path: Path) -> None:
+    """Let only plain files through, and links only to plain files in the same folder, or in the store of the Hugging Face cache beside it."""
+    try:
+        real = path.resolve(strict=True)
+        mode = real.stat().st_mode
+    except FileNotFoundError:
+        message = f"{path.name}: there is no such file" + (" (a link to nothing)." if path.is_symlink() else ".")
+        raise CheckpointError(message) from None
+    except (OSError, RuntimeError, ValueError) as error:
+        message = f"{path.name!r} cannot be opened: {_first_line(error)}."
+        raise CheckpointError(message) from None
+    if not stat.S_ISREG(mode):
+        message = f"{path.name}: it is no plain file."
+        raise CheckpointError(message)
+    folder = path.parent.resolve()
+    allowed = {folder}
+    if folder.parent.name == "snapshots":
+        allowed.add(folder.parent.parent / "blobs")
+    if path.is_symlink() and real.parent not in allowed:
+        message = f"{path.name}: it is a link that leaves its folder; copy the file, or give the path of the file itself."
+        raise CheckpointError(message)
+
+
+def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
+    """Return the shapes and kinds of one file's tensors."""
+    _check_plain(path)
+    size = path.stat().st_size
+    length = int.from_bytes(_bytes(path, _PREFIX, 0), "little") if size >= _PREFIX else 0
+    if size < _PREFIX or length > size - _PREFIX:
+        message = f"{path.name}: its header should have {length:,} bytes, and the file has {size:,}; it is cut off, or no safetensors file."
+        raise CheckpointError(message)
+    if length > LARGEST_HEADER:
+        message = f"{path.name}: its header has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
+        raise CheckpointError(message)
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        message = "reading safetensors files needs the safetensors package: pip install paramsym[safetensors]."
+        raise ArgumentError(message) from None
+    shapes: dict[str, Shape] = {}
+    dtypes: dict[str, str] = {}
+    try:
+        with safe_open(os.fspath(path), framework="np") as file:
+            for name in file.keys():  # noqa: SIM118 - the handle is no mapping
+                lazily = file.get_slice(name)
+                shapes[name] = shape(lazily.get_shape(), name)
+                dtypes[name] = str(lazily.get_dtype())
+    except (SafetensorError, OSError, ValueError, OverflowError) as error:
+        message = f"{path.name}: {_first_line(error)}."
+        raise CheckpointError(message) from None
+    # The package keeps the last of two tensors of one name. By now the header is known to be flat and sound, so it can be parsed.
+    _json(path.name, _bytes(path, length, _PREFIX))
+    return dict(sorted(shapes.items(), key=lambda item: _natural(item[0]))), dtypes
+
+
+def _bytes(path: Path, length: int, start: int) -> bytes:
+    if length > LARGEST_HEADER:
+        message = f"{path.name}: it has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
+        raise CheckpointError(message)
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(length)
+
+
+def _json(where: str, raw: bytes) -> Any:
+    """Parse JSON in which no key stands twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+            message = f"{where}: the name {twice!r} stands twice in it."
+            raise CheckpointError(message)
+        return found
+
+    try:
+        return json.loads(raw, object_pairs_hook=once)
+    except RecursionError:
+        message = f"{where}: its JSON is nested too deeply."
+        raise CheckpointError(message) from None
+    except ValueError as error:
+        if isinstance(error, CheckpointError):
+            raise
+        message = f"{where}: it is no JSON: {_first_line(error)}."
+        raise CheckpointError(message) from None
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sort ``layer.2`` before ``layer.10``: a file keeps its tensors by size or by letters, which is no order of the model's."""
+    steps = name.split(".")
+    return [(int(step), "") if step.isascii() and step.isdigit() and len(step) < _LONGEST_NUMBER else (-1, step) for step in steps]
+
+
+def _first_line(error: BaseException, limit: int = 160) -> str:
+    words = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return words if len(words) <= limit else words[: limit - 3] + "..."

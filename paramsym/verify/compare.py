@@ -1,0 +1,239 @@
+"""The comparison itself: one row per tensor, nothing passed over in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal, TypeAlias
+
+from sympy import Expr, Integer
+
+from paramsym.layer import Entry, Layer
+from paramsym.polynomial import Polynomial
+from paramsym.size import Dim, text
+from paramsym.verify.stored import Shape, Stored
+from paramsym.verify.templates import Template, templates
+
+Outcome: TypeAlias = Literal[
+    "equal", "tied", "packed", "left out", "transposed", "wrong shape", "wrong tie", "wrong kind", "missing", "unexpected"
+]
+GOOD: tuple[Outcome, ...] = ("equal", "tied", "packed", "left out")
+_MOST_AXES = 8  # permutations of more are not tried
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tensor: its name in the layer (in the source, where it is unexpected), what came out, both shapes, and words."""
+
+    name: str
+    outcome: Outcome
+    expected: tuple[Dim, ...] | None = None
+    found: Shape | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What is stored for one tensor of the layer, or for one segment of one; ``shape`` is None where a fused tensor does not come apart."""
+
+    stored_name: str
+    shape: Shape | None
+    note: str = ""
+
+
+def compare(layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> tuple[Row, ...]:
+    """Compare a layer's entries with the stored tensors, which ``targets`` maps to names in the layer."""
+    return tuple(_Comparison(layer, stored, targets).rows())
+
+
+class _Comparison:
+    """The tables that the rows are read from; made once, used once."""
+
+    def __init__(self, layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> None:
+        self.layer = layer
+        self.stored = stored
+        self.entries = {entry.name: entry for entry in layer.entries()}
+        self.segments = {f"{name}[{label}]": shape for name, entry in self.entries.items() for label, shape in _segments(entry)}
+        self.pieces: dict[str, _Piece] = {}
+        self.open: dict[Expr, int] = {}
+        self._templates: tuple[Template, ...] | None = None
+        for name, names in targets.items():
+            self.pieces.update(self._pieces(name, stored.shapes[name], names))
+        self.tied = _tied_in_layer_names(stored, targets)
+        self.aliases_of: dict[str, list[str]] = {}
+        for entry in self.entries.values():
+            if entry.alias_of:
+                self.aliases_of.setdefault(entry.alias_of, []).append(entry.name)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield a row per tensor of the layer in storage order, then one per tensor that it does not have."""
+        for entry in self.entries.values():
+            yield from self._rows_of(entry)
+        for target, piece in self.pieces.items():
+            if target not in self.entries and not (target in self.segments and target.partition("[")[0] not in self.pieces):
+                called = f"renamed to {target}" if piece.stored_name != target else piece.note
+                yield Row(piece.stored_name, "unexpected", None, self.stored.shapes[piece.stored_name], called)
+
+    def _rows_of(self, entry: Entry) -> Iterator[Row]:
+        parts = [name for name in self.segments if name.startswith(f"{entry.name}[")] if entry.name not in self.pieces else []
+        if any(name in self.pieces for name in parts):
+            for name in parts:
+                piece = self.pieces.get(name)
+                yield Row(name, "missing", self.segments[name]) if piece is None else self._row(name, self.segments[name], piece)
+            return
+        piece = self.pieces.get(entry.name)
+        if piece is None:
+            row = self._absent(entry)
+            if row is not None:
+                yield row
+            return
+        row = self._row(entry.name, entry.tensor.sizes, piece)
+        yield self._as_shared(entry, row) if row.outcome == "equal" else row
+
+    def _absent(self, entry: Entry) -> Row | None:
+        """What it means that a tensor is not stored under its own name."""
+        expected = entry.tensor.sizes
+        if entry.tensor.buffer and not (self.stored.complete and entry.tensor.persistent):
+            return Row(entry.name, "left out", expected, None, "a buffer") if entry.tensor.persistent else None
+        if entry.alias_of:
+            if self.stored.names_aliases:
+                return Row(entry.name, "missing", expected, None, f"tied to {entry.alias_of} in the layer")
+            return Row(entry.name, "tied", expected, None, f"= {entry.alias_of}")
+        second = next((name for name in self.aliases_of.get(entry.name, ()) if name in self.pieces), None)
+        if second is not None and not self.stored.names_aliases:
+            row = self._row(entry.name, expected, self.pieces[second])
+            return Row(row.name, row.outcome, row.expected, row.found, row.note or f"stored as {second}")
+        return Row(entry.name, "missing", expected)
+
+    def _as_shared(self, entry: Entry, row: Row) -> Row:
+        """Check that a tensor of the right shape is also shared with those it should be, and is a buffer on both sides or on none."""
+        name, found = row.name, row.found
+        if self.tied is not None:
+            here, there = entry.alias_of or name, self.tied.get(name, name)
+            if entry.alias_of and here in self.pieces and self.tied.get(here, here) != there:
+                return Row(name, "wrong tie", row.expected, found, f"a tensor of its own; the layer ties it to {here}")
+            firsts = self.entries[there].alias_of or there if there in self.entries else there
+            if there != name and firsts != here:
+                return Row(name, "wrong tie", row.expected, found, f"the same tensor as {there}; the layer counts both")
+        if entry.alias_of:
+            return Row(name, "tied", row.expected, found, f"= {entry.alias_of}")
+        if self.stored.kinds and entry.tensor.buffer != (self.pieces[name].stored_name in self.stored.buffers):
+            words = "a parameter here, a buffer in the layer" if entry.tensor.buffer else "a buffer here, a parameter in the layer"
+            return Row(name, "wrong kind", row.expected, found, words)
+        return row
+
+    def _row(self, name: str, expected: tuple[Dim, ...], piece: _Piece) -> Row:
+        """Compare one shape."""
+        found = piece.shape
+        if found is None:
+            return Row(name, "wrong shape", expected, self.stored.shapes[piece.stored_name], piece.note)
+        note = piece.note or (f"stored as {piece.stored_name}" if piece.stored_name != name else "")
+        scheme = self.stored.packed.get(piece.stored_name)
+        if scheme is not None:
+            return self._packed_row(name, expected, piece, scheme)
+        wrong = [axis for axis, pair in enumerate(zip(expected, found, strict=False)) if not self._fits(*pair)]
+        if not wrong and len(expected) == len(found):
+            return Row(name, "equal", expected, found, note)
+        order = _order(expected, found)
+        if order is not None:
+            return Row(name, "transposed", expected, found, f"its axes stand as {order}" if len(order) > 2 else note)
+        return Row(name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else ""))
+
+    def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: _Piece, scheme: str) -> Row:
+        entries = self.stored.entries.get(piece.stored_name)
+        if entries is not None:
+            amount = Polynomial.product(expected).constant
+            right = amount == entries
+            note = f"packed by {scheme}: {entries:,} entries" + ("" if right else f", not {amount:,}" if amount is not None else "")
+            return Row(name, "packed" if right else "wrong shape", expected, None, note)
+        found = piece.shape or ()
+        if expected == found or _order(expected, found) is not None:
+            return Row(name, "packed", expected, found, f"packed by {scheme}")
+        return Row(name, "wrong shape", expected, found, f"packed by {scheme}; this is the shape once unpacked")
+
+    def _fits(self, expected: Dim, found: int) -> bool:
+        """Compare an extent; a formula that no size was found for must at least be the same number everywhere."""
+        if isinstance(expected, Expr):
+            return found > 0 and self.open.setdefault(expected, found) == found
+        return expected == found
+
+    def _explained(self, name: str, expected: tuple[Dim, ...], found: Shape, wrong: list[int]) -> str:
+        if len(expected) != len(found):
+            return f"{len(found)} {'axis' if len(found) == 1 else 'axes'}, not {len(expected)}"
+        formulas = self._formulas(name)
+        words = []
+        for axis in wrong:
+            formula = formulas[axis] if axis < len(formulas) else None
+            label = f" ({text(formula)})" if isinstance(formula, Expr) else ""
+            value = expected[axis]
+            wanted = self.open.get(value, value) if isinstance(value, Expr) else value
+            words.append(f"axis {axis}{label} is {found[axis]}, not {wanted}")
+        return "; ".join(words)
+
+    def _formulas(self, name: str) -> tuple[Dim, ...]:
+        """The symbolic sizes of a tensor, from the layer before sizes were put in."""
+        if name in self.segments:
+            return ()
+        if self._templates is None:
+            self._templates = templates(self.layer.origin[0])
+        for template in self._templates:
+            numbers = template.numbers_in(name)
+            if numbers is not None:
+                return template.sizes(numbers)
+        return ()
+
+    def _pieces(self, name: str, found: Shape, names: tuple[str, ...]) -> Iterator[tuple[str, _Piece]]:
+        """Cut a stored tensor into what the layer keeps apart."""
+        if len(names) < 2:
+            yield from ((target, _Piece(name, found)) for target in names)
+            return
+        wanted = [self._expected(target) for target in names]
+        known = [shape for shape in wanted if shape is not None]
+        axis = _seam(known, found) if len(known) == len(names) else None
+        for target, shape in zip(names, wanted, strict=True):
+            if axis is None or shape is None:
+                parts = " + ".join(map(str, known))
+                yield target, _Piece(name, None, f"{name} {found} is not {parts} along one axis")
+            else:
+                yield target, _Piece(name, tuple(int(extent) for extent in shape), f"stored inside {name}, along axis {axis}")
+
+    def _expected(self, target: str) -> tuple[Dim, ...] | None:
+        entry = self.entries.get(target)
+        return entry.tensor.sizes if entry is not None else self.segments.get(target)
+
+
+def _segments(entry: Entry) -> Iterator[tuple[str, tuple[Dim, ...]]]:
+    for line in entry.tensor.lines():
+        if line.label:
+            yield line.label, line.sizes
+
+
+def _tied_in_layer_names(stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> dict[str, str] | None:
+    if stored.tied is None:
+        return None
+    single = {name: names[0] for name, names in targets.items() if len(names) == 1}
+    return {single[alias]: single[first] for alias, first in stored.tied.items() if alias in single and first in single}
+
+
+def _order(expected: tuple[Dim, ...], found: Shape) -> tuple[int, ...] | None:
+    """Return which axes of the layer the stored axes are, where only their order differs; first as Keras turns torch's kernels round."""
+    if not 2 <= len(expected) <= _MOST_AXES or sorted(map(str, expected)) != sorted(map(str, found)):
+        return None
+    turned = (*range(2, len(expected)), 1, 0)
+    for order in (turned, *permutations(range(len(expected)))):
+        if tuple(expected[axis] for axis in order) == found:
+            return order
+    return None
+
+
+def _seam(shapes: list[tuple[Dim, ...]], found: Shape) -> int | None:
+    """Return the axis along which the shapes, side by side, make the one found."""
+    for axis in range(len(found)):
+        joined = [
+            len(shape) == len(found) and all(shape[other] == found[other] for other in range(len(found)) if other != axis)
+            for shape in shapes
+        ]
+        if all(joined) and Integer(found[axis]) == sum((shape[axis] for shape in shapes), Integer(0)):
+            return axis
+    return None

@@ -1,0 +1,139 @@
+"""Sizes from shapes: every axis of every tensor is an equation ``formula = number``; those in one unknown are solved, then the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+from paramsym.size import canonical, substitute, symbols_in
+from paramsym.verify.stored import Shape
+from paramsym.verify.templates import templates
+
+_LARGEST = 2**48  # no axis is longer; the search for a solution stops there
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An axis, or a number of copies, and the number that was found for it."""
+
+    formula: Expr
+    value: int
+    where: str
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """The sizes that the shapes determine, and, in words, where the shapes contradict each other."""
+
+    sizes: Mapping[Symbol, int]
+    contradictions: tuple[str, ...] = ()
+
+
+def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
+    """Solve for a layer's symbols. Where tensors disagree, the value that most of them give is taken, and the others are reported."""
+    equations = list(_equations(layer, shapes))
+    known: dict[Symbol, int] = {}
+    disagreements: list[str] = []
+    while True:
+        votes: dict[Symbol, Counter[int]] = {}
+        ranges: dict[Symbol, tuple[int, int]] = {}
+        witness: dict[tuple[Symbol, int], str] = {}
+        for equation in equations:
+            formula = canonical(substitute(equation.formula, {symbol: Integer(value) for symbol, value in known.items()}))
+            unknown = set(symbols_in(formula))
+            if len(unknown) != 1 or not isinstance(formula, Expr):
+                continue
+            (symbol,) = unknown
+            low, high = _solutions(formula, symbol, equation.value)
+            if low == high:
+                votes.setdefault(symbol, Counter())[low] += equation.times
+                witness.setdefault((symbol, low), equation.where)
+            elif low < high:
+                least, most = ranges.get(symbol, (1, _LARGEST))
+                ranges[symbol] = (max(low, least), min(high, most))
+        found = {symbol: counter.most_common(1)[0][0] for symbol, counter in votes.items()}
+        if not found:
+            found = {symbol: low for symbol, (low, high) in ranges.items() if low == high}
+        if not found:
+            return Inferred(known, tuple(disagreements))
+        for symbol, counter in votes.items():
+            (value, times), *others = counter.most_common()
+            disagreements.extend(
+                f"{symbol} is {value:,} by {times} {_noun(times)} and {other:,} by {fewer} ({witness[symbol, other]})"
+                for other, fewer in others
+            )
+        known |= found
+
+
+def _noun(number: int) -> str:
+    return "shape" if number == 1 else "shapes"
+
+
+def _equations(layer: Layer, shapes: Mapping[str, Shape]) -> Iterator[Equation]:
+    for template in templates(layer):
+        symbolic = any(set(symbols_in((template.line.shape, tuple((step.start, step.count) for step in template.numbers)))))
+        if not symbolic:
+            continue
+        last: dict[int, int] = {}
+        first: dict[tuple[Expr, int], str] = {}
+        times: Counter[tuple[Expr, int]] = Counter()
+        for name, shape in shapes.items():
+            numbers = template.numbers_in(name)
+            if numbers is None:
+                continue
+            for position, number in enumerate(numbers):
+                last[position] = max(number, last.get(position, number))
+            for axis, (formula, value) in enumerate(zip(template.sizes(numbers), shape, strict=False)):
+                if isinstance(formula, Expr) and len(shape) == len(template.line.shape):
+                    first.setdefault((formula, value), f"{name}, axis {axis}")
+                    times[formula, value] += 1
+        for (formula, value), where in first.items():
+            yield Equation(formula, value, where, times[formula, value])
+        for position, number in last.items():
+            step = template.numbers[position]
+            copies = canonical(step.start + step.step * (step.count - 1))
+            if isinstance(copies, Expr):
+                yield Equation(copies, number, template.line.name)
+
+
+def _solutions(formula: Expr, symbol: Symbol, value: int) -> tuple[int, int]:
+    """Return the first and the last positive integer that solve ``formula(symbol) = value``; ``(1, 0)`` where there is none."""
+    terms = Polynomial.of(formula).terms
+    constant = terms.get(frozenset(), 0)
+    moving = {monomial: c for monomial, c in terms.items() if monomial}
+    if len(moving) == 1:
+        ((monomial, coefficient),) = moving.items()
+        if monomial == frozenset({(symbol, 1)}):
+            return _one(Fraction(value - constant) / coefficient)
+        if monomial == frozenset({(symbol, -1)}) and value != constant:
+            return _one(Fraction(coefficient) / (value - constant))
+    return _first(formula, symbol, value), _first(formula, symbol, value + 1) - 1
+
+
+def _one(solution: Fraction) -> tuple[int, int]:
+    return (solution.numerator, solution.numerator) if solution.denominator == 1 and solution > 0 else (1, 0)
+
+
+def _first(formula: Expr, symbol: Symbol, value: int) -> int:
+    """Return the least positive integer at which a formula that never falls reaches the value."""
+
+    def reaches(number: int) -> bool:
+        return bool(formula.xreplace({symbol: Integer(number)}) >= value)
+
+    high = 1
+    while not reaches(high):
+        high *= 2
+        if high > _LARGEST:
+            return _LARGEST
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high

@@ -1,0 +1,170 @@
+"""Does a layer state the tensors that really exist? Tensor by tensor, with the axis and the symbol where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sympy import Expr, Symbol
+
+from paramsym.errors import ArgumentError, ParamsymError
+from paramsym.layer import Layer
+from paramsym.render.table import Table
+from paramsym.size import Dim, symbols_in
+from paramsym.verify.compare import GOOD, Outcome, Row, compare
+from paramsym.verify.infer import Inferred, infer
+from paramsym.verify.readers import read
+from paramsym.verify.rename import Renaming, renamed
+from paramsym.verify.report import headline, report, table
+from paramsym.verify.stored import Stored
+
+
+@dataclass(frozen=True)
+class Match:
+    """A layer compared with what is stored, tensor by tensor; true where everything agrees.
+
+    ``missing``, ``mismatched`` and ``transposed`` are names in the layer, ``unexpected`` names in the source, all in storage order;
+    ``rows`` and ``row(name)`` have the shapes and the words. ``sizes`` are those put in, or those that the shapes determined. Prints as
+    text, and as a table in a notebook.
+    """
+
+    subject: str
+    source: str
+    rows: tuple[Row, ...]
+    sizes: Mapping[Symbol, Dim] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every tensor of the layer is there in its shape, shared as the layer says, and nothing else is."""
+        return not self.problems and all(row.outcome in GOOD for row in self.rows)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def _names(self, *outcomes: Outcome) -> tuple[str, ...]:
+        return tuple(row.name for row in self.rows if row.outcome in outcomes)
+
+    @property
+    def equal(self) -> tuple[str, ...]:
+        """Tensors of the same shape."""
+        return self._names("equal")
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """Second names of tensors, there or rightly left out."""
+        return self._names("tied")
+
+    @property
+    def packed(self) -> tuple[str, ...]:
+        """Quantised tensors whose shape or number of entries is right once they are unpacked."""
+        return self._names("packed")
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Tensors of the layer that are not stored."""
+        return self._names("missing")
+
+    @property
+    def unexpected(self) -> tuple[str, ...]:
+        """Stored tensors that the layer does not have."""
+        return self._names("unexpected")
+
+    @property
+    def mismatched(self) -> tuple[str, ...]:
+        """Tensors of another shape, or shared otherwise, or buffers on one side only."""
+        return self._names("wrong shape", "wrong tie", "wrong kind")
+
+    @property
+    def transposed(self) -> tuple[str, ...]:
+        """Tensors whose axes stand in another order."""
+        return self._names("transposed")
+
+    def row(self, name: str) -> Row:
+        """Return the row of one tensor.
+
+        Raises:
+            KeyError: a name that is neither the layer's nor the source's.
+        """
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    def table(self) -> Table:
+        """Return every tensor with its outcome; text, HTML, LaTeX, Markdown and CSV."""
+        return table(self.rows, headline(self.subject, self.rows, self.problems))
+
+    def __str__(self) -> str:
+        return report(self.subject, self.rows, self.problems, self.notes)
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+
+def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Literal["name", "order"] = "name") -> Match:
+    """Compare the tensors that a layer states with those that exist.
+
+    ``shapes`` is a torch, Keras or Flax module, a state dict, a tree of arrays, the path of a safetensors file or of a folder with its
+    shards and their index, ``{name: shape}``, or another layer. Files are read by their headers; no weights are loaded. ``rename`` is a
+    table ``{stored name: name in the layer}`` where ``{}`` stands for any text; several targets mean one fused tensor, ``name[label]`` one
+    segment of a fused tensor of the layer, None a tensor to leave out. ``by="order"`` pairs tensors by their places instead, for sources
+    such as Keras that make up names as they go.
+
+    Where the layer still has symbols, the shapes are solved for them: ``sizes`` says what came out, and an axis that no size fits is a
+    mismatch. Files may leave out aliases and buffers; a module may not.
+
+    Raises:
+        ArgumentError: something that holds no tensors; ``by`` misspelt, or by order with a table.
+        CheckpointError: a file that cannot be read or contradicts itself.
+        UnknownNameError: a renaming rule that fits no stored tensor.
+
+    >>> from paramsym import Dense, F, H
+    >>> found = match(Dense(H, F), {"weight": (3072, 768), "bias": (3072,)})
+    >>> found.ok, found.sizes
+    (True, {F: 3072, H: 768})
+    >>> print(match(Dense(H, F).at(H=768, F=3072), {"weight": (768, 3072), "bias": (3071,)}))
+    Dense: 2 of 2 tensors do not match.
+    tensor  outcome      expected     found        note
+    ---------------------------------------------------------------------------
+    weight  transposed   (3072, 768)  (768, 3072)
+    bias    wrong shape  (3072,)      (3071,)      axis 0 (F) is 3071, not 3072
+    """
+    stored = read(shapes)
+    if by not in {"name", "order"} or (by == "order" and rename is not None):
+        message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."
+        raise ArgumentError(message)
+    targets = renamed(tuple(stored.shapes), rename) if by == "name" else _in_order(layer, stored)
+    sizes, inferred = dict(layer.sizes), Inferred({})
+    problems: list[str] = []
+    sized = layer
+    if layer.symbols:
+        inferred = infer(layer, {names[0]: stored.shapes[name] for name, names in targets.items() if len(names) == 1})
+        try:
+            sized = layer.at(inferred.sizes) if inferred.sizes else layer
+            sizes |= inferred.sizes
+        except ParamsymError as error:
+            values = ", ".join(f"{symbol} = {value}" for symbol, value in inferred.sizes.items())
+            problems.append(f"the shapes give {values}, which is impossible: {error}")
+    rows = compare(sized, stored, targets)
+    notes = (*inferred.contradictions, *_open(sized, rows))
+    by_name = dict(sorted(sizes.items(), key=lambda pair: pair[0].name))
+    return Match(type(layer).__name__, stored.source, rows, by_name, tuple(problems), notes)
+
+
+def _in_order(layer: Layer, stored: Stored) -> dict[str, tuple[str, ...]]:
+    """Give the stored tensors the names that the layer has at their places."""
+    names = list(layer.shapes(buffers=True))
+    return {name: (names[position] if position < len(names) else name,) for position, name in enumerate(stored.shapes)}
+
+
+def _open(layer: Layer, rows: tuple[Row, ...]) -> Iterator[str]:
+    """Say which symbols no shape determines, where that leaves a shape open."""
+    formulas = [extent for row in rows for extent in row.expected or () if isinstance(extent, Expr)]
+    undetermined = {symbol.name for symbol in symbols_in(tuple(formulas))}
+    if undetermined and layer.symbols:
+        names = ", ".join(sorted(undetermined))
+        example = ", ".join(f"{name}=..." for name in sorted(undetermined))
+        yield f"no shape determines {names}; put sizes in first: layer.at({example})."

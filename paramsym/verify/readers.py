@@ -1,0 +1,199 @@
+"""From whatever holds tensors to their names and shapes. A framework is recognised by its objects and never imported.
+
+Whoever hands over a module has its framework loaded; ``sys.modules`` is the only place it is looked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from paramsym.errors import ArgumentError, CheckpointError
+from paramsym.layer import Layer
+from paramsym.verify.packed import unpacked
+from paramsym.verify.stored import Shape, Stored, shape
+
+_DEEPEST = 64  # levels of a tree of parameters; real ones have fewer than ten
+_COLLECTIONS = ("batch_stats", "params")
+
+
+def read(source: Any) -> Stored:
+    """Return the tensors of a torch or Keras or Flax module, a state dict, a tree of arrays, a safetensors file or folder, or a layer.
+
+    Raises:
+        ArgumentError: something that holds no tensors.
+        CheckpointError: a file or dictionary that contradicts itself.
+    """
+    if isinstance(source, Stored):
+        return source
+    if isinstance(source, Layer):
+        return from_layer(source)
+    if isinstance(source, str | os.PathLike):
+        from paramsym.verify.checkpoint import from_path
+
+        return unpacked(from_path(source))
+    # Keras comes before torch: on the torch backend its layers are torch modules, too, whose parameters have other names.
+    if hasattr(source, "trainable_weights") and hasattr(source, "weights"):
+        return from_keras(source)
+    if hasattr(source, "named_parameters") and hasattr(source, "named_buffers"):
+        return unpacked(from_torch(source))
+    nnx = sys.modules.get("flax.nnx")
+    if nnx is not None and isinstance(source, nnx.Module | nnx.State):
+        return from_nnx(source, nnx)
+    if isinstance(source, Mapping):
+        return unpacked(from_tree(source))
+    message = (
+        f"there are no tensors in {source!r:.80} ({type(source).__name__}); wanted a torch, Keras or Flax module, a state dict,"
+        " {name: shape}, a safetensors file or a folder of them, or a layer."
+    )
+    raise ArgumentError(message)
+
+
+def from_layer(layer: Layer) -> Stored:
+    """Read another layer with its sizes put in.
+
+    Raises:
+        ArgumentError: while symbols are left in it.
+    """
+    entries = [entry for entry in layer.entries() if entry.tensor.persistent or not entry.tensor.buffer]
+    shapes: dict[str, Shape] = {}
+    for entry in entries:
+        if not all(isinstance(extent, int) for extent in entry.tensor.sizes):
+            message = f"{layer!r:.80} still has symbols; put its sizes in with .at(...) before something is matched against it."
+            raise ArgumentError(message)
+        shapes[entry.name] = shape(entry.tensor.sizes, entry.name)
+    buffers = frozenset(entry.name for entry in entries if entry.tensor.buffer)
+    return Stored(shapes, f"the layer {type(layer).__name__}", dict(layer.tied), buffers, complete=True, names_aliases=True, kinds=True)
+
+
+def from_torch(module: Any) -> Stored:
+    """Read a ``torch.nn.Module``: its parameters, its persistent buffers, and which names are one tensor."""
+    firsts: dict[int, str] = {}
+    tied: dict[str, str] = {}
+    found: dict[str, Shape] = {}
+    dtypes: dict[str, str] = {}
+    persistent = set(module.state_dict())
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    buffers = {name: tensor for name, tensor in module.named_buffers(remove_duplicate=False) if name in persistent}
+    for name, tensor in {**parameters, **buffers}.items():
+        if type(tensor).__name__.startswith("Uninitialized"):
+            message = f"{name!r} has no shape yet: run the lazy module once before it is matched."
+            raise ArgumentError(message)
+        first = firsts.setdefault(id(tensor), name)
+        if first != name:
+            tied[name] = first
+        found[name] = _shape_of(tensor, name)
+        dtypes[name] = str(getattr(tensor, "dtype", ""))
+    return Stored(
+        found, f"the module {type(module).__name__}", tied, frozenset(buffers), complete=True, names_aliases=True, kinds=True, dtypes=dtypes
+    )
+
+
+def from_keras(layer: Any) -> Stored:
+    """Read a built Keras layer or model, in the order of its ``weights``; what is not trained counts as a buffer.
+
+    Names are the variables' paths without the layer's own name, with dots.
+    """
+    trained = {id(variable) for variable in layer.trainable_weights}
+    found: dict[str, Shape] = {}
+    buffers = set()
+    paths = [str(getattr(variable, "path", variable.name)).split("/") for variable in layer.weights]
+    # A layer's own path comes first in those of its variables; a functional model's variables begin with the names of its layers.
+    path_of_layer = str(getattr(layer, "path", None) or layer.name).split("/")
+    own = len(path_of_layer) if all(path[: len(path_of_layer)] == path_of_layer for path in paths) else 0
+    for path, variable in zip(paths, layer.weights, strict=True):
+        name = ".".join(path[own:])
+        if name in found:
+            message = f"the Keras layer {layer.name!r} has two weights named {name!r}; give its layers names of their own."
+            raise CheckpointError(message)
+        found[name] = _shape_of(variable, name)
+        if id(variable) not in trained:
+            buffers.add(name)
+    if not found and not getattr(layer, "built", True):
+        message = f"the Keras layer {layer.name!r} has no weights yet; build it with layer.build(input_shape) first."
+        raise ArgumentError(message)
+    return Stored(found, f"the Keras layer {layer.name!r}", {}, frozenset(buffers), complete=True)
+
+
+def from_nnx(module: Any, nnx: Any) -> Stored:
+    """Read a Flax NNX module or its state: its parameters and its batch statistics, without random keys and counters."""
+    found: dict[str, Shape] = {}
+    buffers = set()
+    state = nnx.state(module) if isinstance(module, nnx.Module) else module
+    for path, leaf in nnx.to_flat_state(state):
+        kind = getattr(leaf, "type", type(leaf))
+        if not issubclass(kind, nnx.Param | nnx.BatchStat):
+            continue
+        name = ".".join(str(step) for step in path)
+        found[name] = _shape_of(leaf, name)
+        if issubclass(kind, nnx.BatchStat):
+            buffers.add(name)
+    return Stored(found, f"the module {type(module).__name__}", {}, frozenset(buffers), complete=True, kinds=True)
+
+
+def from_tree(tree: Mapping[Any, Any]) -> Stored:
+    """Read ``{name: shape}``, a state dict, or a tree of arrays such as Flax's ``{"params": ..., "batch_stats": ...}``.
+
+    The names of collections are left off; the steps of a path are joined with dots.
+    """
+    collections = bool(tree) and "params" in tree and all(isinstance(value, Mapping | list) for value in tree.values())
+    leaves: dict[str, Any] = {}
+    buffers = set()
+    for key, value in tree.items():
+        if collections and key not in _COLLECTIONS:
+            continue
+        for name, leaf in _leaves(value, "" if collections else str(key), 0):
+            if name in leaves:
+                message = f"the name {name!r} stands twice in the tree."
+                raise CheckpointError(message)
+            leaves[name] = leaf
+            if collections and key != "params":
+                buffers.add(name)
+    found = {name: _shape_of(leaf, name) for name, leaf in leaves.items()}
+    dtypes = {name: str(leaf.dtype) for name, leaf in leaves.items() if hasattr(leaf, "dtype")}
+    complete = collections and "batch_stats" in tree
+    return Stored(found, tied=_one_storage(leaves), buffers=frozenset(buffers), complete=complete, dtypes=dtypes)
+
+
+def _leaves(value: Any, name: str, depth: int) -> Iterator[tuple[str, Any]]:
+    if depth > _DEEPEST:
+        message = f"the tree is more than {_DEEPEST} levels deep at {name[:80]!r}."
+        raise CheckpointError(message)
+    inner: Any = None
+    if hasattr(value, "shape"):
+        pass
+    elif isinstance(value, Mapping):
+        inner = value.items()
+    elif isinstance(value, list | tuple) and any(hasattr(item, "shape") or isinstance(item, Mapping) for item in value):
+        inner = enumerate(value)
+    if inner is None:
+        yield name, value
+        return
+    for key, item in inner:
+        yield from _leaves(item, f"{name}.{key}" if name else str(key), depth + 1)
+
+
+def _shape_of(value: Any, name: str) -> Shape:
+    return shape(getattr(value, "shape", value), name)
+
+
+def _one_storage(leaves: Mapping[str, Any]) -> dict[str, str] | None:
+    """Say which tensors of a state dict are one in memory; None where the values cannot tell.
+
+    Only whole tensors of one address and one shape count: views of each other, such as the slices of a flat buffer, are not tied.
+    """
+    firsts: dict[tuple[object, ...], str] = {}
+    tied: dict[str, str] = {}
+    for name, tensor in leaves.items():
+        address = getattr(tensor, "data_ptr", None)
+        if address is None or getattr(tensor, "is_meta", False):
+            return None
+        place = address()
+        if not place:
+            continue
+        first = firsts.setdefault((place, tuple(tensor.shape), str(tensor.dtype)), name)
+        if first != name:
+            tied[name] = first
+    return tied

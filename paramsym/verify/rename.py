@@ -1,0 +1,103 @@
+"""Renaming tables: what somebody else calls a tensor, and what the layer calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
+
+Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"]
+"""``{stored name: name in the layer}``; ``{}`` stands for any text, and the texts are put in where the target has ``{}``.
+
+Several targets mean that one stored tensor holds them all, side by side along one axis: a fused query, key and value whose layer keeps
+three. A target ``name[label]`` is one segment of a fused tensor of the layer, where separate tensors are stored. ``None`` leaves the
+stored tensor out.
+"""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of a renaming table."""
+
+    stored: str
+    targets: tuple[str, ...]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The stored name as a pattern: ``{}`` is one or more characters, as few as fit."""
+        return re.compile("(.+?)".join(re.escape(piece) for piece in self.stored.split("{}")))
+
+    def applied(self, name: str) -> tuple[str, ...] | None:
+        """Return the targets of a name, or None where the rule does not speak of it."""
+        found = self.pattern.fullmatch(name)
+        return None if found is None else tuple(_filled(target, found.groups()) for target in self.targets)
+
+
+def rules_of(rename: Any) -> tuple[Rule, ...]:
+    """Check a renaming table.
+
+    Raises:
+        ArgumentError: something that is no table of names, or a target with more ``{}`` than its pattern.
+    """
+    if not isinstance(rename, Mapping):
+        message = f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}."
+        raise ArgumentError(message)
+    rules = []
+    for stored, target in rename.items():
+        targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
+        if not isinstance(stored, str) or not all(isinstance(name, str) for name in targets):
+            message = f"rename: {stored!r}: {target!r} is no pair of names; wanted strings, a tuple of strings, or None to leave it out."
+            raise ArgumentError(message)
+        if any(name.count("{}") > stored.count("{}") for name in targets):
+            message = f"rename: {target!r} has more {{}} than {stored!r}."
+            raise ArgumentError(message)
+        rules.append(Rule(stored, targets))
+    return tuple(rules)
+
+
+def renamed(names: Sequence[str], rename: Renaming | None) -> dict[str, tuple[str, ...]]:
+    """Return ``{stored name: names in the layer}``; the first rule that fits a name decides, and a name without a rule stays.
+
+    Raises:
+        UnknownNameError: a rule that fits no name: a silent no-op would hide a slip of the pen.
+        CheckpointError: two stored tensors that would become one.
+    """
+    rules = rules_of(rename or {})
+    found: dict[str, tuple[str, ...]] = {}
+    unused = set(rules)
+    for name in names:
+        for rule in rules:
+            targets = rule.applied(name)
+            if targets is not None:
+                unused.discard(rule)
+                found[name] = targets
+                break
+        else:
+            found[name] = (name,)
+    for rule in rules:
+        if rule in unused:
+            message = f"rename: no stored tensor is named {rule.stored!r}; there are {_some(names)}."
+            raise UnknownNameError(message)
+    by_target: dict[str, str] = {}
+    for name, targets in found.items():
+        for target in targets:
+            other = by_target.setdefault(target, name)
+            if other != name:
+                message = f"rename: {other!r} and {name!r} would both be {target!r}."
+                raise CheckpointError(message)
+    return found
+
+
+def _filled(target: str, texts: tuple[str, ...]) -> str:
+    for text in texts:
+        target = target.replace("{}", text, 1)
+    return target
+
+
+def _some(names: Sequence[str], limit: int = 6) -> str:
+    shown = ", ".join(names[:limit])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > limit else shown or "none"

@@ -1,0 +1,73 @@
+"""Saying what came out: the headline, the table of what is wrong, copies that share a fault in one row."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from paramsym.render.table import Cell, Table
+from paramsym.verify.compare import GOOD
+
+if TYPE_CHECKING:
+    from paramsym.verify.compare import Row
+
+_LISTED = 20  # rows before a report is cut short
+_COLUMNS = ("tensor", "outcome", "expected", "found", "note")
+
+
+def headline(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...] = ()) -> str:
+    """Return the verdict in one sentence."""
+    wrong = [row for row in rows if row.outcome not in GOOD]
+    if not wrong:
+        kinds = [(sum(row.outcome == kind for row in rows), kind) for kind in GOOD[1:]]
+        beside = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
+        return f"{subject}: {_all(len(rows))}{f' ({beside})' if beside else ''}{', but' if problems else '.'}"
+    stated = [row for row in rows if row.outcome != "unexpected"]
+    unexpected = len(rows) - len(stated)
+    bad = len(wrong) - unexpected
+    parts = [f"{bad} of {len(stated)} {_tensors(len(stated))} {'does' if bad == 1 else 'do'} not match"] if bad else []
+    parts += [f"{unexpected} {'is' if unexpected == 1 else 'are'} not in the layer"] if unexpected else []
+    return f"{subject}: {', '.join(parts)}."
+
+
+def _all(number: int) -> str:
+    return "the only tensor matches" if number == 1 else f"all {number} tensors match"
+
+
+def _tensors(number: int) -> str:
+    return "tensor" if number == 1 else "tensors"
+
+
+def table(rows: tuple[Row, ...], caption: str) -> Table:
+    """Return rows as a table."""
+    return Table(_COLUMNS, tuple(_cells(row, row.name) for row in rows), caption=caption)
+
+
+def report(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
+    """Return the headline and what is wrong, with copies that share a fault in one row."""
+    said = headline(subject, rows, problems)
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        if row.outcome not in GOOD:
+            groups.setdefault((_without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
+    cells = [_cells(group[0], _named(group)) for group in groups.values()]
+    shown = str(Table(_COLUMNS, tuple(cells[:_LISTED]), caption=said)) if cells else said
+    more = [f"... and {len(cells) - _LISTED} more"] if len(cells) > _LISTED else []
+    return "\n".join([shown, *more, *problems, *notes])
+
+
+def _without_numbers(name: str) -> str:
+    return re.sub(r"\d+", "{}", name)
+
+
+def _fault(row: Row) -> str:
+    """Return the words of a row; names of other copies in them, as in those of a tie, are no difference."""
+    return _without_numbers(row.note) if row.outcome in {"missing", "wrong tie"} else row.note
+
+
+def _named(group: list[Row]) -> str:
+    return group[0].name if len(group) == 1 else f"{group[0].name} (and {len(group) - 1} like it)"
+
+
+def _cells(row: Row, name: str) -> tuple[Cell, ...]:
+    return (name, row.outcome, row.expected, row.found, row.note)

@@ -1,0 +1,69 @@
+"""From a full name back to the formula of its shape: numbered copies stand once in a layer's ledger, under a template."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from sympy import Integer, Symbol
+
+from paramsym.layer import Layer
+from paramsym.ledger import Line, Numbers
+from paramsym.size import Dim, canonical, extent, substitute
+
+
+@dataclass(frozen=True)
+class Template:
+    """The lines of one tensor, which may stand for many numbered copies."""
+
+    line: Line
+
+    @cached_property
+    def numbers(self) -> tuple[Numbers, ...]:
+        """The numbered steps of its path."""
+        return tuple(step for step in self.line.path if isinstance(step, Numbers))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The names it stands for, each number a group."""
+        steps = (
+            r"(\d+)".join(re.escape(piece) for piece in step.pattern.split("{}")) if isinstance(step, Numbers) else re.escape(step)
+            for step in self.line.path
+        )
+        return re.compile(r"\.".join(steps))
+
+    def numbers_in(self, name: str) -> tuple[int, ...] | None:
+        """Return the copy that a name means, one number per numbered step, or None where it means none."""
+        found = self.pattern.fullmatch(name)
+        if found is None:
+            return None
+        values = tuple(map(int, found.groups()))
+        return values if all(map(_possible, self.numbers, values)) else None
+
+    def sizes(self, numbers: tuple[int, ...]) -> tuple[Dim, ...]:
+        """Return the sizes of the axes of one copy."""
+        bound: Mapping[Symbol, Integer] = {
+            step.index: Integer(value) for step, value in zip(self.numbers, numbers, strict=True) if step.index is not None
+        }
+        return tuple(canonical(substitute(extent(axis), bound)) for axis in self.line.shape)
+
+
+def templates(layer: Layer) -> tuple[Template, ...]:
+    """Return one template per tensor of a layer, aliases and persistent buffers included."""
+    return tuple(_distinct(layer))
+
+
+def _distinct(layer: Layer) -> Iterator[Template]:
+    seen = set()
+    for line in layer.lines:
+        if line.path not in seen and (line.persistent or not line.buffer):
+            seen.add(line.path)
+            yield Template(line)
+
+
+def _possible(numbers: Numbers, value: int) -> bool:
+    if numbers.values is not None:
+        return value in numbers.values
+    return not isinstance(numbers.start, int) or (value >= numbers.start and (value - numbers.start) % numbers.step == 0)
