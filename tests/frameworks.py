@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 
-def imported(name: str) -> Any:  # noqa: ANN401 - a framework
+def imported(name: str) -> Any:
     """Import a framework, or skip the test that needs it; its own deprecation warnings are not ours."""
     os.environ.setdefault("KERAS_BACKEND", "torch")
     with warnings.catch_warnings():
@@ -18,7 +18,7 @@ def imported(name: str) -> Any:  # noqa: ANN401 - a framework
         return pytest.importorskip(name, exc_type=ImportError)
 
 
-def on_meta(build: Callable[[], Any]) -> Any:  # noqa: ANN401 - a torch module
+def on_meta(build: Callable[[], Any]) -> Any:
     """Build a torch module without allocating its weights."""
     torch = imported("torch")
     with warnings.catch_warnings(), torch.device("meta"):
@@ -26,14 +26,14 @@ def on_meta(build: Callable[[], Any]) -> Any:  # noqa: ANN401 - a torch module
         return build()
 
 
-def assert_same_as_torch(layer: Any, build: Callable[[], Any]) -> None:  # noqa: ANN401 - any layer
+def assert_same_as_torch(layer: Any, build: Callable[[], Any]) -> None:
     """Check parameters in order, and the state dict with its buffers, against a live torch module."""
     module = on_meta(build)
     assert list(layer.shapes().items()) == [(name, tuple(tensor.shape)) for name, tensor in module.named_parameters()]
     assert list(layer.shapes(buffers=True).items()) == [(name, tuple(tensor.shape)) for name, tensor in module.state_dict().items()]
 
 
-def keras_weights(layer: Any, *shapes: Any, **named: Any) -> list[tuple[str, tuple[int, ...], bool]]:  # noqa: ANN401 - a Keras layer
+def keras_weights(layer: Any, *shapes: Any, **named: Any) -> list[tuple[str, tuple[int, ...], bool]]:
     """Build a Keras layer for input shapes and return path, shape and trainable of every weight, without the layer's own name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -41,12 +41,12 @@ def keras_weights(layer: Any, *shapes: Any, **named: Any) -> list[tuple[str, tup
         return [(weight.path.split("/", 1)[1].replace("/", "."), tuple(weight.shape), weight.trainable) for weight in layer.weights]
 
 
-def entries(layer: Any) -> list[tuple[str, tuple[int, ...], bool]]:  # noqa: ANN401 - any layer
+def entries(layer: Any) -> list[tuple[str, tuple[int, ...], bool]]:
     """Return name, shape and trainable of every tensor of one of our layers."""
     return [(entry.name, entry.tensor.sizes, entry.tensor.trainable and not entry.tensor.buffer) for entry in layer.entries()]
 
 
-def flax_parameters(module: Any, *input_shapes: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:  # noqa: ANN401 - a Flax module
+def flax_parameters(module: Any, *input_shapes: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     """Return names and shapes of a Flax linen module's parameters in the order in which it makes them."""
     jax = imported("jax")
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from paramsym.errors import ArgumentError, SizeError
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import additive_attention, attention
-from paramsym.size import Dim, size
+from paramsym.size import Dim, divides, size
 
 Shapes: TypeAlias = "Mapping[str, Shape] | Sequence[Shape]"
 _ROLES = ("query", "value", "key")
@@ -52,6 +52,9 @@ def MultiHeadAttention(
     del kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer
     del kernel_constraint, bias_constraint, seed, attention_axes
     where = "keras.MultiHeadAttention"
+    sizes = {"num_heads": num_heads, "key_dim": key_dim} | ({} if value_dim is None else {"value_dim": value_dim})
+    for name, given in sizes.items():
+        size(given, f"{where}: {name}")
     _check_window(sliding_window, dropout, flash=flash_attention, where=where)
     outputs = tuple(output_shape) if isinstance(output_shape, Sequence) else output_shape
 
@@ -108,6 +111,9 @@ def GroupQueryAttention(
     del kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer
     del kernel_constraint, bias_constraint, seed
     where = "keras.GroupQueryAttention"
+    for name, given in (("head_dim", head_dim), ("num_query_heads", num_query_heads), ("num_key_value_heads", num_key_value_heads)):
+        size(given, f"{where}: {name}")
+    divides(num_key_value_heads, num_query_heads, "num_key_value_heads", f"{where}: num_query_heads")
     _check_window(sliding_window, dropout, flash=flash_attention, where=where)
 
     def build(shapes: Shapes) -> Layer:

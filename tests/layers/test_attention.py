@@ -194,7 +194,7 @@ def test_structure_is_decided_when_the_layer_is_built() -> None:
     assert layer.at(H=8, A=2, K=5).count == ps.MultiHeadAttention(8, 2, kdim=5).count
     with pytest.raises(StructureError, match="in_proj_weight"):
         layer.at(K=H)
-    assert list(ps.MultiHeadAttention(2 * H, A, kdim=H + H).shapes())[0] == "in_proj_weight"
+    assert next(iter(ps.MultiHeadAttention(2 * H, A, kdim=H + H).shapes())) == "in_proj_weight"
 
 
 @pytest.mark.parametrize(
