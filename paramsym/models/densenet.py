@@ -139,13 +139,16 @@ class _Features(Layer):
 
     @property
     def channels(self) -> tuple[Dim, ...]:
-        """What enters each block; last, what leaves the network."""
-        found, width = [], self.num_init_features
-        for depth in self.block_config:
-            found.append(width)
-            outgoing = canonical(width + depth * self.growth_rate)
-            width = _halved(outgoing) if len(found) < len(self.block_config) else outgoing
-        return (*found, width)
+        """What enters each block; last, what leaves the network.
+
+        Halving and rounding down again and again is dividing by a power of two and rounding down once, which nests no floors.
+        """
+        found, whole = [self.num_init_features], self.num_init_features
+        for position, depth in enumerate(self.block_config):
+            whole = canonical(whole + 2**position * depth * self.growth_rate)
+            last = position == len(self.block_config) - 1
+            found.append(canonical(found[-1] + depth * self.growth_rate) if last else _rounded(whole, 2 ** (position + 1)))
+        return tuple(found)
 
     def parts(self) -> Iterator[Part]:
         channels = self.channels
@@ -162,8 +165,8 @@ class _Features(Layer):
         yield Part("norm5", BatchNorm2d(channels[-1]))
 
 
-def _halved(channels: Dim) -> Dim:
-    return channels // 2 if isinstance(channels, int) else canonical(floor(channels * Rational(1, 2)))
+def _rounded(channels: Dim, divisor: int) -> Dim:
+    return channels // divisor if isinstance(channels, int) else canonical(floor(channels * Rational(1, divisor)))
 
 
 def _unused(index: Symbol, taken: frozenset[Symbol]) -> Symbol:

@@ -35,7 +35,8 @@ class EncoderDecoder(Layer):
 
     The paper's positions are sinusoids, which need no parameters. ``positions`` says what a model stores of them: two *frozen* tables of
     P = ``n_position`` rows (the reference's ``len_max_seq + 1``), which ``params`` counts and ``trainable`` does not; two *buffer* tables;
-    or nothing, *computed*. ``revision`` chooses the reference's state, and with it what ``positions`` and ``attention_bias`` are by default:
+    or nothing, *computed*. ``revision`` chooses the reference's state, and with it what ``positions`` and ``attention_bias`` are where
+    they are None:
 
     ========  =====================  ==============  ==================  =================  ===============
     revision  tensors are called     positions       attention's biases  feed-forward       norm of a stack
@@ -107,8 +108,8 @@ class EncoderDecoder(Layer):
 
     def conditions(self) -> None:
         """Heads divide the width; what is shared or added has one size."""
-        if self.d_k is None or self.d_v is None:
-            divides(self.n_head, self.d_model, "n_head", "d_model")
+        for given in (self.d_k, self.d_v):
+            self._per_head(given)
         if self.d_word_vec is not None and canonical(self.d_word_vec) != canonical(self.d_model):
             message = f"d_word_vec is {self.d_word_vec} and d_model is {self.d_model}; residual connections need the two to be equal."
             raise StructureError(message)
@@ -126,19 +127,21 @@ class EncoderDecoder(Layer):
 
     def _stack(self, side: str, vocabulary: Dim, depth: Count, *, crosses: bool) -> _Stack:
         early = self.revision == 2018
-        quotient = None if self.d_k is not None and self.d_v is not None else divides(self.n_head, self.d_model, "n_head", "d_model")
         attention = _Attention(
             width=self.d_model,
             heads=self.n_head,
-            key=self.d_k or quotient,
-            value=self.d_v or quotient,
+            key=self._per_head(self.d_k),
+            value=self._per_head(self.d_v),
             bias=early if self.attention_bias is None else self.attention_bias,
             norm_first=early,
         )
         feed_forward = _FeedForward(self.d_model, self.d_inner, as_convolution=early)
         positions = self.positions or ("frozen" if early else "buffer")
         layer = _StackLayer(attention, feed_forward, crosses=crosses)
-        return _Stack(side, Embedding(vocabulary, self.d_model), self.n_position, positions, layer, depth, norm=not early)
+        return _Stack(side, vocabulary, self.d_model, self.n_position, positions, layer, depth, norm=not early)
+
+    def _per_head(self, given: Dim | None) -> Dim:
+        return divides(self.n_head, self.d_model, "n_head", "d_model") if given is None else given
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,8 @@ class _Stack(Layer):
     """Words, positions and layers of the encoder or the decoder."""
 
     side: str
-    words: Embedding
+    vocabulary: Dim
+    width: Dim
     n_position: Dim
     positions: str
     layer: _StackLayer
@@ -205,14 +209,14 @@ class _Stack(Layer):
     norm: bool
 
     def parts(self) -> Iterator[Part]:
-        yield Part(f"{self.side}_word_emb", self.words)
+        yield Part(f"{self.side}_word_emb", Embedding(self.vocabulary, self.width))
         if self.positions == "frozen":
-            yield Part("position_enc", Embedding(self.n_position, self.words.embedding_dim), frozen=True)
+            yield Part("position_enc", Embedding(self.n_position, self.width), frozen=True)
         elif self.positions == "buffer":
-            yield Part("position_enc", _SinusoidBuffer(self.n_position, self.words.embedding_dim))
+            yield Part("position_enc", _SinusoidBuffer(self.n_position, self.width))
         yield Part("layer_stack", Repeat(self.layer, self.depth))
         if self.norm:
-            yield Part("layer_norm", LayerNorm(self.words.embedding_dim))
+            yield Part("layer_norm", LayerNorm(self.width))
 
 
 @dataclass(frozen=True)
