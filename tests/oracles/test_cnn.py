@@ -11,6 +11,7 @@ from paramsym.models import DenseNet, ResNet
 
 RESNETS = ("ResNet", "QuantizableResNet")
 TORCHVISION = [row for row in rows("cnn") if row["library"].startswith("torchvision")]
+TIMM = [row for row in rows("cnn") if row["library"].startswith("timm")]
 BODIES = ("resnet50", "resnet101")
 HOLDERS = ("DeepLabV3", "FCN", "FasterRCNN", "MaskRCNN", "RetinaNet")
 
@@ -55,3 +56,12 @@ def test_resnet_inside_another_model(row: dict[str, Any]) -> None:
     assert [(name, shape) for name, shape in counted.items() if not name.startswith("fc.")] == expected
     buffers = {name.removeprefix(prefix): shape for name, shape in persistent_buffers(row).items() if name.startswith(prefix)}
     assert {name: shape for name, shape in everything.items() if name not in counted} == buffers
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, id=row["model"]) for row in TIMM if row["model"] in {*ResNet.published, *DenseNet.published}]
+)
+def test_same_network_in_timm(row: dict[str, Any]) -> None:
+    """A second library builds the networks of these names with the same tensors; it holds sizes torchvision's rows lack."""
+    model = ResNet if row["model"] in ResNet.published else DenseNet
+    assert_reproduces(model(row["model"], **row["kwargs"]), row)
