@@ -220,9 +220,8 @@ class Repeat(Layer):
             name=self.name,
         )
 
-    def _symbols(self) -> Iterator[Symbol]:
-        yield from (symbol for symbol in symbols_in(self.block) if symbol != self.index)
-        yield from symbols_in((self.copies, self.first, self.start, self.used))
+    def _symbols(self) -> set[Symbol]:
+        return symbols_in(self.block) - {self.index} | symbols_in((self.copies, self.first, self.start, self.used))
 
 
 def _fresh(index: Symbol, taken: set[str]) -> Symbol:

@@ -315,7 +315,7 @@ class Layer:
         """The symbols in the layer's fields, also those that cancel from the count."""
         return frozenset(self._symbols())
 
-    def _symbols(self) -> Iterator[Symbol]:
+    def _symbols(self) -> Iterable[Symbol]:
         return symbols_in(tuple(getattr(self, field.name) for field in fields(self)))  # type: ignore[arg-type]
 
     def part(self, path: str) -> Layer:
@@ -479,10 +479,12 @@ class Layer:
     __mul__ = __rmul__
 
     def _check_symbols(self) -> None:
+        if len({symbol.name for symbol in self.symbols}) == len(self.symbols):
+            return
         seen: dict[str, Symbol] = {}
-        for symbol in self._symbols():
+        for symbol in self.symbols:
             known = seen.setdefault(symbol.name, symbol)
-            if known is not symbol and known != symbol:
+            if known != symbol:
                 raise two_of_one_name(known, symbol)
 
     def _check_names(self) -> None:

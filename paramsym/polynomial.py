@@ -62,7 +62,7 @@ class Polynomial:
 
     def __init__(self, terms: Mapping[Monomial, Number]) -> None:
         """Keep the terms whose coefficient is not zero."""
-        self.terms = {monomial: _tidy(c) for monomial, c in terms.items() if c}
+        self.terms = {monomial: c if isinstance(c, int) else _tidy(c) for monomial, c in terms.items() if c}
         self._expr: Expr | None = None
         self._hash: int | None = None
 
@@ -89,10 +89,7 @@ class Polynomial:
     @classmethod
     def product(cls, values: Iterable[Expr | int]) -> Polynomial:
         """Multiply sizes."""
-        result = _UNIT
-        for value in values:
-            result = result * cls.of(value)
-        return result
+        return _product(tuple(values))
 
     def __add__(self, other: Polynomial) -> Polynomial:
         return Polynomial.total((self, other))
@@ -273,6 +270,31 @@ def _settled(polynomial: Polynomial) -> Polynomial:
 
 def _fraction(number: Rational) -> Fraction:
     return Fraction(int(number.p), int(number.q))
+
+
+@lru_cache(maxsize=1 << 14)
+def _product(values: tuple[Expr | int, ...]) -> Polynomial:
+    """Multiply sizes."""
+    # Nearly every factor is one term: those are gathered in one monomial, and only sums are multiplied out.
+    coefficient: Number = 1
+    exponents: dict[Expr, int] = {}
+    sums: list[Polynomial] = []
+    for value in values:
+        if isinstance(value, int):
+            coefficient *= value
+            continue
+        factor = _of_expr(value)
+        if len(factor.terms) != 1:
+            sums.append(factor)
+            continue
+        ((monomial, c),) = factor.terms.items()
+        coefficient *= c
+        for generator, exponent in monomial:
+            exponents[generator] = exponents.get(generator, 0) + exponent
+    result = Polynomial({frozenset((g, e) for g, e in exponents.items() if e): coefficient})
+    for factor in sums:
+        result = result * factor
+    return result
 
 
 @lru_cache(maxsize=1 << 14)

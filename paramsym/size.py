@@ -319,23 +319,27 @@ def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     return value if inner is None else inner(mapping)
 
 
-def symbols_in(value: object) -> Iterator[Symbol]:
-    """Yield the free symbols anywhere inside a field's value."""
-    if isinstance(value, int | str) or value is None:
-        return
+def symbols_in(value: object) -> set[Symbol]:
+    """Return the free symbols anywhere inside a field's value."""
+    found: set[Symbol] = set()
+    _collect(value, found)
+    return found
+
+
+def _collect(value: object, found: set[Symbol]) -> None:
     if isinstance(value, Symbol):
-        yield value
-    elif isinstance(value, Expr):
-        yield from cast("set[Symbol]", value.free_symbols)
+        found.add(value)
     elif isinstance(value, tuple):
         for item in value:
-            yield from symbols_in(item)
+            _collect(item, found)
+    elif isinstance(value, Expr):
+        found.update(cast("set[Symbol]", value.free_symbols))
     elif isinstance(value, cat):
-        yield from symbols_in(value.segments)
+        _collect(value.segments, found)
     elif isinstance(value, stack):
-        yield from symbols_in((value.stored, value.used))
-    else:
-        yield from getattr(value, "symbols", ())
+        _collect((value.stored, value.used), found)
+    elif not isinstance(value, int | str | None):
+        found.update(getattr(value, "symbols", ()))
 
 
 class _Readable(StrPrinter):

@@ -1,0 +1,1 @@
+"""What a layer costs beyond its parameters: shapes, neurons, connections."""
