@@ -23,6 +23,13 @@ SEEDS: dict[str, tuple[Any, ...]] = {
     "Sequential": (ps.Dense(d, e), ps.Dense(e, f)),
     "Block": ({"up": ps.Dense(d, e), "down": ps.Dense(e, f)},),
     "EinsumDense": ("abc,cde->abde", (None, e, f), (None, n, d), "de"),
+    "ConvLoRA": (ps.Conv2d(d, e, 3, dialect="keras"), n),
+    "FractionalMaxPool2d": (2, 3),
+    "FractionalMaxPool3d": (2, 3),
+    "Permute": ((2, 1),),
+    "Upsample": (4,),
+    "UpsamplingBilinear2d": (4,),
+    "UpsamplingNearest2d": (4,),
     "Residual": (ps.Dense(d, d),),
     "Repeat": (ps.Dense(d, d), n),
     "Runs": ((ps.Dense(d, d), n), (ps.Dense(d, 3), e)),
@@ -43,6 +50,12 @@ def layer_classes() -> tuple[type[ps.Layer], ...]:
 
 
 @cache
+def storing_classes() -> tuple[type[ps.Layer], ...]:
+    """Return the classes that store something; the others meet only the laws of values."""
+    return tuple(cls for cls in layer_classes() if _plain(cls).lines)
+
+
+@cache
 def model_classes() -> tuple[type[ps.Layer], ...]:
     """Return every public class of models."""
     found = (getattr(ps.models, name) for name in dir(ps.models))
@@ -55,11 +68,10 @@ def layers(draw: st.DrawFn, cls: type[ps.Layer]) -> ps.Layer:
     """Build a layer of one class, its sizes symbols."""
     if cls.__name__ in SEEDS:
         return cls(*SEEDS[cls.__name__])
-    required = [field for field in fields(cls) if _default(field) is MISSING]  # type: ignore[arg-type]
     optional = [field for field in fields(cls) if _default(field) is not MISSING and field.init]  # type: ignore[arg-type]
     hints = typing.get_type_hints(cls, include_extras=True)
-    arguments = [_required(hints[field.name], field.name) for field in required]
-    plain = cls(*arguments)
+    plain = _plain(cls)
+    arguments = [getattr(plain, field.name) for field in fields(cls) if _default(field) is MISSING]  # type: ignore[arg-type]
     changed = {}
     for field in optional:
         others = list(_alternatives(hints[field.name], field.name))
@@ -88,15 +100,23 @@ def sized(draw: st.DrawFn, layer: ps.Layer) -> tuple[dict[Symbol, int], ps.Layer
             return sizes, layer.at(sizes)
         except ParamsymError:
             continue
-    assume(False)  # noqa: FBT003 - these sizes change the structure; another draw will do
+    assume(False)
     raise AssertionError
 
 
-def _default(field: Any) -> Any:  # noqa: ANN401
+def _plain(cls: type[ps.Layer]) -> ps.Layer:
+    """Build a layer of one class with its defaults."""
+    if cls.__name__ in SEEDS:
+        return cls(*SEEDS[cls.__name__])
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return cls(*(_required(hints[field.name], field.name) for field in fields(cls) if _default(field) is MISSING))  # type: ignore[arg-type]
+
+
+def _default(field: Any) -> Any:
     return field.default if field.default_factory is MISSING else field.default_factory()
 
 
-def _required(hint: Any, name: str) -> Any:  # noqa: ANN401
+def _required(hint: Any, name: str) -> Any:
     """Return one value that any layer of such a field accepts."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -113,7 +133,7 @@ def _required(hint: Any, name: str) -> Any:  # noqa: ANN401
     return {bool: True, str: "x", float: 0.5, int: 2}[hint]
 
 
-def _alternatives(hint: Any, name: str) -> typing.Iterator[Any]:  # noqa: ANN401
+def _alternatives(hint: Any, name: str) -> typing.Iterator[Any]:
     """Yield values an optional field might take instead of its default."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is bool:

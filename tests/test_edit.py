@@ -1,0 +1,161 @@
+"""Replacing and freezing parts by path, also one copy of many."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import expand
+
+import paramsym as ps
+from paramsym import F, H, L, V, dims
+from paramsym.errors import StructureError, UnknownNameError
+
+i, n = dims("i n")
+dense, thin = ps.Dense(H, H), ps.Dense(H, 1, bias=False)
+block = ps.Block(up=ps.Dense(H, F), down=ps.Dense(F, H))
+model = ps.Block(embed=ps.Embedding(V, H), blocks=ps.Repeat(block, L))
+
+
+class TestReplace:
+    """One part exchanged; everything else stays."""
+
+    def test_everywhere_and_in_one_copy(self) -> None:
+        """``{}`` means every copy, a number one of them."""
+        assert model.replace("embed", thin).params == expand(model.params - V * H + H)
+        assert model.replace("blocks.{}.up", thin).params == expand(model.params - L * (F * H + F) + L * H)
+        assert model.replace("blocks.{0..L-1}.up", thin) != model
+        one = model.replace("blocks.3.up", thin)
+        assert one.params == expand(model.params - (F * H + F) + H)
+        sized = one.at(L=5, F=7, H=3, V=11)
+        assert list(sized.shapes())[1:4] == ["blocks.0.up.weight", "blocks.0.up.bias", "blocks.0.down.weight"]
+        assert sized.shapes()["blocks.3.up.weight"] == (1, 3)
+        assert "blocks.3.up.bias" not in sized.shapes()
+        assert sized.part("blocks.3.up") == ps.Dense(3, 1, bias=False)
+        assert sized.part("blocks.4.up") == ps.Dense(3, 7)
+
+    def test_names_of_a_split_symbolic_repeat(self) -> None:
+        """The copies before and after keep their numbers."""
+        assert list(ps.Repeat(thin, L).replace("2", dense).shapes()) == ["{0..1}.weight", "2.weight", "2.bias", "{3..L-1}.weight"]
+        assert list(ps.Repeat(thin, L).replace("0", dense).shapes()) == ["0.weight", "0.bias", "{1..L-1}.weight"]
+        assert list(ps.Repeat(thin, 2).replace("1", dense).shapes()) == ["0.weight", "1.weight", "1.bias"]
+
+    def test_twice(self) -> None:
+        """Edits can be edited."""
+        twice = ps.Repeat(thin, L).replace("2", dense).replace("5", dense).replace("2", thin)
+        assert twice.params == expand(L * H + H**2)
+        assert [name for name in twice.at(L=6, H=2).shapes() if name.endswith("bias")] == ["5.bias"]
+
+    def test_a_copy_that_must_exist(self) -> None:
+        """Editing number 3 needs four copies, now or when the number arrives."""
+        edited = ps.Repeat(thin, L).replace("3", dense)
+        assert edited.at(L=4, H=2).count == 3 * 2 + 6
+        with pytest.raises(UnknownNameError, match=r"no part '3'; it has \{0\.\.2\}"):
+            edited.at(L=3, H=2)
+        with pytest.raises(UnknownNameError, match=r"no part '4'; it has \{0\.\.2\}, 3\."):
+            edited.at(L=4).part("4")
+        with pytest.raises(UnknownNameError):
+            ps.Repeat(thin, 3).replace("3", dense)
+
+    def test_alternating_copies(self) -> None:
+        """The edited copy leaves its own kind; the order of names stays that of the numbers."""
+        layer = ps.Repeat((thin, dense), 5).replace("2", ps.Dense(H, 3)).at(H=2)
+        assert [shape for name, shape in layer.shapes().items() if name.endswith("weight")] == [(1, 2), (2, 2), (3, 2), (2, 2), (1, 2)]
+        assert next(iter(layer.shapes())) == "0.weight"
+
+    def test_copies_that_depend_on_their_number(self) -> None:
+        """The edited copy takes its own number for the index."""
+        layer = ps.Repeat(ps.Block(x=ps.Dense(H + i, 1, bias=False), y=thin), n, index=i)
+        edited = layer.replace("2.y", dense)
+        assert edited.part("2.x") == ps.Dense(H + 2, 1, bias=False)
+        assert edited.params == expand(layer.params - H + H**2 + H)
+        assert edited.at(n=4, H=5).shapes()["3.x.weight"] == (1, 8)
+        assert layer.part("2.x") == ps.Dense(H + 2, 1, bias=False)
+
+    def test_the_whole(self) -> None:
+        """An empty path is the layer itself."""
+        assert model.replace("", dense) == dense
+
+    def test_through_unnamed_parts(self) -> None:
+        """A residual's body stands on its own level, and is found there."""
+        layer = ps.Residual(block, thin)
+        assert layer.replace("up", thin).params == expand(layer.params - (F * H + F) + H)
+        assert layer.replace("shortcut", dense).params == expand(layer.params - H + H**2 + H)
+
+    @pytest.mark.parametrize("path", ["nothing", "blocks.0.sideways", "embed.weight", "blocks.x.up"])
+    def test_what_is_not_there(self, path: str) -> None:
+        """The error lists what is."""
+        with pytest.raises(UnknownNameError, match="has no part"):
+            model.replace(path, dense)
+
+    def test_copies_used_by_number_cannot_differ(self) -> None:
+        """K of n experts are alike; a symbolic start has no number yet."""
+        with pytest.raises(StructureError, match="cannot differ"):
+            _ = ps.Repeat(dense, 8, used=2).replace("3", thin).params
+        with pytest.raises(StructureError, match="start at a symbol"):
+            _ = ps.Repeat(dense, 8, start=n).replace("3", thin).params
+
+    def test_ties_that_end_inside_are_undone(self) -> None:
+        """As in the reference framework, where a new module brings its own weight."""
+        tied = ps.Tied(ps.Block(wte=ps.Embedding(V, H), head=ps.Dense(H, V, bias=False)), {"head.weight": "wte.weight"})
+        new = tied.replace("head", ps.Dense(H, V, bias=False))
+        assert new.tied == {}
+        assert new.params == 2 * H * V
+        copies = ps.Tied(
+            ps.Block(pos=ps.Embedding(V, H), blocks=ps.Repeat(ps.Block(pos=ps.Embedding(V, H)), L)), {"blocks.{}.pos.weight": "pos.weight"}
+        )
+        assert copies.replace("blocks.1.pos", ps.Embedding(V, F)).params == H * V + F * V
+        assert copies.replace("blocks.{}.pos", ps.Embedding(V, F)).params == expand(H * V + L * F * V)
+
+    def test_sizes_go_through_an_edit(self) -> None:
+        """An edit is a layer like any other: repr, symbols, published sizes of the layer inside."""
+        edited = model.replace("embed", thin)
+        assert eval(repr(edited), {"Edited": type(edited), **{name: getattr(ps, name) for name in dir(ps) if name[0].isupper()}}) == edited
+        assert edited.symbols == model.symbols
+        assert edited.at({V: 5}).at(H=3, F=2, L=1).count == 3 + 3 * 2 + 2 + 2 * 3 + 3
+        assert edited.published == model.published
+
+
+class TestFreeze:
+    """Stored as before, trained no more."""
+
+    @pytest.mark.parametrize(
+        ("path", "frozen"),
+        [
+            ("embed", V * H),
+            ("embed.weight", V * H),
+            ("blocks", L * (2 * F * H + F + H)),
+            ("blocks.{}.up", L * (F * H + F)),
+            ("blocks.{}.up.bias", L * F),
+            ("blocks.2", 2 * F * H + F + H),
+            ("blocks.2.down.weight", F * H),
+            ("", V * H + L * (2 * F * H + F + H)),
+        ],
+    )
+    def test_by_path(self, path: str, frozen: object) -> None:
+        """A part, a tensor, one copy, or everything."""
+        layer = model.freeze(path)
+        assert layer.params == model.params
+        assert layer.trainable == expand(model.params - frozen)
+        assert list(layer.at(L=4).shapes()) == list(model.at(L=4).shapes())
+
+    def test_own_tensors(self) -> None:
+        """A tensor that stands on the layer itself."""
+        assert dense.freeze("bias").trainable == H**2
+        assert ps.Residual(dense).freeze("weight").trainable == H
+
+    def test_frozen_and_replaced(self) -> None:
+        """LoRA's arithmetic: freeze everything, then put something trainable in."""
+        layer = model.freeze().replace("embed", dense)
+        assert layer.params == expand(model.params - V * H + H**2 + H)
+        assert [entry.name for entry in layer.at(L=1).entries() if entry.tensor.trainable] == ["embed.weight", "embed.bias"]
+
+    def test_frozen_ties(self) -> None:
+        """Freezing keeps ties."""
+        tied = ps.Tied(ps.Block(wte=ps.Embedding(V, H), head=ps.Dense(H, V, bias=False)), {"head.weight": "wte.weight"})
+        assert tied.freeze("wte").tied == tied.tied
+        assert tied.freeze("wte").trainable == 0
+
+    @pytest.mark.parametrize("path", ["embed.bias", "nothing", "blocks.0.up.gain", "blocks.0.sideways.weight"])
+    def test_what_is_not_there(self, path: str) -> None:
+        """A tensor that does not exist is refused like a part."""
+        with pytest.raises(UnknownNameError):
+            model.freeze(path)

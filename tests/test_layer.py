@@ -1,0 +1,334 @@
+"""The contract: what follows from the tensors and parts a layer states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from sympy import Integer, Symbol
+
+import paramsym as ps
+from paramsym import A, Dim, F, H, L, Layer, Part, Tensor, V, per
+from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError, StructureError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Scale(Layer):
+    """One own tensor."""
+
+    width: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale."""
+        yield Tensor("scale", (self.width,), role="scale")
+
+
+@dataclass(frozen=True)
+class Norm(Layer):
+    """Own tensors, a persistent buffer and one that is not, then a part."""
+
+    width: Dim
+    heads: Dim = 1
+    kind: str = "plain"
+    bias: bool = True
+
+    published = {"small": {"width": 12, "heads": 4}, "odd": {"width": 13, "heads": 4}, "fancy": {"width": 12, "kind": "fancy"}}
+
+    def conditions(self) -> None:
+        """Heads divide the width."""
+        ps.divides(self.heads, self.width, "heads", "width")
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Scale, running mean, and a cache that no state dict holds."""
+        yield Tensor("scale", ((self.heads, per(self.width, self.heads)),), role="scale")
+        yield Tensor("mean", (self.width,), role="statistic", buffer=True)
+        yield Tensor("cache", (7,), buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """A dense layer that is used three times per token."""
+        yield Part("dense", ps.Dense(self.width, 2, self.bias), used=3)
+
+
+@dataclass(frozen=True)
+class Choosing(Layer):
+    """A projection exists only where the sizes differ."""
+
+    width: Dim
+    inner: Dim
+
+    def parts(self) -> Iterator[Part]:
+        """A projection, or nothing."""
+        if self.width != self.inner:
+            yield Part("project", ps.Dense(self.width, self.inner))
+
+
+def test_own_tensors_come_first_then_parts() -> None:
+    """Storage order is the order of the statement."""
+    layer = Norm(12)
+    assert list(layer.shapes()) == ["scale", "dense.weight", "dense.bias"]
+    assert list(layer.shapes(buffers=True)) == ["scale", "mean", "dense.weight", "dense.bias"]
+    assert [entry.name for entry in layer.entries()] == ["scale", "mean", "cache", "dense.weight", "dense.bias"]
+    assert layer.part("dense") == ps.Dense(12, 2)
+
+
+def test_three_counts() -> None:
+    """Stored, trained and used per token."""
+    layer = Norm(H)
+    assert layer.params == 3 * H + 2
+    assert layer.active == H + 3 * (2 * H + 2)
+    assert layer.freeze("dense.weight").trainable == H + 2
+    assert layer.freeze("scale").trainable == 2 * H + 2
+    assert layer.ledger(buffers=True).stored == 4 * H + 9
+
+
+def test_counts_are_ints_only_without_symbols() -> None:
+    """``count`` refuses while symbols are left, and says which."""
+    assert Norm(12).count == 38
+    assert type(Norm(12).count) is int
+    with pytest.raises(SizeError, match=r"Dense has no count yet: F, H are symbols"):
+        _ = ps.Dense(H, F).count
+    assert Scale(5).params == Integer(5)
+    assert isinstance(Scale(5).params, Integer)
+
+
+class TestAt:
+    """Putting sizes in."""
+
+    @pytest.mark.parametrize("sizes", [{H: 6, F: 4}, {"H": 6, "F": 4}, {"H": Integer(6), F: 4}])
+    def test_by_symbol_or_name(self, sizes: dict[object, object]) -> None:
+        """A symbol, its name, a keyword."""
+        assert ps.Dense(H, F).at(sizes) == ps.Dense(6, 4) == ps.Dense(H, F).at(H=6, F=4) == ps.Dense(H, F).at({H: 6}, F=4)
+
+    def test_all_at_once(self) -> None:
+        """Sizes do not chain into each other."""
+        assert ps.Dense(H, F).at({H: F, F: H}) == ps.Dense(F, H)
+        assert ps.Dense(H, 4 * H).at(H=H + 1) == ps.Dense(H + 1, 4 * H + 4)
+
+    def test_it_remembers(self) -> None:
+        """The formula before, and what was put in, also in steps."""
+        layer = ps.Dense(H, F)
+        half = layer.at(F=4 * H)
+        full = half.at(H=8)
+        assert (layer.formula, layer.sizes) == (layer.params, {})
+        assert (half.formula, half.sizes) == (layer.params, {F: 4 * H})
+        assert (full.formula, full.sizes, full.count) == (layer.params, {F: 32, H: 8}, 8 * 32 + 32)
+
+    def test_symbols_brought_in_can_be_put_in_too(self) -> None:
+        """A symbol that arrives with a size becomes one of the layer's."""
+        d = ps.dims("d")
+        assert ps.Dense(H, F).at(H=2 * d).at(d=3, F=1).sizes == {H: 6, F: 1}
+
+    def test_a_cancelled_symbol_is_still_checked(self) -> None:
+        """A is not in the count, but it has to divide H."""
+        layer = Norm(H, A)
+        assert A not in layer.params.free_symbols
+        assert layer.symbols == {A, H}
+        assert layer.at(A=12, H=768).count == 768 * 3 + 2
+        with pytest.raises(DivisibilityError, match=r"Norm: width 786 is not divisible by heads 12 \(786 = 65\*12 \+ 6\)"):
+            layer.at(A=12, H=786)
+
+    @pytest.mark.parametrize("key", ["L", L, Symbol("H"), 3, None, "H "])
+    def test_unknown_symbols_are_refused(self, key: object) -> None:
+        """A silent no-op is the classic trap of ``subs``."""
+        with pytest.raises(UnknownNameError, match=r"Dense has no symbol .*; it has F, H"):
+            ps.Dense(H, F).at({key: 3})
+
+    def test_a_namesake_is_told_apart(self) -> None:
+        """The hint says that the name can be passed instead."""
+        with pytest.raises(UnknownNameError, match="another symbol of the same name"):
+            ps.Dense(H, F).at({Symbol("H"): 3})
+
+    def test_nothing_to_put_in(self) -> None:
+        """A layer without symbols has none to offer; a mapping is not a list."""
+        with pytest.raises(UnknownNameError, match="it has no symbols"):
+            ps.Dense(2, 3).at(H=1)
+        with pytest.raises(ParamsymError, match=r"at\(\) takes a mapping"):
+            ps.Dense(H, F).at([(H, 1)])  # type: ignore[arg-type]
+        assert ps.Dense(H, F).at({}) == ps.Dense(H, F)
+        assert ps.Dense(H, F).at() == ps.Dense(H, F)
+
+    @pytest.mark.parametrize("value", [0, -1, 1.5, "768", True, None, -H])
+    def test_impossible_sizes_are_refused(self, value: object) -> None:
+        """Zero is no width; text is no number."""
+        with pytest.raises(SizeError):
+            ps.Dense(H, F).at({H: value})
+
+    def test_one_symbol_twice(self) -> None:
+        """The same value is fine, another one is not."""
+        assert ps.Dense(H, F).at({H: 3}, H=3) == ps.Dense(3, F)
+        with pytest.raises(SizeError, match="H is given twice, as 3 and 4"):
+            ps.Dense(H, F).at({H: 3}, H=4)
+
+    def test_sizes_that_change_the_structure(self) -> None:
+        """Which tensors exist is decided when the layer is built, and the error says what to build."""
+        with pytest.raises(StructureError, match=r"change which tensors exist \(without project.weight, project.bias\).*Choosing\(5, 5\)"):
+            Choosing(H, F).at(H=5, F=5)
+        with pytest.raises(StructureError, match=r"without project\.weight"):
+            Choosing(H, F).at(F=H)
+        assert Choosing(H, F).at(H=5, F=6).count == 36
+
+    def test_a_namesake_cannot_be_brought_in(self) -> None:
+        """Two different symbols of one name in one layer are refused, unless the first one leaves."""
+        plain = Symbol("F")
+        with pytest.raises(StructureError, match="two different symbols are named 'F'"):
+            ps.Dense(H, F).at(H=plain)
+        with pytest.raises(StructureError, match="two different symbols are named 'H'"):
+            ps.Dense(H, Symbol("H"))
+        assert ps.Dense(H, F).at(F=plain) == ps.Dense(H, plain)
+
+
+class TestPublishedSizes:
+    """A size by the name it was published under."""
+
+    def test_by_name(self) -> None:
+        """Constructor arguments are translated to the symbols they hold."""
+        assert Norm(H, A).at("small") == Norm(12, 4)
+        assert Norm(H, A).at("small").sizes == {H: 12, A: 4}
+        assert Norm(H, 4).at("small") == Norm(12, 4)
+        assert Norm(2 * H, 4).at({H: 6}).at("small").count == 38
+
+    def test_unknown_names(self) -> None:
+        """The error lists what is known."""
+        with pytest.raises(UnknownNameError, match="no published size 'huge'; known are small, odd, fancy"):
+            Norm(H, A).at("huge")
+        with pytest.raises(UnknownNameError, match="it has none"):
+            Scale(H).at("small")
+
+    def test_contradictions(self) -> None:
+        """A size that the layer cannot take is refused, and so is a flag it was not built with."""
+        with pytest.raises(DivisibilityError, match="width 13"):
+            Norm(H, A).at("odd")
+        with pytest.raises(StructureError, match=r"has heads=4, but this layer was built with (heads=)?2"):
+            Norm(H, 2).at("small")
+        with pytest.raises(StructureError, match="has kind='fancy'"):
+            Norm(H).at("fancy")
+        with pytest.raises(SizeError, match="to be both"):
+            Norm(H, H).at("small")
+
+
+class TestStructure:
+    """Bad statements fail when the layer is built."""
+
+    def test_two_of_one_name(self) -> None:
+        """Parts, tensors, and parts on the parent's own level share one space of names."""
+
+        @dataclass(frozen=True)
+        class Twice(Layer):
+            width: Dim
+            first: str
+            second: str
+
+            def tensors(self) -> Iterator[Tensor]:
+                yield Tensor(self.first, (self.width,))
+
+            def parts(self) -> Iterator[Part]:
+                yield Part(self.second, Scale(self.width))
+
+        assert Twice(3, "a", "b").count == 6
+        with pytest.raises(StructureError, match="Twice: two parts or tensors are named 'a'"):
+            Twice(3, "a", "a")
+        with pytest.raises(StructureError, match="named 'scale'"):
+            Twice(3, "scale", "")
+
+    def test_a_tensor_needs_a_name_and_sizes(self) -> None:
+        """The gate of a tensor says which axis."""
+        with pytest.raises(StructureError, match="needs a name"):
+            Tensor("", (1,))
+        with pytest.raises(SizeError, match=r"tensor 'w', axis 1 is 64.0 \(float\)"):
+            Tensor("w", (1, 64.0))  # type: ignore[arg-type]
+        with pytest.raises(SizeError, match="axis 0"):
+            Tensor("w", (True,))
+
+    def test_a_part_is_a_layer(self) -> None:
+        """And the copies it uses are a count."""
+        with pytest.raises(StructureError, match="part 'x' is 3, not a layer"):
+            Part("x", 3)  # type: ignore[arg-type]
+        with pytest.raises(SizeError, match="part 'x': used is -1"):
+            Part("x", Scale(1), used=-1)
+        with pytest.raises(SizeError, match="part 'x': number of copies"):
+            Part("x", Scale(1), ps.Numbers(-1))
+        with pytest.raises(StructureError, match="'used' cannot be given as well"):
+            Part("x", Scale(H), ps.Numbers(3, index=H), used=1)
+
+    def test_a_layer_is_a_dataclass(self) -> None:
+        """A forgotten decorator and a field that hides the contract are named."""
+
+        class Forgotten(Layer):
+            width: Dim
+
+        with pytest.raises(StructureError, match="Forgotten is not a dataclass"):
+            Forgotten()
+        with pytest.raises(StructureError, match="a field cannot be named 'params'"):
+
+            class Hiding(Layer):
+                params: Dim
+
+    def test_where_is_said_once(self) -> None:
+        """The innermost layer that objects is the one that is named."""
+        with pytest.raises(SizeError) as caught:
+            ps.Sequential(Scale(3), Norm(0))
+        assert str(caught.value) == "Norm: width is 0; wanted a positive whole number."
+
+
+class TestPaths:
+    """``part`` walks dotted paths."""
+
+    model = ps.Block(embed=ps.Embedding(V, H), blocks=ps.Repeat(ps.Residual(ps.Block(up=ps.Dense(H, F))), L))
+
+    def test_every_step(self) -> None:
+        """Names, numbered copies, unnamed parts, and ``{}`` for any copy."""
+        assert self.model.part("") is self.model
+        assert self.model.part("embed") == ps.Embedding(V, H)
+        for path in ("blocks.0.up", "blocks.11.up", "blocks.{}.up", "blocks.{0..L-1}.up"):
+            assert self.model.part(path) == ps.Dense(H, F)
+
+    @pytest.mark.parametrize(
+        "path", ["x", "blocks.x", "blocks.0.down", "blocks.-1.up", "blocks.01.up", "embed.weight", "blocks..up", "blocks.²"]
+    )
+    def test_what_is_not_there(self, path: str) -> None:
+        """The error lists what there is."""
+        with pytest.raises(UnknownNameError, match="has no part"):
+            self.model.part(path)
+
+    def test_a_number_beyond_the_last(self) -> None:
+        """Known once the number of copies is."""
+        with pytest.raises(UnknownNameError, match=r"no part '12(\.up)?'; it has \{0..11\}"):
+            self.model.at(L=12).part("blocks.12.up")
+
+
+def test_shorthand() -> None:
+    """``+`` chains, ``*`` repeats, ``sum`` starts at nothing."""
+    layer = Scale(H)
+    assert layer + layer == ps.Sequential(layer, layer)
+    assert layer + layer + layer == ps.Sequential(layer, layer, layer) == layer + (layer + layer) == sum([layer, layer, layer])
+    assert 3 * layer == layer * 3 == ps.Repeat(layer, 3)
+    assert L * layer == layer * L == ps.Repeat(layer, L)
+    assert ps.Block(a=layer) + layer == ps.Sequential(ps.Block(a=layer), layer)
+    for wrong in (lambda: layer + 3, lambda: 3 + layer, lambda: layer + "x"):
+        with pytest.raises(TypeError):
+            wrong()
+    for wrong in (lambda: 1.5 * layer, lambda: layer * "2", lambda: layer * -1, lambda: layer * layer):
+        with pytest.raises((SizeError, TypeError)):
+            wrong()
+
+
+def test_a_layer_shows_itself() -> None:
+    """Repr, LaTeX, and the formula for a notebook."""
+    assert repr(Norm(H, A, kind="odd", bias=False)) == "Norm(H, heads=A, kind='odd', bias=False)"
+    assert repr(Norm(12)) == "Norm(12)"
+    assert ps.Dense(H, F).to_latex() == "F H + F"
+    assert ps.Dense(H, F)._repr_latex_() == r"$\displaystyle F H + F$"
+
+
+def test_errors_are_builtin_errors_too() -> None:
+    """Ordinary handlers catch them, and each is the library's own."""
+    for error, builtin in [
+        (SizeError, ValueError),
+        (DivisibilityError, SizeError),
+        (ArgumentError, TypeError),
+        (UnknownNameError, LookupError),
+        (StructureError, ValueError),
+    ]:
+        assert issubclass(error, builtin)
+        assert issubclass(error, ParamsymError)
