@@ -169,7 +169,7 @@ class Layer:
 
     def __init_subclass__(cls) -> None:
         """Keep the base's ``repr``, which a dataclass would replace; refuse a field that hides part of the contract."""
-        hidden = [name for name in get_annotations(cls) if name in _CONTRACT]
+        hidden = [name for name, hint in get_annotations(cls).items() if name in _CONTRACT and "ClassVar" not in str(hint)]
         if hidden:
             message = f"{cls.__name__}: a field cannot be named {hidden[0]!r}, which every layer already has; choose another name."
             raise StructureError(message)

@@ -7,9 +7,11 @@ product it is, as parentheses in einops: ``((A, per(H, A)), H)`` has H**2 entrie
 from __future__ import annotations
 
 import operator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, SupportsIndex, TypeAlias, cast
 
 from sympy import Expr, Function, Integer, Rational, Symbol
 from sympy.printing.str import StrPrinter
@@ -18,7 +20,7 @@ from paramsym.errors import DivisibilityError, SizeError
 from paramsym.polynomial import Polynomial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 Dim: TypeAlias = Annotated[int | Expr, "size"]
 """A field annotated so holds a size: at least one."""
@@ -26,6 +28,42 @@ Count: TypeAlias = Annotated[int | Expr, "count"]
 """A field annotated so holds a number of copies, a padding, a cut-off: at least zero."""
 Shape: TypeAlias = tuple[int | Expr | None, ...]
 """The shape of an input or an output; None is an extent that is not known, as in Keras."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a layer asks of its sizes: ``small`` divides ``large``, or is at most as large."""
+
+    kind: Literal["divides", "at most"]
+    small: Dim
+    large: Dim
+
+
+_asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
+
+
+@contextmanager
+def conditions_asked() -> Iterator[list[Condition]]:
+    """Collect the conditions that ``per``, ``divides`` and ``at_most`` are asked for inside the block, symbolic ones included.
+
+    >>> from paramsym import A, H
+    >>> with conditions_asked() as asked:
+    ...     _ = per(H, A)
+    >>> asked
+    [Condition(kind='divides', small=A, large=H)]
+    """
+    found: list[Condition] = []
+    token = _asked.set(found)
+    try:
+        yield found
+    finally:
+        _asked.reset(token)
+
+
+def _ask(kind: Literal["divides", "at most"], small: Dim, large: Dim) -> None:
+    asked = _asked.get()
+    if asked is not None:
+        asked.append(Condition(kind, small, large))
 
 
 def size(value: object, where: str = "a size") -> Dim:
@@ -120,6 +158,7 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
     def __new__(cls, numerator: Dim, denominator: Dim, **options: Any) -> Expr:
         """Gate both sides before SymPy sees them: SymPy would evaluate a string."""
         sides = (size(numerator, "per(): the numerator"), size(denominator, "per(): the denominator"))
+        _ask("divides", sides[1], sides[0])
         return cast("Expr", super().__new__(cls, *(Integer(side) if isinstance(side, int) else side for side in sides), **options))
 
     @classmethod
@@ -256,6 +295,7 @@ def axis(value: object, where: str = "an axis") -> Axis:
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    _ask("at most", small, large)
     if isinstance(small, int) and isinstance(large, int) and small > large:
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)
