@@ -15,7 +15,7 @@ from paramsym.layer import Layer
 from paramsym.layers import additive_attention, attention
 from paramsym.size import Dim, divides, size
 
-Shapes: TypeAlias = "Mapping[str, Shape] | Sequence[Shape]"
+Shapes: TypeAlias = "Mapping[str, Shape | None] | Sequence[Shape]"
 _ROLES = ("query", "value", "key")
 _BASE = frozenset({"autocast", "dtype", "name", "trainable"})
 
@@ -194,7 +194,8 @@ def _shapes(shapes: Shapes, where: str, rank: int | None = None) -> tuple[tuple[
             raise ArgumentError(message)
         found = {role: shape for role, shape in shapes.items() if shape is not None}
     else:
-        several = isinstance(shapes, list | tuple) and all(isinstance(shape, list | tuple) for shape in shapes)
+        each: Sequence[object] = shapes
+        several = isinstance(shapes, list | tuple) and all(isinstance(shape, list | tuple) for shape in each)
         if not several or len(shapes) not in {2, 3}:
             message = f"{where}: input_shape is {shapes!r}; wanted {{'query': ..., 'value': ..., 'key': ...}} or [query, value, key]."
             raise ArgumentError(message)

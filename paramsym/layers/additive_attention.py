@@ -9,7 +9,8 @@ from typing import Literal
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.size import Dim, canonical
+from paramsym.layers.features import over_features
+from paramsym.size import Dim, Shape, canonical
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,7 @@ class AdditiveAttention(Layer):
             yield Part("W_q", Dense(self.query_dim, hidden, self.bias))
             yield Part("W_k", Dense(self.query_dim if self.key_dim is None else self.key_dim, hidden, self.bias))
             yield Part("v", Dense(hidden, 1, self.bias))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the queries goes in; each comes out as a mean of keys, which serve as values."""
+        return over_features(input_shape, (self.query_dim,), (self.query_dim if self.key_dim is None else self.key_dim,))

@@ -9,7 +9,8 @@ from typing import Literal
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.size import Dim, Width, canonical, cat, divides
+from paramsym.layers.features import over_features
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, extent
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,10 @@ class MultiHeadAttention(Layer):
         """The projections that are layers of their own, then the norms, then the gate."""
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the queries goes in; each of them comes out with the output width."""
+        return over_features(input_shape, (self.embed_dim,), self._outputs)
+
     def _torch_parts(self) -> Iterator[Part]:
         query, key, value = self._axes()
         output = Dense((self.num_heads, self._value_width), self._outputs[0], self._bias("output"))
@@ -265,6 +270,10 @@ class DotProductAttention(Layer):
         if self.score_mode == "concat":
             yield Tensor("concat_score_weight", ())
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the queries, for values as wide as they are."""
+        return input_shape
+
 
 @dataclass(frozen=True)
 class HeadProjection(Layer):
@@ -287,6 +296,10 @@ class HeadProjection(Layer):
         if self.bias:
             yield Tensor("bias", self.outputs, role="bias")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input axes become the output axes."""
+        return over_features(input_shape, tuple(map(extent, self.inputs)), tuple(map(extent, self.outputs)))
+
 
 @dataclass(frozen=True)
 class HeadNorm(Layer):
@@ -306,3 +319,7 @@ class HeadNorm(Layer):
         yield Tensor("weight" if self.dialect == "torch" else "scale", self.shape, role="scale")
         if self.bias:
             yield Tensor("bias", self.shape, role="bias")
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A norm changes no shape."""
+        return over_features(input_shape, tuple(map(extent, self.shape)))

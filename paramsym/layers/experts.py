@@ -10,8 +10,9 @@ from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import over_features
 from paramsym.layers.feed_forward import GatedFeedForward
-from paramsym.size import Axis, Dim, at_most, cat, stack
+from paramsym.size import Axis, Dim, Shape, at_most, cat, stack
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,10 @@ class MixtureOfExperts(Layer):
             if self.shared_gate:
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.d_model,))
+
     def _experts(self) -> Layer:
         if self.storage == "separate":
             expert = _expert(self.d_model, self.dim_feedforward, bias=self.expert_bias, gated=self.gated)
@@ -129,6 +134,10 @@ class StackedExperts(Layer):
         yield from self._projection("gate_up_proj" if self.gated else "up_proj", self.d_model, width)
         yield from self._projection("down_proj", self.dim_feedforward, self.d_model)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.d_model,))
+
     def _projection(self, name: str, inputs: Axis, outputs: Axis) -> Iterator[Tensor]:
         experts = stack(self.num_experts, used=self.experts_per_token)
         yield Tensor(name, (experts, inputs, outputs) if self.transposed else (experts, outputs, inputs))
@@ -158,6 +167,10 @@ class Router(Layer):
         if self.correction_bias:
             yield Tensor("e_score_correction_bias", (self.num_experts,), role="statistic", buffer=True)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A score for each expert."""
+        return over_features(input_shape, (self.d_model,), (self.num_experts,))
+
 
 @dataclass(frozen=True)
 class PlainExpert(Layer):
@@ -176,6 +189,10 @@ class PlainExpert(Layer):
         """Up, then down."""
         yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.d_model,))
 
 
 def _expert(d_model: Dim, width: Dim, *, bias: bool, gated: bool) -> Layer:

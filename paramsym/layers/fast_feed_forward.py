@@ -8,7 +8,8 @@ from dataclasses import KW_ONLY, dataclass
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.size import Count, Dim, canonical, stack
+from paramsym.layers.features import over_features
+from paramsym.size import Count, Dim, Shape, canonical, stack
 
 _DEEPEST = 256  # a tree of depth 256 has more nodes than there are atoms; 2**(10**9) would only fill the memory
 
@@ -90,3 +91,7 @@ class FastFeedForward(Layer):
         nodes = (self.parallel_size, stack(canonical(2 ** (self.depth + 1) - 1), used=canonical(self.depth + 1)))
         yield Part("linear_in", Dense(self.input_width, nodes))
         yield Part("linear_out", Dense(nodes, self.output_width, bias=False))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept."""
+        return over_features(input_shape, (self.input_width,), (self.output_width,))

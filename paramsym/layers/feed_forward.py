@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.size import Dim, cat
+from paramsym.layers.features import over_features
+from paramsym.size import Dim, Shape, cat
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class FeedForward(Layer):
         """Up, then down."""
         yield Part("linear1", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.d_model,))
 
 
 @dataclass(frozen=True)
@@ -64,3 +69,7 @@ class GatedFeedForward(Layer):
             yield Part("gate_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
             yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.d_model,))

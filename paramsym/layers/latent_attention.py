@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import over_features
 from paramsym.layers.normalization import RMSNorm
-from paramsym.size import Dim, cat
+from paramsym.size import Dim, Shape, cat
 
 
 @dataclass(frozen=True)
@@ -61,3 +62,7 @@ class LatentAttention(Layer):
         yield Part("kv_a_layernorm", RMSNorm(self.kv_lora_rank))
         yield Part("kv_b_proj", Dense(self.kv_lora_rank, (heads, cat(key=self.qk_nope_head_dim, value=self.v_head_dim)), bias=False))
         yield Part("o_proj", Dense((heads, self.v_head_dim), self.hidden_size, self.attention_bias))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.hidden_size,))

@@ -10,8 +10,9 @@ from paramsym.errors import SizeError
 from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import over_features
 from paramsym.layers.normalization import RMSNorm
-from paramsym.size import Dim, Width, canonical, cat, divides
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,10 @@ class Mamba(Layer):
         yield Part("x_proj", Dense(inner, cat(dt=rank, B=self.state_size, C=self.state_size), bias=False))
         yield Part("dt_proj", Dense(rank, inner))
         yield Part("out_proj", Dense(inner, self.hidden_size, self.use_bias))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.hidden_size,))
 
     @property
     def _inner(self) -> tuple[Dim, ...]:
@@ -128,6 +133,10 @@ class Mamba2(Layer):
         yield Part("norm", RMSNorm(canonical(self.expand * self.hidden_size)))
         yield Part("out_proj", Dense(inner, self.hidden_size, self.use_bias))
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.hidden_size,))
+
     def _inner(self) -> tuple[Dim, Dim]:
         width = canonical(self.expand * self.hidden_size)
         return self.num_heads, divides(self.num_heads, width, "num_heads", "expand * hidden_size")
@@ -151,3 +160,7 @@ class CausalConv1d(Layer):
         yield Tensor("weight", (self.channels, 1, self.kernel_size))
         if self.bias:
             yield Tensor("bias", (self.channels,), role="bias")
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Padding on the left keeps the length; the shape is (batch, channels, length)."""
+        return input_shape

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.attention import MultiHeadAttention
+from paramsym.layers.features import over_features
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
-from paramsym.size import Count, Dim
+from paramsym.size import Count, Dim, Shape
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class TransformerEncoderLayer(Layer):
         yield Part("self_attn", _attention(self))
         yield from _rest(self, norms=2)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.d_model,))
+
 
 @dataclass(frozen=True)
 class TransformerDecoderLayer(Layer):
@@ -85,6 +91,10 @@ class TransformerDecoderLayer(Layer):
         yield Part("multihead_attn", _attention(self))
         yield from _rest(self, norms=3)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the target goes in and comes out."""
+        return over_features(input_shape, (self.d_model,))
+
 
 @dataclass(frozen=True)
 class TransformerEncoder(Layer):
@@ -96,6 +106,8 @@ class TransformerEncoder(Layer):
     >>> TransformerEncoder(TransformerEncoderLayer(H, A, F), L).params
     2*F*H*L + F*L + 4*H**2*L + 9*H*L
     """
+
+    in_order = True
 
     encoder_layer: Layer
     num_layers: Count
@@ -120,6 +132,8 @@ class TransformerDecoder(Layer):
     >>> TransformerDecoder(TransformerDecoderLayer(H, A, F), L).params
     2*F*H*L + F*L + 8*H**2*L + 15*H*L
     """
+
+    in_order = True
 
     decoder_layer: Layer
     num_layers: Count
@@ -177,6 +191,10 @@ class Transformer(Layer):
             decoder = TransformerDecoder(TransformerDecoderLayer(*arguments, *options), self.num_decoder_layers, _norm(self))
         yield Part("decoder", decoder)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the target goes in and comes out."""
+        return over_features(input_shape, (self.d_model,))
+
 
 def _attention(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> MultiHeadAttention:
     return MultiHeadAttention(layer.d_model, layer.nhead, layer.dropout, layer.bias, batch_first=layer.batch_first)
@@ -205,6 +223,6 @@ def _check(dropout: float, activation: object) -> None:
         message = f"activation is {activation!r}; wanted 'relu', 'gelu', a function or a layer."
         raise ArgumentError(message)
     parameters = getattr(activation, "parameters", None)
-    if callable(parameters) and any(True for _ in parameters()):
+    if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
         message = f"activation {activation!r} has parameters of its own; give the layer that states them, such as PReLU()."
         raise ArgumentError(message)

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import A, F, H, L
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError
 
 few = settings(max_examples=20, deadline=None)
 M = ps.dims("M")
@@ -155,3 +155,14 @@ def test_wrong_input(build: Any, error: type[Exception], words: str) -> None:
     """One clear error when the layer is built."""
     with pytest.raises(error, match=words):
         build()
+
+
+def test_what_comes_out() -> None:
+    """The layers keep the shape they take, however many there are, and refuse another width."""
+    shape = (2, 5, 8)
+    layer = ps.TransformerEncoderLayer(8, 2, 3)
+    assert layer.output_shape(shape) == ps.TransformerDecoderLayer(8, 2, 3).output_shape(shape) == shape
+    assert ps.Transformer(8, 2).output_shape(shape) == shape
+    assert ps.TransformerEncoder(layer, L).output_shape(shape) == shape
+    with pytest.raises(ShapeError, match="the last axis has 7 entries; wanted 8"):
+        ps.TransformerEncoder(layer, L).output_shape((2, 5, 7))

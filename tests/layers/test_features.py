@@ -1,0 +1,72 @@
+"""What goes in and what comes out on the last axes, against torch where it runs the layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from frameworks import imported
+
+import paramsym as ps
+from paramsym import A, B, D, E, F, H, K, S
+from paramsym.errors import ShapeError
+from paramsym.layers.features import over_features
+
+U = ps.dims("U")
+
+
+def test_trailing_axes_are_exchanged() -> None:
+    """Leading axes pass through, unknown ones included; trailing ones become the new ones."""
+    assert over_features((B, None, H), (H,), (F, 2)) == (B, None, F, 2)
+    assert over_features((B, S, A, D), (A, D), (H,)) == (B, S, H)
+    assert over_features((B, None), (H,)) == (B, None)
+
+
+def test_what_cannot_be_equal_is_refused() -> None:
+    """Numbers that differ, and symbols that differ by a number; other symbols may turn out equal."""
+    with pytest.raises(ShapeError, match="the last axis has 5 entries; wanted 4"):
+        over_features((2, 5), (4,))
+    with pytest.raises(ShapeError, match=r"the last axis has H \+ 1 entries; wanted H"):
+        over_features((2, H + 1), (H,))
+    with pytest.raises(ShapeError, match="at least 2 axes"):
+        over_features((4,), (2, 2))
+    assert over_features((2, H), (4,), (3,)) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("layer", "given", "expected"),
+    [
+        (ps.MultiHeadAttention(H, A), (B, S, H), (B, S, H)),
+        (ps.MultiHeadAttention(H, A, output_dim=F), (B, S, H), (B, S, F)),
+        (ps.MultiHeadAttention(H, A, output_dim=(E, F), dialect="keras"), (B, S, H), (B, S, E, F)),
+        (ps.DotProductAttention(), (B, S, H), (B, S, H)),
+        (ps.layers.attention.HeadProjection((H,), (A, D)), (B, S, H), (B, S, A, D)),
+        (ps.layers.attention.HeadNorm((D,)), (B, S, A, D), (B, S, A, D)),
+        (ps.AdditiveAttention(H, K, U), (B, S, H), (B, S, K)),
+        (ps.LatentAttention(H, A, 3, 4, 2, 5), (B, S, H), (B, S, H)),
+        (ps.FeedForward(H, F), (B, S, H), (B, S, H)),
+        (ps.GatedFeedForward(H, F), (B, S, H), (B, S, H)),
+        (ps.MixtureOfExperts(H, F, E, K), (B, S, H), (B, S, H)),
+        (ps.layers.experts.StackedExperts(H, F, E, K), (B, S, H), (B, S, H)),
+        (ps.layers.experts.PlainExpert(H, F), (B, S, H), (B, S, H)),
+        (ps.layers.experts.Router(H, E), (B, S, H), (B, S, E)),
+        (ps.FastFeedForward(H, F, D), (B, S, H), (B, S, F)),
+        (ps.Mamba(H), (B, S, H), (B, S, H)),
+        (ps.Mamba2(H, A), (B, S, H), (B, S, H)),
+        (ps.layers.mamba.CausalConv1d(H, K), (B, H, S), (B, H, S)),
+    ],
+    ids=str,
+)
+def test_symbols_in_symbols_out(layer: ps.Layer, given: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
+    """Each layer says what comes out for a batch of sequences of vectors."""
+    assert layer.output_shape(given) == expected
+
+
+def test_torch_agrees() -> None:
+    """What torch's modules return for real tensors has the shape stated here."""
+    torch = imported("torch")
+    taken = torch.zeros(2, 5, 8)
+    attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+    assert ps.MultiHeadAttention(8, 2).output_shape((2, 5, 8)) == tuple(attention(taken, taken, taken)[0].shape)
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 3, batch_first=True)
+    assert ps.TransformerEncoderLayer(8, 2, 3).output_shape((2, 5, 8)) == tuple(layer(taken).shape)
