@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from sympy import Integer
 
+from paramsym.render import text
+
 if TYPE_CHECKING:
     from paramsym.render.table import Cell, Table
 
@@ -25,5 +27,5 @@ def _cell(value: Cell) -> str | int:
     if isinstance(value, int | Integer):
         return int(value)
     if isinstance(value, tuple):
-        return f"({', '.join(map(str, value))})"
+        return text.cell(value)
     return "" if value is None else str(value)

@@ -77,7 +77,7 @@ def cell(value: Cell, letters: Letters) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return re.sub(r"(?<=[._])(?=\w)", r"\\allowbreak{}", escape(value).replace(r"\_", "\0")).replace("\0", r"\_")
+        return re.sub(r"(?<=[.\0])(?=\w)", r"\\allowbreak{}", escape(value).replace(r"\_", "\0")).replace("\0", r"\_")
     if isinstance(value, tuple):
         inside = ", ".join(expression(size, letters) for size in value)
         return rf"$({inside}{',' if len(value) == 1 else ''})$"
@@ -143,5 +143,5 @@ def _power(base: Expr, exponent: Expr, letters: Letters) -> str:
     if exponent == 1:
         return body
     power = expression(exponent, letters) if isinstance(exponent, Expr) else str(exponent)
-    grouped = body if isinstance(base, Symbol | Integer | Add) and "_" not in body else f"{{{body}}}"
+    grouped = body if isinstance(base, Symbol | Integer | Add) and "^" not in body else f"{{{body}}}"
     return f"{grouped}^{{{power}}}"

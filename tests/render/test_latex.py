@@ -1,0 +1,71 @@
+"""Expressions as a paper would write them."""
+
+from __future__ import annotations
+
+import pytest
+import sympy
+from sympy import Expr, Max, Rational, Symbol, ceiling, floor
+
+from paramsym import A, F, G, H, L, V, dims, per
+from paramsym.render.latex import escape, expression, integer, symbol
+from paramsym.render.table import Letters
+from paramsym.tabulate import PAPER
+
+d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (4 * H**2 + 4 * H, "4 H^{2} + 4 H"),
+        (12 * L * H**2 + 13 * L * H + V * H, "12 L H^{2} + 13 L H + V H"),
+        (H / A, r"\frac{H}{A}"),
+        (H**2 / A**2, r"\frac{H^{2}}{A^{2}}"),
+        (1 / A, r"\frac{1}{A}"),
+        (Rational(3, 2) * H, r"\frac{3 H}{2}"),
+        (H / 2 - A / 2, r"\frac{H}{2} - \frac{A}{2}"),
+        (H - 1, "H - 1"),
+        (1 - H, "1 - H"),
+        (-H, "-H"),
+        (-3, "-3"),
+        (109482240, "109{,}482{,}240"),
+        (d_model**2, r"d_{\text{model}}^{2}"),
+        (d_ff, r"d_{\text{ff}}"),
+        (x_1, "x_{1}"),
+        (width, r"\mathit{width}"),
+        (floor(H / 2), r"\left\lfloor \frac{H}{2} \right\rfloor"),
+        (ceiling(L / 2) ** 2, r"{\left\lceil \frac{L}{2} \right\rceil}^{2}"),
+        (2**L, "2^{L}"),
+        (2 ** (L - 1), "2^{L - 1}"),
+        (per(H, A), r"\frac{H}{A}"),
+        (sympy.Integer(0), "0"),
+    ],
+)
+def test_expressions(value: Expr | int, expected: str) -> None:
+    """Highest degree first, counts before widths, no raw underscores."""
+    assert expression(value, PAPER) == expected
+
+
+@pytest.mark.parametrize("value", [H / (A + G), (A + G) ** 2 / H, Max(H, d_model), 2**L * H / 3 - floor(F / (H + 1)), x_y_z**3])
+def test_braces_are_balanced(value: Expr) -> None:
+    """Whatever the expression, its groups close."""
+    written = expression(value, PAPER)
+    assert written.count("{") == written.count("}")
+    assert written.count(r"\left") == written.count(r"\right")
+    assert "_model}" in written or "d_model" not in written
+
+
+def test_order_of_letters_is_the_tables() -> None:
+    """A table may bring its own letters, forms and order."""
+    letters = Letters((("H", "h"), ("L", "\\ell")))
+    assert expression(L * H, letters) == r"h \ell"
+    assert expression(L * H, PAPER) == "L H"
+    assert symbol("H", letters) == "h"
+    assert symbol("beta_x", Letters()) == r"\mathit{beta}_{x}"
+
+
+def test_words_and_numbers() -> None:
+    """Everything LaTeX would read as a command is escaped; thousands are grouped."""
+    assert escape(r"a_b{c}$%#&~^\ ") == r"a\_b\{c\}\$\%\#\&\textasciitilde{}\textasciicircum{}\textbackslash{} "
+    assert integer(1234567) == "1{,}234{,}567"
+    assert expression(Symbol("x"), Letters()) == "x"

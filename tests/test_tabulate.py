@@ -1,0 +1,77 @@
+"""From a layer to a table."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import expand
+
+import paramsym as ps
+from paramsym import F, H, L, V, cat
+from paramsym.tabulate import formula_latex
+
+model = ps.Block(
+    embed=ps.Embedding(V, H),
+    blocks=ps.Repeat(ps.Block(up=ps.Dense(H, F), down=ps.Dense(F, H)), L),
+    head=ps.Dense(H, V, bias=False),
+)
+
+
+def test_one_row_per_tensor() -> None:
+    """Numbered copies stand once, with their number beside them; the rows add up to the total."""
+    table = model.table()
+    assert table.columns == ("tensor", "shape", "copies", "parameters")
+    assert table.rows[1] == ("blocks.{0..L-1}.up.weight", (F, H), L, F * H * L)
+    assert table.footer == ("total", None, None, model.params)
+    assert expand(sum(row[3] for row in table.rows)) == model.params
+    assert str(model.params) in table.caption
+
+
+def test_columns_without_content_are_left_out() -> None:
+    """No copies, no notes: no columns for them."""
+    assert ps.Dense(H, F).table().columns == ("tensor", "shape", "parameters")
+    assert "note" in ps.Dense(H, F).freeze().table().columns
+
+
+def test_notes_say_what_counts_differently() -> None:
+    """An alias adds nothing and says whose tensor it is; buffers and frozen tensors are marked."""
+    tied = ps.Tied(model, {"head.weight": "embed.weight"})
+    table = tied.table()
+    assert table.rows[-1] == ("head.weight", (V, H), None, None, "= embed.weight")
+    assert {row[-1] for row in model.freeze("embed").table().rows} == {"frozen", ""}
+    norm = ps.BatchNorm1d(H)
+    assert {row[-1] for row in norm.table(buffers=True).rows} == {"", "buffer"}
+    assert len(norm.table().rows) < len(norm.table(buffers=True).rows)
+
+
+def test_segments_have_rows() -> None:
+    """A fused tensor shows its parts."""
+    rows = ps.Dense(H, (cat(query=H, key=F),)).table().rows
+    assert [row[0] for row in rows[:2]] == ["weight [query]", "weight [key]"]
+    assert [row[1] for row in rows[:2]] == [(H, H), (F, H)]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_parts_to_a_depth(depth: int) -> None:
+    """The rows of any depth add up to the same total; numbers come with their share."""
+    symbolic, sized = model.table(depth), model.at(V=100, H=8, F=32, L=2).table(depth)
+    assert expand(sum(row[1] for row in symbolic.rows)) == model.params == symbolic.footer[1]
+    assert sized.columns == ("part", "parameters", "share")
+    assert sum(row[1] for row in sized.rows) == sized.footer[1]
+    assert sum(float(row[2].removesuffix(" %")) for row in sized.rows) == pytest.approx(100, abs=0.3)
+    assert symbolic.rows[0][0] == ("embed" if depth == 1 else "embed.weight")
+
+
+def test_nothing_to_show() -> None:
+    """A layer without tensors has a table without rows, in every format."""
+    table = ps.Sequential().table()
+    assert table.rows == ()
+    assert table.footer[-1] == 0
+    assert all((table.to_text(), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()))
+    assert ps.Sequential().table(1).footer[1] == 0
+    assert ps.Repeat(ps.Dense(2, 2), 0).table().rows == ()
+
+
+def test_formulas_in_the_shared_letters() -> None:
+    """The letters as their papers write them, highest degree first."""
+    assert formula_latex(model.params) == r"2 L F H + L F + L H + 2 V H"
+    assert formula_latex(0) == "0"
