@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -61,3 +63,18 @@ def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, tuple[int
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", tuple(value.shape)
+
+
+def assert_same_signature(ours: type, theirs: Callable[..., Any]) -> None:
+    """Check that one dict of arguments builds both: the same names, order and defaults; what is ours alone is keyword-only.
+
+    Where the weights lie (``device``, ``dtype``) and private arguments of the framework are left out.
+    """
+    mine = inspect.signature(ours).parameters
+    wanted = [argument for argument in inspect.signature(theirs).parameters.values() if argument.name not in {"device", "dtype"}]
+    public = [argument for argument in wanted if not argument.name.startswith("_")]
+    for argument in public:
+        assert mine[argument.name].default == argument.default, argument.name
+    positional = [argument.name for argument in itertools.takewhile(lambda argument: not argument.name.startswith("_"), wanted)]
+    positional = [name for name in positional if inspect.signature(theirs).parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY]
+    assert [name for name, argument in mine.items() if argument.kind is not inspect.Parameter.KEYWORD_ONLY] == positional

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sympy import Expr
 
@@ -13,6 +14,8 @@ from paramsym.keras._unbuilt import Shape
 from paramsym.layer import Layer
 from paramsym.layers import reshaping
 from paramsym.size import Dim
+
+_Entry = TypeVar("_Entry")
 
 
 def Flatten(data_format: str | None = None, *, input_shape: Shape | None = None, **base: object) -> Layer:
@@ -82,7 +85,7 @@ def Rescaling(scale: object, offset: object = 0.0, *, input_shape: Shape | None 
     return finished(reshaping.Identity(), base, "keras.Rescaling")
 
 
-def _listed(values: Sequence[int | Expr], name: str, where: str) -> tuple[int, ...]:
+def _listed(values: Sequence[_Entry], name: str, where: str) -> tuple[_Entry, ...]:
     if isinstance(values, str) or not isinstance(values, Sequence):
         message = f"{where}: {name} is {values!r}; wanted a tuple."
         raise ArgumentError(message)

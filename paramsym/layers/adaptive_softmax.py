@@ -54,18 +54,18 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         if self._divisor.is_positive is False:
             message = f"div_value is {self.div_value}; wanted a positive number."
             raise ArgumentError(message)
+        edges = (*self.cutoffs, self.n_classes)
+        for lower, upper in pairwise(edges):
+            step = canonical(upper - lower)
+            if isinstance(step, int) and step < 1:
+                message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
+                raise SizeError(message)
         for cluster, width in enumerate(self.widths):
             if isinstance(width, int) and width < 1:
                 message = (
                     f"in_features {self.in_features} divided by div_value {self.div_value}**{cluster + 1} leaves no width for cluster"
                     f" {cluster}; give fewer cutoffs or a smaller div_value."
                 )
-                raise SizeError(message)
-        edges = (*self.cutoffs, self.n_classes)
-        for lower, upper in pairwise(edges):
-            step = canonical(upper - lower)
-            if isinstance(step, int) and step < 1:
-                message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
                 raise SizeError(message)
 
     @property

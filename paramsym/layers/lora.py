@@ -42,7 +42,7 @@ class LoRA(Layer):
     change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
 
     Raises:
-        ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding; an option that Keras does not have.
+        ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding or with ``use_dora``; an option that Keras does not have.
         DivisibilityError: groups of a convolution that do not divide the rank.
 
     Reference: ``peft`` 0.21, ``LoraConfig`` and ``inject_adapter_in_model``; Keras: ``enable_lora``.
@@ -82,6 +82,9 @@ class LoRA(Layer):
             raise ArgumentError(message)
         if isinstance(self.base, ReversibleEmbedding) and not self.base.tie_weights:
             message = "base is a ReversibleEmbedding with tie_weights=False; Keras adapts a tied table only."
+            raise ArgumentError(message)
+        if self.lora_bias and self.use_dora:
+            message = "lora_bias=True together with use_dora=True; the reference takes one of them, not both."
             raise ArgumentError(message)
         if self.lora_bias and isinstance(self.base, Embedding):
             message = "lora_bias=True: an embedding's factors are bare tensors without a bias."
