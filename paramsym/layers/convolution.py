@@ -111,7 +111,7 @@ class _Transposed(_Convolution):
         padding = per_axis(self.output_padding, self.rank, "output_padding")
         stride = per_axis(self.stride, self.rank, "stride")
         for extra, step in zip(padding, stride, strict=True):
-            if self.dialect == "keras" and isinstance(extra, int) and isinstance(step, int) and extra >= step > 1:
+            if self.dialect == "keras" and isinstance(extra, int) and isinstance(step, int) and extra >= step:
                 message = f"output_padding {self.output_padding} is not less than stride {self.stride}."
                 raise ArgumentError(message)
 

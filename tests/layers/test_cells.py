@@ -1,0 +1,99 @@
+"""Recurrent cells against live torch, Keras and Flax."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+from frameworks import assert_same_as_torch, entries, imported, keras_weights
+from hypothesis import given, settings, strategies as st
+
+import paramsym as ps
+from paramsym import H
+from paramsym.errors import ArgumentError, SizeError
+
+i = ps.dims("i")
+CELLS = {"RNNCell": "SimpleRNNCell", "LSTMCell": "LSTMCell", "GRUCell": "GRUCell"}
+
+
+@pytest.mark.parametrize("name", CELLS)
+@settings(max_examples=8, deadline=None)
+@given(inputs=st.integers(1, 9), hidden=st.integers(1, 9), bias=st.booleans())
+def test_torch(name: str, inputs: int, hidden: int, *, bias: bool) -> None:
+    """The same tensors in the same order."""
+    nn = imported("torch").nn
+    assert_same_as_torch(getattr(ps, name)(inputs, hidden, bias), lambda: getattr(nn, name)(inputs, hidden, bias))
+
+
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("bias", [True, False])
+def test_keras(name: str, *, bias: bool) -> None:
+    """One bias instead of two; the axes turned."""
+    layers = imported("keras").layers
+    for more in ({"reset_after": False}, {"reset_after": True}) if name == "GRUCell" else ({},):
+        theirs = getattr(layers, CELLS[name])(4, use_bias=bias, **more)
+        assert entries(getattr(ps, name)(7, 4, bias, dialect="keras", **more)) == keras_weights(theirs, (None, 7))
+
+
+@pytest.mark.parametrize(
+    ("name", "linen_name"),
+    [("RNNCell", "SimpleCell"), ("LSTMCell", "LSTMCell"), ("LSTMCell", "OptimizedLSTMCell"), ("GRUCell", "GRUCell")],
+)
+def test_flax(name: str, linen_name: str) -> None:
+    """Dense layers per gate, in the order in which Flax makes them."""
+    linen, jax = imported("flax.linen"), imported("jax")
+    cell = getattr(linen, linen_name)(features=4)
+    inputs = jax.numpy.zeros((1, 7))
+    made = cell.init(jax.random.key(0), cell.initialize_carry(jax.random.key(0), inputs.shape), inputs)["params"]
+    theirs = [(f"{gate}.{tensor}", tuple(value.shape)) for gate, tensors in made.items() for tensor, value in tensors.items()]
+    ours = getattr(ps, name)(7, 4, dialect="flax")
+    assert [(entry.name, entry.tensor.sizes) for entry in ours.entries()] == theirs
+
+
+def test_gates_stand_in_the_ledger() -> None:
+    """Every gate is a line of its own, in the framework's order."""
+    assert [line.label for line in ps.LSTMCell(i, H, bias=False).ledger()][:4] == ["input", "forget", "cell", "output"]
+    assert [line.label for line in ps.GRUCell(i, H, bias=False).ledger()][:3] == ["reset", "update", "new"]
+    assert [line.label for line in ps.GRUCell(i, H, bias=False, dialect="keras").ledger()][:3] == ["update", "reset", "new"]
+
+
+def test_peepholes() -> None:
+    """Gers and Schmidhuber 2000: three diagonal matrices, whatever the storage."""
+    for bias in (True, False):
+        for dialect in ("torch", "keras"):
+            with_, without = (cell(i, H, bias, dialect=dialect) for cell in (ps.PeepholeLSTMCell, ps.LSTMCell))
+            assert with_.params - without.params == 3 * H
+    assert list(ps.PeepholeLSTMCell(3, 4, dialect="keras").shapes())[3:] == [
+        "input_gate_peephole_weights",
+        "forget_gate_peephole_weights",
+        "output_gate_peephole_weights",
+    ]
+
+
+@pytest.mark.parametrize("name", [*CELLS, "PeepholeLSTMCell"])
+def test_values(name: str) -> None:
+    """``at`` and repr give equal layers; the count is linear in the input."""
+    for dialect in ("torch", "keras"):
+        layer = getattr(ps, name)(i, H, dialect=dialect)
+        assert layer.at(i=3, H=5) == getattr(ps, name)(3, 5, dialect=dialect)
+        assert eval(repr(layer), {name: getattr(ps, name), "i": i, "H": H}) == layer
+        assert layer.params.diff(i, 2) == 0
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: ps.LSTMCell(3, 4, bias=False, dialect="flax"), ArgumentError),
+        (lambda: ps.GRUCell(3, 4, reset_after=False), ArgumentError),
+        (lambda: ps.GRUCell(3, 4, reset_after=False, dialect="flax"), ArgumentError),
+        (lambda: ps.RNNCell(3, 4, nonlinearity="sigmoid"), ArgumentError),
+        (lambda: ps.RNNCell(0, 4), SizeError),
+        (lambda: ps.PeepholeLSTMCell(3, 4, dialect="flax"), ArgumentError),
+    ],
+    ids=count(),
+)
+def test_errors(build: Any, error: type[Exception]) -> None:
+    """What a framework does not have is refused."""
+    with pytest.raises(error):
+        build()
