@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paramsym.keras._base import check_activation
 from paramsym.keras._common import channel_axis, finished, padding_word, per_axis_argument, recurrent_options
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -56,6 +57,8 @@ def ConvLSTM1D(
     >>> ConvLSTM1D(4, 3, input_shape=(None, 5, 10, 3)).params
     352
     """
+    check_activation(activation, "keras.ConvLSTM1D")
+    check_activation(recurrent_activation, "keras.ConvLSTM1D")
     arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     return _door("ConvLSTM1D", conv_lstm.ConvLSTM1d, arguments, base, options, input_shape)
@@ -101,6 +104,8 @@ def ConvLSTM2D(
     >>> ConvLSTM2D(4, 3, input_shape=(None, 5, 10, 10, 3)).params
     1024
     """
+    check_activation(activation, "keras.ConvLSTM2D")
+    check_activation(recurrent_activation, "keras.ConvLSTM2D")
     arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     return _door("ConvLSTM2D", conv_lstm.ConvLSTM2d, arguments, base, options, input_shape)
@@ -146,6 +151,8 @@ def ConvLSTM3D(
     >>> ConvLSTM3D(4, 3, input_shape=(None, 5, 10, 10, 10, 3)).params
     3040
     """
+    check_activation(activation, "keras.ConvLSTM3D")
+    check_activation(recurrent_activation, "keras.ConvLSTM3D")
     arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     return _door("ConvLSTM3D", conv_lstm.ConvLSTM3d, arguments, base, options, input_shape)

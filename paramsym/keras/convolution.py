@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.errors import ArgumentError
+from paramsym.keras._base import adapted, check_activation
 from paramsym.keras._common import channel_axis, check_window, finished, padding_word, per_axis_argument
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import convolution
-from paramsym.layers.conv_lora import ConvLoRA
 from paramsym.size import Count, Dim
 
 
@@ -51,6 +50,7 @@ def Conv1D(
     >>> Conv1D(8, 3, input_shape=(None, 10, 3)).params
     80
     """
+    check_activation(activation, "keras.Conv1D")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
     lora = _Lora(lora_rank, kernel_constraint)
     return _door("Conv1D", convolution.Conv1d, arguments, base, input_shape, lora)
@@ -89,6 +89,7 @@ def Conv2D(
     >>> Conv2D(8, 3, input_shape=(None, 10, 10, 3)).params
     224
     """
+    check_activation(activation, "keras.Conv2D")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
     lora = _Lora(lora_rank, kernel_constraint)
     return _door("Conv2D", convolution.Conv2d, arguments, base, input_shape, lora)
@@ -127,6 +128,7 @@ def Conv3D(
     >>> Conv3D(8, 3, input_shape=(None, 10, 10, 10, 3)).params
     656
     """
+    check_activation(activation, "keras.Conv3D")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
     lora = _Lora(lora_rank, kernel_constraint)
     return _door("Conv3D", convolution.Conv3d, arguments, base, input_shape, lora)
@@ -161,6 +163,7 @@ def Conv1DTranspose(
     >>> Conv1DTranspose(8, 3, input_shape=(None, 10, 3)).params
     80
     """
+    check_activation(activation, "keras.Conv1DTranspose")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding)
     return _door("Conv1DTranspose", convolution.ConvTranspose1d, arguments, base, input_shape)
 
@@ -194,6 +197,7 @@ def Conv2DTranspose(
     >>> Conv2DTranspose(8, 3, input_shape=(None, 10, 10, 3)).params
     224
     """
+    check_activation(activation, "keras.Conv2DTranspose")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding)
     return _door("Conv2DTranspose", convolution.ConvTranspose2d, arguments, base, input_shape)
 
@@ -227,6 +231,7 @@ def Conv3DTranspose(
     >>> Conv3DTranspose(8, 3, input_shape=(None, 10, 10, 10, 3)).params
     656
     """
+    check_activation(activation, "keras.Conv3DTranspose")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding)
     return _door("Conv3DTranspose", convolution.ConvTranspose3d, arguments, base, input_shape)
 
@@ -265,9 +270,6 @@ def _door(
     where = f"keras.{name}"
     axis = channel_axis(given.data_format, where)
     transposed = name.endswith("Transpose")
-    if lora.rank and lora.constraint is not None:
-        message = f"{where}: lora_rank and kernel_constraint exclude each other; drop one of them."
-        raise ArgumentError(message)
     named: dict[str, Any] = {
         "stride": per_axis_argument(given.strides, kind.rank, "strides", where),
         "padding": padding_word(given.padding, where, causal=kind.rank == 1 and not transposed),
@@ -288,6 +290,6 @@ def _door(
         layer = kind(axis_size(checked, axis, where), given.filters, kernel, **named)
         if not transposed:
             check_window(checked, axis, layer, where)
-        return finished(ConvLoRA(layer, lora.rank) if lora.rank else layer, base, where)
+        return finished(adapted(layer, lora.rank, lora.constraint, where), base, where)
 
     return door(name, build, input_shape, base)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from paramsym.errors import ArgumentError
+from paramsym.keras._base import check_activation
 from paramsym.keras._common import finished, recurrent_options
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -51,6 +52,7 @@ def SimpleRNN(
     >>> SimpleRNN(4, input_shape=(None, 10, 8)).params
     52
     """
+    check_activation(activation, "keras.SimpleRNN")
     base.pop("zero_output_for_mask", None)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     build = partial(_build, "SimpleRNN", recurrent.RNN, units, base, rank=3, bias=use_bias)
@@ -85,6 +87,7 @@ def SimpleRNNCell(
     >>> SimpleRNNCell(4, input_shape=(None, 8)).params
     52
     """
+    check_activation(activation, "keras.SimpleRNNCell")
     build = partial(_build, "SimpleRNNCell", cells.RNNCell, units, base, bias=use_bias)
     return door("SimpleRNNCell", build, input_shape, base)
 
@@ -126,6 +129,8 @@ def LSTM(
     >>> LSTM(4, input_shape=(None, 10, 8)).params
     208
     """
+    check_activation(activation, "keras.LSTM")
+    check_activation(recurrent_activation, "keras.LSTM")
     base.pop("implementation", None)
     base.pop("zero_output_for_mask", None)
     _check_cudnn(use_cudnn, "LSTM")
@@ -164,6 +169,8 @@ def LSTMCell(
     >>> LSTMCell(4, input_shape=(None, 8)).params
     208
     """
+    check_activation(activation, "keras.LSTMCell")
+    check_activation(recurrent_activation, "keras.LSTMCell")
     base.pop("implementation", None)
     build = partial(_build, "LSTMCell", cells.LSTMCell, units, base, bias=use_bias)
     return door("LSTMCell", build, input_shape, base)
@@ -208,6 +215,8 @@ def GRU(
     >>> GRU(4, input_shape=(None, 10, 8)).params
     168
     """
+    check_activation(activation, "keras.GRU")
+    check_activation(recurrent_activation, "keras.GRU")
     base.pop("implementation", None)
     base.pop("zero_output_for_mask", None)
     _check_cudnn(use_cudnn, "GRU")
@@ -248,6 +257,8 @@ def GRUCell(
     >>> GRUCell(4, input_shape=(None, 8)).params
     168
     """
+    check_activation(activation, "keras.GRUCell")
+    check_activation(recurrent_activation, "keras.GRUCell")
     base.pop("implementation", None)
     build = partial(_build, "GRUCell", cells.GRUCell, units, base, bias=use_bias, reset_after=reset_after)
     return door("GRUCell", build, input_shape, base)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paramsym.keras._base import check_activation
 from paramsym.keras._common import channel_axis, check_window, finished, padding_word, per_axis_argument
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -44,6 +45,7 @@ def DepthwiseConv1D(
     >>> DepthwiseConv1D(3, depth_multiplier=2, input_shape=(None, 10, 3)).params
     24
     """
+    check_activation(activation, "keras.DepthwiseConv1D")
     arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
     return _door("DepthwiseConv1D", separable.DepthwiseConv1d, arguments, base, input_shape)
 
@@ -76,6 +78,7 @@ def DepthwiseConv2D(
     >>> DepthwiseConv2D(3, depth_multiplier=2, input_shape=(None, 10, 10, 3)).params
     60
     """
+    check_activation(activation, "keras.DepthwiseConv2D")
     arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
     return _door("DepthwiseConv2D", separable.DepthwiseConv2d, arguments, base, input_shape)
 
@@ -112,6 +115,7 @@ def SeparableConv1D(
     >>> SeparableConv1D(8, 3, input_shape=(None, 10, 3)).params
     41
     """
+    check_activation(activation, "keras.SeparableConv1D")
     arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
     return _door("SeparableConv1D", separable.SeparableConv1d, arguments, base, input_shape, filters)
 
@@ -148,6 +152,7 @@ def SeparableConv2D(
     >>> SeparableConv2D(8, 3, input_shape=(None, 10, 10, 3)).params
     59
     """
+    check_activation(activation, "keras.SeparableConv2D")
     arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
     return _door("SeparableConv2D", separable.SeparableConv2d, arguments, base, input_shape, filters)
 

@@ -91,6 +91,7 @@ def test_kerass_signature(name: str) -> None:
         ("Conv2D", {"filters": 4, "kernel_size": 5, "dilation_rate": 2}, (None, 8, 8, 3)),
         ("Conv2D", {"filters": 4, "kernel_size": 3}, (None, 8, 8, None)),
         ("Conv2D", {"filters": 4, "kernel_size": 3, "kernels": 2}, (None, 8, 8, 3)),
+        ("Conv2D", {"filters": 4, "kernel_size": 3, "activation": "bent"}, (None, 8, 8, 3)),
         ("Conv2D", {"filters": 4, "kernel_size": 3, "trainable": 1}, (None, 8, 8, 3)),
         ("Conv2DTranspose", {"filters": 4, "kernel_size": 3, "output_padding": 1}, (None, 8, 8, 3)),
         ("Conv2DTranspose", {"filters": 4, "kernel_size": 3, "groups": 2}, (None, 8, 8, 4)),
@@ -111,10 +112,14 @@ def test_what_keras_refuses(name: str, named: dict[str, Any], shape: tuple[int |
         getattr(ps.keras, name)(**named, input_shape=shape)
 
 
-def test_low_rank_update_excludes_a_constraint() -> None:
-    """Keras says so when it builds the layer; we say so at once."""
-    with pytest.raises(ParamsymError, match="exclude each other"):
-        ps.keras.Conv1D(4, 3, kernel_constraint="non_neg", lora_rank=2)
+def test_low_rank_factors() -> None:
+    """They cost r*(k*k*c + f), and beside them only the bias is trained; a constraint excludes them, in Keras as well."""
+    C, F, K, R = ps.C, ps.F, ps.K, ps.R
+    plain, adapted = (ps.keras.Conv2D(F, K, lora_rank=rank, input_shape=(None, 8, 8, C)) for rank in (None, R))
+    assert (adapted.params - plain.params).expand() == (R * (C * K**2 + F)).expand()
+    assert adapted.trainable == (R * (C * K**2 + F) + F).expand()
+    with pytest.raises(ParamsymError, match="not both"):
+        ps.keras.Conv1D(4, 3, kernel_constraint="non_neg", lora_rank=2, input_shape=(None, 8, 3))
 
 
 def test_same_value_as_the_layer() -> None:

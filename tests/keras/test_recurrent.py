@@ -76,6 +76,7 @@ def test_kerass_signature(name: str) -> None:
         ("LSTM", {"units": 4.0}, (None, 5, 8)),
         ("LSTM", {"units": 4}, (None, 5, None)),
         ("LSTM", {"units": 4, "use_cudnn": "never"}, (None, 5, 8)),
+        ("LSTM", {"units": 4, "recurrent_activation": "bent"}, (None, 5, 8)),
         ("LSTM", {"units": 4, "layers": 2}, (None, 5, 8)),
         ("SimpleRNN", {"units": 4, "implementation": 2}, (None, 5, 8)),
         ("SimpleRNNCell", {"units": 4, "implementation": 2}, (None, 8)),
