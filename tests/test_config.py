@@ -1,0 +1,339 @@
+"""From config.json to a model: what is read, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from recorded import rows
+from sympy import floor
+
+import paramsym as ps
+from paramsym import A, F, H, L, N, P, T, V
+from paramsym.errors import ConfigError, ParamsymWarning
+from paramsym.layer import Layer
+from paramsym.models import family_of, model_types
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "bert-base-uncased"
+SMALL = {"model_type": "bert", "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 5}
+
+
+def refused(source: Any, words: str, **named: Any) -> None:
+    """Check that a source gives one ConfigError with these words."""
+    with pytest.raises(ConfigError) as caught:
+        ps.from_config(source, **named)
+    assert words in str(caught.value)
+    assert len(str(caught.value)) < 1500
+
+
+# What is read -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "source",
+    [EXAMPLE, EXAMPLE / "config.json", str(EXAMPLE), json.loads((EXAMPLE / "config.json").read_text("utf-8"))],
+    ids=["directory", "file", "string", "dictionary"],
+)
+def test_sources(source: Any) -> None:
+    """A directory, a file, a string or a dictionary: the real bert-base-uncased, as the class it names and as the base model."""
+    model = ps.from_config(source, strict=True)
+    assert model.count == 109_514_298
+    base = ps.from_config(source, architecture="BertModel", strict=True)
+    assert base.count == base.params == 109_482_240
+    assert base.formula == 2 * F * H * L + F * L + 4 * H**2 * L + H**2 + 9 * H * L + H * P + H * T + H * V + 3 * H
+    assert base.sizes == {V: 30522, H: 768, L: 12, A: 12, F: 3072, P: 512, T: 2}
+    assert base == ps.models.Bert().at("bert-base-uncased")
+
+
+def test_missing_keys_have_the_references_defaults() -> None:
+    """The least configuration is the reference's default model."""
+    assert ps.from_config({"model_type": "bert"}).count == 109_482_240
+    assert ps.from_config({"model_type": "gpt2"}).count == 124_439_808
+    assert ps.from_config({"model_type": "vit"}).count == 86_389_248
+
+
+def test_architecture() -> None:
+    """The argument goes before the configuration's first, which goes before the family's base class."""
+    assert ps.from_config({**SMALL, "architectures": ["BertForMaskedLM", "BertModel"]}).architecture == "BertForMaskedLM"
+    assert ps.from_config({**SMALL, "architectures": ["BertForMaskedLM"]}, "BertModel").architecture == "BertModel"
+    assert ps.from_config({**SMALL, "architectures": []}).architecture == "BertModel"
+    assert ps.from_config({**SMALL, "architectures": None}).architecture == "BertModel"
+
+
+def test_model_type_from_the_class() -> None:
+    """A configuration from before model_type is known by its class."""
+    assert ps.from_config({"architectures": ["GPT2LMHeadModel"]}).count == 124_439_808
+    assert ps.from_config({}, "ViTModel").count == 86_389_248
+    refused({}, "the configuration has no model_type; known are bert, gpt2, vit.")
+    refused({"architectures": ["AbacusModel"]}, "the configuration has no model_type")
+
+
+@pytest.mark.parametrize(
+    ("labels", "count"),
+    [
+        ({}, 2),
+        ({"id2label": None}, 2),
+        ({"num_labels": 5}, 5),
+        ({"num_labels": None, "id2label": {"0": "a", "1": "b", "2": "c"}}, 3),
+        ({"id2label": {0: "a"}}, 1),
+        ({"num_labels": 4, "id2label": {"0": "a"}}, 4),
+        ({"id2label": {"1": "a", "01": "b"}}, 1),
+        ({"_num_labels": 7}, 2),
+    ],
+)
+def test_labels(labels: dict[str, Any], count: int) -> None:
+    """Labels are read in one place, with the reference's precedence."""
+    model = ps.from_config({**SMALL, **labels}, "BertForSequenceClassification", strict=True)
+    assert model.sizes[N] == count
+    assert model.shapes()["classifier.weight"] == (count, 8)
+    assert N not in ps.from_config({**SMALL, **labels}, "BertForMaskedLM").sizes
+
+
+def test_letters_with_one_value() -> None:
+    """Sizes that coincide stay apart in the formula."""
+    config = {**SMALL, "hidden_size": 2, "num_hidden_layers": 2, "vocab_size": 2, "max_position_embeddings": 2, "intermediate_size": 2}
+    model = ps.from_config(config)
+    assert model.formula == ps.models.Bert().params
+    assert model.count == int(model.formula.xreplace(dict.fromkeys((V, H, L, A, F, P, T), 2)))
+
+
+def test_structure_from_sizes() -> None:
+    """Where a size decides about structure, the formula is the one for these sizes."""
+    assert ps.from_config({"model_type": "gpt2"}).formula == ps.models.Gpt2().params
+    assert F in ps.from_config({"model_type": "gpt2", "n_inner": 4 * 768}).sizes
+    assert ps.from_config({"model_type": "gpt2", "n_inner": 4 * 768}).count == 124_439_808
+    plain = ps.from_config({"model_type": "vit"})
+    assert plain.formula == ps.models.Vit().params
+    assert ps.from_config({"model_type": "vit", "pooler_output_size": 768}).formula == plain.formula
+    assert ps.from_config({"model_type": "vit", "pooler_output_size": 9}).formula != plain.formula
+    rounded = ps.from_config({"model_type": "vit", "image_size": 225, "hidden_size": 770, "intermediate_size": 9})
+    assert rounded.formula.has(floor)
+    assert rounded.shapes()["layers.0.attention.q_proj.weight"] == (768, 770)
+    assert rounded.shapes()["embeddings.position_embeddings"] == (1, 197, 770)
+    none = ps.from_config({"model_type": "vit", "num_labels": 0}, "ViTForImageClassification")
+    assert "classifier.weight" not in none.shapes()
+
+
+def test_other_spelling() -> None:
+    """GPT-2's keys have a common spelling, which the reference lets win."""
+    assert ps.from_config({"model_type": "gpt2", "hidden_size": 12, "n_embd": 24}).sizes[H] == 12
+
+
+def test_depth_costs_nothing() -> None:
+    """A configuration with very many layers is counted at once."""
+    model = ps.from_config({**SMALL, "num_hidden_layers": 10**9})
+    assert model.count == int(model.formula.xreplace(model.sizes))
+    assert ps.from_config({**SMALL, "num_hidden_layers": 0}).count > 0
+
+
+# What is not known ------------------------------------------------------------------------------------------------------------
+
+
+def test_unknown_keys() -> None:
+    """A key nobody here knows is warned about where the user stands, and refused when asked to be strict."""
+    with pytest.warns(ParamsymWarning, match=r"keys that bert does not know were not taken into account: abacus, 'a\\xe9 b'\.$") as caught:
+        ps.from_config({**SMALL, "abacus": 1, "aé b": 2})
+    assert caught[0].filename == __file__
+    refused({**SMALL, "abacus": 1}, "bert does not know these config keys: abacus.", strict=True)
+    refused({**SMALL, **{f"k{i}": i for i in range(99)}}, "k11, ... (99 in all).", strict=True)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"position_embedding_type": "relative_key"}, {"is_encoder_decoder": True}, {"pruned_heads": {"0": [1]}}, {"embedding_size": 3}]
+)
+def test_keys_that_could_matter(odd: dict[str, Any]) -> None:
+    """A key that changes nothing at its usual value is not passed over at another."""
+    refused({**SMALL, **odd}, f"does not know these config keys: {next(iter(odd))}", strict=True)
+    with pytest.warns(ParamsymWarning):
+        ps.from_config({**SMALL, **odd})
+
+
+def test_layers_of_their_own() -> None:
+    """Sizes layer by layer would change the count, so they are refused, strict or not."""
+    refused({**SMALL, "per_layer_config": {"0": {"intermediate_size": 7}}}, "per_layer_config")
+
+
+def test_unknown_family_and_class() -> None:
+    """The message lists what is known."""
+    refused({"model_type": "abacus"}, "model_type 'abacus' is not known; known are bert, gpt2, vit.")
+    refused({"model_type": 3}, "model_type is 3 (int); wanted a string such as 'bert'.")
+    refused({"model_type": "é" * 500}, "is not known; known are bert, gpt2, vit.")
+    refused(SMALL, "architecture 'GPT2Model' is not one of bert's, which are BertModel,", architecture="GPT2Model")
+    refused({**SMALL, "architectures": ["MyBert"]}, "architecture 'MyBert' is not one of bert's")
+    refused({**SMALL, "architectures": [7]}, "architecture 7 (int) is not one of bert's")
+    refused({**SMALL, "architectures": "BertModel"}, "architectures is 'BertModel' (str); wanted a list of class names.")
+
+
+# What is wrong ----------------------------------------------------------------------------------------------------------------
+
+
+WRONG = (0, -1, 1.5, 768.0, float("nan"), float("inf"), True, "768", None, [768], {}, 2**63, 10**5000)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=range(len(WRONG)))
+def test_wrong_sizes(wrong: Any) -> None:
+    """Nothing but a whole number in range is a size; nothing is rounded or read."""
+    refused({**SMALL, "hidden_size": wrong}, "hidden_size is ")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"hidden_size": 786, "num_attention_heads": 12}, "hidden_size 786 is not divisible by num_attention_heads 12 (786 = 65*12 + 6)."),
+        ({"is_decoder": 1}, "is_decoder is 1 (int); wanted true or false."),
+        ({"tie_word_embeddings": None}, "tie_word_embeddings is null; wanted true or false."),
+        ({"hidden_act": "gulu"}, "hidden_act is 'gulu', which names no activation"),
+        ({"hidden_act": 3}, "hidden_act is 3 (int); wanted a string."),
+        ({"add_cross_attention": True}, "needs is_decoder=True"),
+        ({"num_labels": -1}, "num_labels is -1"),
+        ({"id2label": ["a"]}, "id2label is ['a'] (list); wanted an object from numbers to labels."),
+        ({"id2label": {"a": 1}}, "id2label has the key 'a' (str); wanted whole numbers."),
+        ({"id2label": {None: 1}}, "id2label has the key null"),
+        ({"id2label": {"9" * 5000: 1}}, "id2label has the key"),
+        ({"num_labels": 0, "architectures": ["BertForTokenClassification"]}, "num_labels"),
+        ({3: 4}, "the configuration has the key 3 (int); keys are strings."),
+    ],
+)
+def test_wrong_values(change: dict[Any, Any], words: str) -> None:
+    """Each wrong value is one error that names the key."""
+    refused({**SMALL, "architectures": ["BertForSequenceClassification"], **change}, words)
+
+
+def test_wrong_vit() -> None:
+    """Pairs and patches are checked, too."""
+    refused({"model_type": "vit", "image_size": [1, 2, 3]}, "image_size has 3 entries; wanted a whole number or two of them")
+    refused({"model_type": "vit", "image_size": 8}, "image_size 8 is less than patch_size 16; not one patch fits.")
+    refused({"model_type": "vit", "num_attention_heads": 1000}, "hidden_size 768 is not divisible by num_attention_heads 1000")
+
+
+# Files from strangers ---------------------------------------------------------------------------------------------------------
+
+
+def written(directory: Path, content: bytes) -> Path:
+    """Write a config.json."""
+    (directory / "config.json").write_bytes(content)
+    return directory / "config.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is not JSON: line 1, column 1"),
+        (b"{", "is not JSON"),
+        (b"[1]", "holds [1] (list); wanted one JSON object."),
+        (b"null", "holds null; wanted one JSON object."),
+        (b'{"model_type": "bert", "model_type": "vit"}', "the key 'model_type' stands twice."),
+        (b'{"model_type": "bert", "id2label": {"0": 1, "0": 2}}', "the key '0' stands twice."),
+        (b'{"model_type": "b\xff"}', "is not UTF-8: byte 17"),
+        (b'{"model_type": "bert", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+        (b'{"model_type": "bert", "vocab_size": 1' + b"0" * 5000 + b"}", "a number with too many digits"),
+        (b'{"model_type": "bert", "vocab_size": NaN}', "vocab_size is nan (float)"),
+        (b'{"model_type": "bert", "vocab_size": 1e999}', "vocab_size is inf (float)"),
+        (b'{"a": "' + b"x" * (16 * 2**20) + b'"}', "has more than 16 MiB"),
+    ],
+    ids=["empty", "open", "list", "null", "twice", "twice-inside", "bytes", "deep", "digits", "nan", "inf", "long"],
+)
+def test_bad_files(tmp_path: Path, content: bytes, words: str) -> None:
+    """Whatever a file holds, what is wrong with it is one clear error."""
+    refused(written(tmp_path, content), words)
+
+
+def test_good_files(tmp_path: Path) -> None:
+    """A byte order mark, and numbers that are no JSON in keys that do not matter, are read as the reference reads them."""
+    assert ps.from_config(written(tmp_path, b'\xef\xbb\xbf{"model_type": "bert", "layer_norm_eps": Infinity}')).count == 109_482_240
+
+
+def test_no_file(tmp_path: Path) -> None:
+    """A path to nothing, a directory without a configuration, a path that no system takes."""
+    refused(tmp_path / "none", "there is no file or directory ")
+    refused(tmp_path, "holds no config.json.")
+    refused("bert-base-uncased", "there is no file or directory 'bert-base-uncased'.")
+    refused("a\0b", "'a\\x00b'")
+    refused("x" * 10_000, "")
+    refused(b"config.json", "a configuration is a dictionary or a path, not b'config.json' (bytes).")
+    refused(None, "a configuration is a dictionary or a path, not null.")
+    refused(7, "not 7 (int).")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a system with named pipes")
+def test_pipe(tmp_path: Path) -> None:
+    """A pipe, which might never end, is no file."""
+    os.mkfifo(tmp_path / "pipe")
+    refused(tmp_path / "pipe", "there is no file or directory")
+
+
+def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that vanishes or fails while it is read says so."""
+    path = written(tmp_path, b"{}")
+
+    def fail(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(Path, "open", fail)
+    refused(path, "cannot be read: OSError.")
+
+
+# Ten thousand ways to be wrong ------------------------------------------------------------------------------------------------
+
+KEYS = sorted(
+    {
+        "model_type",
+        "architectures",
+        "num_labels",
+        "id2label",
+        "per_layer_config",
+        "abacus",
+        *(key for model_type in model_types() for key in (*family_of(model_type).keys, *family_of(model_type).aliases)),
+    }
+)
+NUMBERS = st.integers(-5, 70) | st.integers(-(2**70), 2**70) | st.just(10**1000) | st.floats() | st.booleans()
+JUNK = st.recursive(
+    st.none() | NUMBERS | st.text(max_size=9) | st.sampled_from(["gelu", "prelu", "BertModel", "GPT2DoubleHeadsModel", "attn"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+BASES = [
+    {**row["config"], "architectures": [row["model_class"]]} for row in rows("hf_random") if row["config"]["model_type"] in model_types()
+]
+
+
+def outcome(source: Any) -> Layer | str:
+    """Return the model, or the one error's words; any other error is the test's failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ParamsymWarning)
+        try:
+            return ps.from_config(source)
+        except ConfigError as error:
+            words = str(error)
+    assert 0 < len(words) < 1500
+    return words
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    base=st.sampled_from(BASES),
+    changes=st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=6), JUNK, max_size=4),
+    removed=st.sets(st.sampled_from(KEYS), max_size=3),
+)
+def test_mutated(base: dict[str, Any], changes: dict[str, Any], removed: set[str]) -> None:
+    """A mutated configuration gives a model with a whole count, or one error of this library."""
+    config = {key: value for key, value in {**base, **changes}.items() if key not in removed}
+    model = outcome(config)
+    if isinstance(model, Layer):
+        assert model.count > 0
+        assert not model.params.free_symbols
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(base=st.sampled_from(BASES), cut=st.integers(0, 400), junk=st.binary(max_size=6))
+def test_mutated_bytes(tmp_path: Path, base: dict[str, Any], cut: int, junk: bytes) -> None:
+    """A file with foreign bytes in it gives a model or one error."""
+    content = json.dumps(base).encode()
+    path = written(tmp_path, content[:cut] + junk + content[cut + len(junk) :])
+    model = outcome(path)
+    assert not isinstance(model, Layer) or model.count > 0
