@@ -10,229 +10,238 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # what typing has, without importing it
 if TYPE_CHECKING:
-    from paramsym.analysis.answers import Answer as Answer
-    from paramsym.analysis.answers import Reading as Reading
-    from paramsym.analysis.answers import Reconciliation as Reconciliation
-    from paramsym.analysis.conventions import Convention as Convention
-    from paramsym.analysis.conventions import Conventions as Conventions
-    from paramsym.analysis.conventions import conventions as conventions
-    from paramsym.analysis.explain import Explanation as Explanation
-    from paramsym.analysis.explain import explain as explain
+    from paramsym.analysis.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
+    from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
+    from paramsym.analysis.explain import Explanation as Explanation, explain as explain
     from paramsym.analysis.reconcile import reconcile as reconcile
-    from paramsym.compose import Block as Block
-    from paramsym.compose import Repeat as Repeat
-    from paramsym.compose import Residual as Residual
-    from paramsym.compose import Runs as Runs
-    from paramsym.compose import Sequential as Sequential
-    from paramsym.compose import Shared as Shared
-    from paramsym.compose import Tied as Tied
+    from paramsym.compose import (
+        Block as Block,
+        Repeat as Repeat,
+        Residual as Residual,
+        Runs as Runs,
+        Sequential as Sequential,
+        Shared as Shared,
+        Tied as Tied,
+    )
     from paramsym.config import from_config as from_config
-    from paramsym.layer import Layer as Layer
-    from paramsym.layer import Part as Part
-    from paramsym.layer import Tensor as Tensor
-    from paramsym.layers.activation import Activation as Activation
-    from paramsym.layers.activation import CELU as CELU
-    from paramsym.layers.activation import ELU as ELU
-    from paramsym.layers.activation import GELU as GELU
-    from paramsym.layers.activation import GLU as GLU
-    from paramsym.layers.activation import Hardshrink as Hardshrink
-    from paramsym.layers.activation import Hardsigmoid as Hardsigmoid
-    from paramsym.layers.activation import Hardswish as Hardswish
-    from paramsym.layers.activation import Hardtanh as Hardtanh
-    from paramsym.layers.activation import LeakyReLU as LeakyReLU
-    from paramsym.layers.activation import LogSigmoid as LogSigmoid
-    from paramsym.layers.activation import LogSoftmax as LogSoftmax
-    from paramsym.layers.activation import Mish as Mish
-    from paramsym.layers.activation import PReLU as PReLU
-    from paramsym.layers.activation import RReLU as RReLU
-    from paramsym.layers.activation import ReLU as ReLU
-    from paramsym.layers.activation import ReLU6 as ReLU6
-    from paramsym.layers.activation import SELU as SELU
-    from paramsym.layers.activation import SiLU as SiLU
-    from paramsym.layers.activation import Sigmoid as Sigmoid
-    from paramsym.layers.activation import Softmax as Softmax
-    from paramsym.layers.activation import Softmax2d as Softmax2d
-    from paramsym.layers.activation import Softmin as Softmin
-    from paramsym.layers.activation import Softplus as Softplus
-    from paramsym.layers.activation import Softshrink as Softshrink
-    from paramsym.layers.activation import Softsign as Softsign
-    from paramsym.layers.activation import Tanh as Tanh
-    from paramsym.layers.activation import Tanhshrink as Tanhshrink
-    from paramsym.layers.activation import Threshold as Threshold
+    from paramsym.layer import Layer as Layer, Part as Part, Tensor as Tensor
+    from paramsym.layers.activation import (
+        CELU as CELU,
+        ELU as ELU,
+        GELU as GELU,
+        GLU as GLU,
+        SELU as SELU,
+        Activation as Activation,
+        Hardshrink as Hardshrink,
+        Hardsigmoid as Hardsigmoid,
+        Hardswish as Hardswish,
+        Hardtanh as Hardtanh,
+        LeakyReLU as LeakyReLU,
+        LogSigmoid as LogSigmoid,
+        LogSoftmax as LogSoftmax,
+        Mish as Mish,
+        PReLU as PReLU,
+        ReLU as ReLU,
+        ReLU6 as ReLU6,
+        RReLU as RReLU,
+        Sigmoid as Sigmoid,
+        SiLU as SiLU,
+        Softmax as Softmax,
+        Softmax2d as Softmax2d,
+        Softmin as Softmin,
+        Softplus as Softplus,
+        Softshrink as Softshrink,
+        Softsign as Softsign,
+        Tanh as Tanh,
+        Tanhshrink as Tanhshrink,
+        Threshold as Threshold,
+    )
     from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
     from paramsym.layers.additive_attention import AdditiveAttention as AdditiveAttention
-    from paramsym.layers.attention import DotProductAttention as DotProductAttention
-    from paramsym.layers.attention import HeadNorm as HeadNorm
-    from paramsym.layers.attention import HeadProjection as HeadProjection
-    from paramsym.layers.attention import MultiHeadAttention as MultiHeadAttention
-    from paramsym.layers.attention import MultiHeadAttention as MultiheadAttention
-    from paramsym.layers.batch_norm import BatchNorm1d as BatchNorm1d
-    from paramsym.layers.batch_norm import BatchNorm2d as BatchNorm2d
-    from paramsym.layers.batch_norm import BatchNorm3d as BatchNorm3d
-    from paramsym.layers.batch_norm import InstanceNorm1d as InstanceNorm1d
-    from paramsym.layers.batch_norm import InstanceNorm2d as InstanceNorm2d
-    from paramsym.layers.batch_norm import InstanceNorm3d as InstanceNorm3d
-    from paramsym.layers.batch_norm import SyncBatchNorm as SyncBatchNorm
-    from paramsym.layers.cells import GRUCell as GRUCell
-    from paramsym.layers.cells import LSTMCell as LSTMCell
-    from paramsym.layers.cells import PeepholeLSTMCell as PeepholeLSTMCell
-    from paramsym.layers.cells import RNNCell as RNNCell
-    from paramsym.layers.conv_lora import ConvLoRA as ConvLoRA
-    from paramsym.layers.conv_lstm import ConvLSTM1d as ConvLSTM1d
-    from paramsym.layers.conv_lstm import ConvLSTM2d as ConvLSTM2d
-    from paramsym.layers.conv_lstm import ConvLSTM3d as ConvLSTM3d
-    from paramsym.layers.convolution import Conv1d as Conv1d
-    from paramsym.layers.convolution import Conv2d as Conv2d
-    from paramsym.layers.convolution import Conv3d as Conv3d
-    from paramsym.layers.convolution import ConvTranspose1d as ConvTranspose1d
-    from paramsym.layers.convolution import ConvTranspose2d as ConvTranspose2d
-    from paramsym.layers.convolution import ConvTranspose3d as ConvTranspose3d
-    from paramsym.layers.dense import Bilinear as Bilinear
-    from paramsym.layers.dense import Dense as Dense
-    from paramsym.layers.dense import Dense as Linear
-    from paramsym.layers.dense import EinsumDense as EinsumDense
-    from paramsym.layers.dense import TransposedDense as TransposedDense
-    from paramsym.layers.dropout import AlphaDropout as AlphaDropout
-    from paramsym.layers.dropout import Dropout as Dropout
-    from paramsym.layers.dropout import Dropout1d as Dropout1d
-    from paramsym.layers.dropout import Dropout2d as Dropout2d
-    from paramsym.layers.dropout import Dropout3d as Dropout3d
-    from paramsym.layers.dropout import FeatureAlphaDropout as FeatureAlphaDropout
-    from paramsym.layers.dropout import GaussianDropout as GaussianDropout
-    from paramsym.layers.dropout import GaussianNoise as GaussianNoise
-    from paramsym.layers.embedding import Embedding as Embedding
-    from paramsym.layers.embedding import EmbeddingBag as EmbeddingBag
-    from paramsym.layers.embedding import ReversibleEmbedding as ReversibleEmbedding
-    from paramsym.layers.experts import MixtureOfExperts as MixtureOfExperts
-    from paramsym.layers.experts import PlainExpert as PlainExpert
-    from paramsym.layers.experts import Router as Router
-    from paramsym.layers.experts import StackedExperts as StackedExperts
+    from paramsym.layers.attention import (
+        DotProductAttention as DotProductAttention,
+        HeadNorm as HeadNorm,
+        HeadProjection as HeadProjection,
+        MultiHeadAttention as MultiHeadAttention,
+    )
+    from paramsym.layers.batch_norm import (
+        BatchNorm1d as BatchNorm1d,
+        BatchNorm2d as BatchNorm2d,
+        BatchNorm3d as BatchNorm3d,
+        InstanceNorm1d as InstanceNorm1d,
+        InstanceNorm2d as InstanceNorm2d,
+        InstanceNorm3d as InstanceNorm3d,
+        SyncBatchNorm as SyncBatchNorm,
+    )
+    from paramsym.layers.cells import GRUCell as GRUCell, LSTMCell as LSTMCell, PeepholeLSTMCell as PeepholeLSTMCell, RNNCell as RNNCell
+    from paramsym.layers.conv_lstm import ConvLSTM1d as ConvLSTM1d, ConvLSTM2d as ConvLSTM2d, ConvLSTM3d as ConvLSTM3d
+    from paramsym.layers.convolution import (
+        Conv1d as Conv1d,
+        Conv2d as Conv2d,
+        Conv3d as Conv3d,
+        ConvTranspose1d as ConvTranspose1d,
+        ConvTranspose2d as ConvTranspose2d,
+        ConvTranspose3d as ConvTranspose3d,
+    )
+    from paramsym.layers.dense import Bilinear as Bilinear, Dense as Dense, EinsumDense as EinsumDense, TransposedDense as TransposedDense
+    from paramsym.layers.dropout import (
+        AlphaDropout as AlphaDropout,
+        Dropout as Dropout,
+        Dropout1d as Dropout1d,
+        Dropout2d as Dropout2d,
+        Dropout3d as Dropout3d,
+        FeatureAlphaDropout as FeatureAlphaDropout,
+        GaussianDropout as GaussianDropout,
+        GaussianNoise as GaussianNoise,
+    )
+    from paramsym.layers.embedding import Embedding as Embedding, EmbeddingBag as EmbeddingBag, ReversibleEmbedding as ReversibleEmbedding
+    from paramsym.layers.experts import (
+        MixtureOfExperts as MixtureOfExperts,
+        PlainExpert as PlainExpert,
+        Router as Router,
+        StackedExperts as StackedExperts,
+    )
     from paramsym.layers.fast_feed_forward import FastFeedForward as FastFeedForward
-    from paramsym.layers.feed_forward import FeedForward as FeedForward
-    from paramsym.layers.feed_forward import GatedFeedForward as GatedFeedForward
+    from paramsym.layers.feed_forward import FeedForward as FeedForward, GatedFeedForward as GatedFeedForward
     from paramsym.layers.latent_attention import LatentAttention as LatentAttention
-    from paramsym.layers.locally_connected import LocallyConnected1d as LocallyConnected1d
-    from paramsym.layers.locally_connected import LocallyConnected2d as LocallyConnected2d
-    from paramsym.layers.locally_connected import LocallyConnected3d as LocallyConnected3d
+    from paramsym.layers.locally_connected import (
+        LocallyConnected1d as LocallyConnected1d,
+        LocallyConnected2d as LocallyConnected2d,
+        LocallyConnected3d as LocallyConnected3d,
+    )
     from paramsym.layers.lora import LoRA as LoRA
-    from paramsym.layers.mamba import CausalConv1d as CausalConv1d
-    from paramsym.layers.mamba import Mamba as Mamba
-    from paramsym.layers.mamba import Mamba2 as Mamba2
-    from paramsym.layers.normalization import GroupNorm as GroupNorm
-    from paramsym.layers.normalization import LayerNorm as LayerNorm
-    from paramsym.layers.normalization import LocalResponseNorm as LocalResponseNorm
-    from paramsym.layers.normalization import Normalization as Normalization
-    from paramsym.layers.normalization import RMSNorm as RMSNorm
-    from paramsym.layers.normalization import UnitNormalization as UnitNormalization
-    from paramsym.layers.padding import CircularPad1d as CircularPad1d
-    from paramsym.layers.padding import CircularPad2d as CircularPad2d
-    from paramsym.layers.padding import CircularPad3d as CircularPad3d
-    from paramsym.layers.padding import ConstantPad1d as ConstantPad1d
-    from paramsym.layers.padding import ConstantPad2d as ConstantPad2d
-    from paramsym.layers.padding import ConstantPad3d as ConstantPad3d
-    from paramsym.layers.padding import Cropping as Cropping
-    from paramsym.layers.padding import ReflectionPad1d as ReflectionPad1d
-    from paramsym.layers.padding import ReflectionPad2d as ReflectionPad2d
-    from paramsym.layers.padding import ReflectionPad3d as ReflectionPad3d
-    from paramsym.layers.padding import ReplicationPad1d as ReplicationPad1d
-    from paramsym.layers.padding import ReplicationPad2d as ReplicationPad2d
-    from paramsym.layers.padding import ReplicationPad3d as ReplicationPad3d
-    from paramsym.layers.padding import ZeroPad1d as ZeroPad1d
-    from paramsym.layers.padding import ZeroPad2d as ZeroPad2d
-    from paramsym.layers.padding import ZeroPad3d as ZeroPad3d
+    from paramsym.layers.mamba import CausalConv1d as CausalConv1d, Mamba as Mamba, Mamba2 as Mamba2
+    from paramsym.layers.normalization import (
+        GroupNorm as GroupNorm,
+        LayerNorm as LayerNorm,
+        LocalResponseNorm as LocalResponseNorm,
+        Normalization as Normalization,
+        RMSNorm as RMSNorm,
+        UnitNormalization as UnitNormalization,
+    )
+    from paramsym.layers.padding import (
+        CircularPad1d as CircularPad1d,
+        CircularPad2d as CircularPad2d,
+        CircularPad3d as CircularPad3d,
+        ConstantPad1d as ConstantPad1d,
+        ConstantPad2d as ConstantPad2d,
+        ConstantPad3d as ConstantPad3d,
+        Cropping as Cropping,
+        ReflectionPad1d as ReflectionPad1d,
+        ReflectionPad2d as ReflectionPad2d,
+        ReflectionPad3d as ReflectionPad3d,
+        ReplicationPad1d as ReplicationPad1d,
+        ReplicationPad2d as ReplicationPad2d,
+        ReplicationPad3d as ReplicationPad3d,
+        ZeroPad1d as ZeroPad1d,
+        ZeroPad2d as ZeroPad2d,
+        ZeroPad3d as ZeroPad3d,
+    )
     from paramsym.layers.parameter import Parameter as Parameter
     from paramsym.layers.patch import PatchEmbedding as PatchEmbedding
-    from paramsym.layers.pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d
-    from paramsym.layers.pooling import AdaptiveAvgPool2d as AdaptiveAvgPool2d
-    from paramsym.layers.pooling import AdaptiveAvgPool3d as AdaptiveAvgPool3d
-    from paramsym.layers.pooling import AdaptiveMaxPool1d as AdaptiveMaxPool1d
-    from paramsym.layers.pooling import AdaptiveMaxPool2d as AdaptiveMaxPool2d
-    from paramsym.layers.pooling import AdaptiveMaxPool3d as AdaptiveMaxPool3d
-    from paramsym.layers.pooling import AvgPool1d as AvgPool1d
-    from paramsym.layers.pooling import AvgPool2d as AvgPool2d
-    from paramsym.layers.pooling import AvgPool3d as AvgPool3d
-    from paramsym.layers.pooling import FractionalMaxPool2d as FractionalMaxPool2d
-    from paramsym.layers.pooling import FractionalMaxPool3d as FractionalMaxPool3d
-    from paramsym.layers.pooling import GlobalAvgPool as GlobalAvgPool
-    from paramsym.layers.pooling import GlobalMaxPool as GlobalMaxPool
-    from paramsym.layers.pooling import LPPool1d as LPPool1d
-    from paramsym.layers.pooling import LPPool2d as LPPool2d
-    from paramsym.layers.pooling import LPPool3d as LPPool3d
-    from paramsym.layers.pooling import MaxPool1d as MaxPool1d
-    from paramsym.layers.pooling import MaxPool2d as MaxPool2d
-    from paramsym.layers.pooling import MaxPool3d as MaxPool3d
-    from paramsym.layers.pooling import MaxUnpool1d as MaxUnpool1d
-    from paramsym.layers.pooling import MaxUnpool2d as MaxUnpool2d
-    from paramsym.layers.pooling import MaxUnpool3d as MaxUnpool3d
-    from paramsym.layers.position import LearnedPositions as LearnedPositions
-    from paramsym.layers.position import RelativeBias as RelativeBias
-    from paramsym.layers.position import RotaryPositions as RotaryPositions
-    from paramsym.layers.position import SinusoidalPositions as SinusoidalPositions
-    from paramsym.layers.recurrent import GRU as GRU
-    from paramsym.layers.recurrent import LSTM as LSTM
-    from paramsym.layers.recurrent import PeepholeLSTM as PeepholeLSTM
-    from paramsym.layers.recurrent import RNN as RNN
-    from paramsym.layers.resampling import ChannelShuffle as ChannelShuffle
-    from paramsym.layers.resampling import Fold as Fold
-    from paramsym.layers.resampling import PixelShuffle as PixelShuffle
-    from paramsym.layers.resampling import PixelUnshuffle as PixelUnshuffle
-    from paramsym.layers.resampling import Unfold as Unfold
-    from paramsym.layers.resampling import Upsample as Upsample
-    from paramsym.layers.resampling import UpsamplingBilinear2d as UpsamplingBilinear2d
-    from paramsym.layers.resampling import UpsamplingNearest2d as UpsamplingNearest2d
-    from paramsym.layers.reshaping import Flatten as Flatten
-    from paramsym.layers.reshaping import Identity as Identity
-    from paramsym.layers.reshaping import Permute as Permute
-    from paramsym.layers.reshaping import RepeatVector as RepeatVector
-    from paramsym.layers.reshaping import Reshape as Reshape
-    from paramsym.layers.reshaping import Unflatten as Unflatten
-    from paramsym.layers.separable import DepthwiseConv1d as DepthwiseConv1d
-    from paramsym.layers.separable import DepthwiseConv2d as DepthwiseConv2d
-    from paramsym.layers.separable import DepthwiseConv3d as DepthwiseConv3d
-    from paramsym.layers.separable import SeparableConv1d as SeparableConv1d
-    from paramsym.layers.separable import SeparableConv2d as SeparableConv2d
-    from paramsym.layers.separable import SeparableConv3d as SeparableConv3d
-    from paramsym.layers.transformer import Transformer as Transformer
-    from paramsym.layers.transformer import TransformerDecoder as TransformerDecoder
-    from paramsym.layers.transformer import TransformerDecoderLayer as TransformerDecoderLayer
-    from paramsym.layers.transformer import TransformerEncoder as TransformerEncoder
-    from paramsym.layers.transformer import TransformerEncoderLayer as TransformerEncoderLayer
-    from paramsym.layers.wrappers import Bidirectional as Bidirectional
-    from paramsym.layers.wrappers import TimeDistributed as TimeDistributed
-    from paramsym.ledger import Ledger as Ledger
-    from paramsym.ledger import Line as Line
-    from paramsym.ledger import Numbers as Numbers
-    from paramsym.size import Count as Count
-    from paramsym.size import Dim as Dim
-    from paramsym.size import Width as Width
-    from paramsym.size import at_most as at_most
-    from paramsym.size import canonical as canonical
-    from paramsym.size import cat as cat
-    from paramsym.size import divides as divides
-    from paramsym.size import per as per
-    from paramsym.size import stack as stack
-    from paramsym.symbols import A as A
-    from paramsym.symbols import B as B
-    from paramsym.symbols import C as C
-    from paramsym.symbols import D as D
-    from paramsym.symbols import E as E
-    from paramsym.symbols import F as F
-    from paramsym.symbols import G as G
-    from paramsym.symbols import H as H
-    from paramsym.symbols import K as K
-    from paramsym.symbols import L as L
-    from paramsym.symbols import LETTERS as LETTERS
-    from paramsym.symbols import Letter as Letter
-    from paramsym.symbols import N as N
-    from paramsym.symbols import P as P
-    from paramsym.symbols import R as R
-    from paramsym.symbols import S as S
-    from paramsym.symbols import T as T
-    from paramsym.symbols import V as V
-    from paramsym.symbols import W as W
-    from paramsym.symbols import dims as dims
-    from paramsym.verify.match import Match as Match
-    from paramsym.verify.match import match as match
+    from paramsym.layers.pooling import (
+        AdaptiveAvgPool1d as AdaptiveAvgPool1d,
+        AdaptiveAvgPool2d as AdaptiveAvgPool2d,
+        AdaptiveAvgPool3d as AdaptiveAvgPool3d,
+        AdaptiveMaxPool1d as AdaptiveMaxPool1d,
+        AdaptiveMaxPool2d as AdaptiveMaxPool2d,
+        AdaptiveMaxPool3d as AdaptiveMaxPool3d,
+        AvgPool1d as AvgPool1d,
+        AvgPool2d as AvgPool2d,
+        AvgPool3d as AvgPool3d,
+        FractionalMaxPool2d as FractionalMaxPool2d,
+        FractionalMaxPool3d as FractionalMaxPool3d,
+        GlobalAvgPool as GlobalAvgPool,
+        GlobalMaxPool as GlobalMaxPool,
+        LPPool1d as LPPool1d,
+        LPPool2d as LPPool2d,
+        LPPool3d as LPPool3d,
+        MaxPool1d as MaxPool1d,
+        MaxPool2d as MaxPool2d,
+        MaxPool3d as MaxPool3d,
+        MaxUnpool1d as MaxUnpool1d,
+        MaxUnpool2d as MaxUnpool2d,
+        MaxUnpool3d as MaxUnpool3d,
+    )
+    from paramsym.layers.position import (
+        LearnedPositions as LearnedPositions,
+        RelativeBias as RelativeBias,
+        RotaryPositions as RotaryPositions,
+        SinusoidalPositions as SinusoidalPositions,
+    )
+    from paramsym.layers.recurrent import GRU as GRU, LSTM as LSTM, RNN as RNN, PeepholeLSTM as PeepholeLSTM
+    from paramsym.layers.resampling import (
+        ChannelShuffle as ChannelShuffle,
+        Fold as Fold,
+        PixelShuffle as PixelShuffle,
+        PixelUnshuffle as PixelUnshuffle,
+        Unfold as Unfold,
+        Upsample as Upsample,
+        UpsamplingBilinear2d as UpsamplingBilinear2d,
+        UpsamplingNearest2d as UpsamplingNearest2d,
+    )
+    from paramsym.layers.reshaping import (
+        Flatten as Flatten,
+        Identity as Identity,
+        Permute as Permute,
+        RepeatVector as RepeatVector,
+        Reshape as Reshape,
+        Unflatten as Unflatten,
+    )
+    from paramsym.layers.separable import (
+        DepthwiseConv1d as DepthwiseConv1d,
+        DepthwiseConv2d as DepthwiseConv2d,
+        DepthwiseConv3d as DepthwiseConv3d,
+        SeparableConv1d as SeparableConv1d,
+        SeparableConv2d as SeparableConv2d,
+        SeparableConv3d as SeparableConv3d,
+    )
+    from paramsym.layers.transformer import (
+        Transformer as Transformer,
+        TransformerDecoder as TransformerDecoder,
+        TransformerDecoderLayer as TransformerDecoderLayer,
+        TransformerEncoder as TransformerEncoder,
+        TransformerEncoderLayer as TransformerEncoderLayer,
+    )
+    from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
+    from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
+    from paramsym.size import (
+        Count as Count,
+        Dim as Dim,
+        Width as Width,
+        at_most as at_most,
+        canonical as canonical,
+        cat as cat,
+        divides as divides,
+        per as per,
+        stack as stack,
+    )
+    from paramsym.symbols import (
+        LETTERS as LETTERS,
+        A as A,
+        B as B,
+        C as C,
+        D as D,
+        E as E,
+        F as F,
+        G as G,
+        H as H,
+        K as K,
+        L as L,
+        Letter as Letter,
+        N as N,
+        P as P,
+        R as R,
+        S as S,
+        T as T,
+        V as V,
+        W as W,
+        dims as dims,
+    )
+    from paramsym.verify.match import Match as Match, match as match
+
+    Linear = Dense
+    MultiheadAttention = MultiHeadAttention
 
 __version__ = "0.1.0"
 

@@ -23,7 +23,6 @@ SEEDS: dict[str, tuple[Any, ...]] = {
     "Sequential": (ps.Dense(d, e), ps.Dense(e, f)),
     "Block": ({"up": ps.Dense(d, e), "down": ps.Dense(e, f)},),
     "EinsumDense": ("abc,cde->abde", (None, e, f), (None, n, d), "de"),
-    "ConvLoRA": (ps.Conv2d(d, e, 3, dialect="keras"), n),
     "FractionalMaxPool2d": (2, 3),
     "FractionalMaxPool3d": (2, 3),
     "Permute": ((2, 1),),
