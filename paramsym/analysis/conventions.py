@@ -161,12 +161,16 @@ def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str,
 
 def _multiplied(layer: Layer) -> frozenset[str]:
     """The tables that are also multiplied with: those that another tensor is, which is no table itself."""
+    tied: dict[str, list[Line]] = {}
+    for line in layer.lines:
+        if line.alias_of:
+            tied.setdefault(line.alias_of, []).append(line)
+    roles = {line.name: line.role for line in layer.lines if line.name in tied}
     return frozenset(
         name
-        for line in layer.lines
-        if line.alias_of
-        for name in (line.alias_of, line.name)
-        if any(other.role != "table" for other in layer.lines if line.alias_of in {other.alias_of, other.name})
+        for first, others in tied.items()
+        if any(role != "table" for role in (roles[first], *(line.role for line in others)))
+        for name in (first, *(line.name for line in others))
     )
 
 

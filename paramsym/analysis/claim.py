@@ -1,0 +1,197 @@
+"""Reading a claimed number: ``110M``, ``109,482,240``, ``12*768*12 = 110M``. A small grammar; no string is ever evaluated as code.
+
+A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*``, ``+``, ``-`` and parentheses. A number
+has digits (``,`` and ``_`` group them), at most one decimal point, and a unit: K, M, B or G, T, also in words; Ki, Mi, Gi, Ti for powers of
+1024.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+
+from paramsym.errors import ArgumentError
+
+_LONGEST = 200
+_DEEPEST = 20
+_MOST_DIGITS = 30
+_UNITS = {
+    unit: size
+    for size, units in {
+        1: [""],
+        10**3: ["k", "thousand"],
+        10**6: ["m", "mn", "million"],
+        10**9: ["b", "bn", "g", "billion"],
+        10**12: ["t", "trillion"],
+        2**10: ["ki"],
+        2**20: ["mi"],
+        2**30: ["gi"],
+        2**40: ["ti"],
+    }.items()
+    for unit in units
+}
+_BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-Za-z])"
+    r"|(?P<sign>[*\u00d7+()=-]))"
+)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number as stated: its ``value``, and the range ``low`` to ``high`` that rounds to it; exact where both equal it.
+
+    ``factors`` are the whole numbers of a plain product. ``binary`` is the same number with its unit read as a power of 1024.
+    """
+
+    words: str
+    value: int
+    low: int
+    high: int
+    digits: int = 0
+    factors: tuple[int, ...] = ()
+    binary: Stated | None = field(default=None, repr=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the number is meant to the last digit."""
+        return self.low == self.high
+
+    def allows(self, count: int) -> bool:
+        """Whether a count is what the number says, within its rounding."""
+        return self.low <= count <= self.high
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What somebody says: a number, and, where arithmetic is given for it, that arithmetic's own result."""
+
+    words: str
+    stated: Stated
+    arithmetic: Stated | None = None
+
+
+def read(claim: int | str) -> Claim:
+    """Return what a claim says.
+
+    Raises:
+        ArgumentError: neither a whole number above zero nor a string of the grammar.
+
+    >>> read("110M").stated.low, read("110M").stated.high
+    (105000000, 115000000)
+    >>> read("12*768*12 = 110M").arithmetic.value
+    110592
+    """
+    if isinstance(claim, bool) or not isinstance(claim, int | str):
+        message = f"a claim is an int, a string such as '110M', a layer or a mapping of shapes, not {claim!r} ({type(claim).__name__})."
+        raise ArgumentError(message)
+    if isinstance(claim, int):
+        if claim < 0:
+            message = f"the claim {claim} is below zero; a count is not."
+            raise ArgumentError(message)
+        return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
+    words = re.sub(
+        r"(?i)^\s*(about|around|approximately|roughly|some|~|\u2248)\s*|\s*(trainable\s+)?(parameters|params|weights)\s*$", "", claim
+    )
+    sides = [side.strip() for side in re.split(r"=|\u2248", words)]
+    if len(words) > _LONGEST or len(sides) > 2:
+        raise _unreadable(claim)
+    results = [_Reader(side, claim).result() for side in sides]
+    arithmetic = results[0] if _is_arithmetic(sides[0]) else None
+    return Claim(words.strip(), results[-1], arithmetic)
+
+
+def rounded(value: int) -> Stated | None:
+    """Return a whole number that ends in zeros as the rounded number it may be; None where it cannot be one."""
+    mantissa = str(value).rstrip("0")
+    zeros = len(str(value)) - len(mantissa)
+    if zeros < 4 or len(mantissa) > 4:
+        return None
+    half = 10**zeros // 2
+    return Stated(f"{value:,}", value, value - half, value + half, len(mantissa))
+
+
+def _is_arithmetic(side: str) -> bool:
+    return any(sign in side for sign in "*\u00d7+-(")
+
+
+class _Reader:
+    """A reader of one expression, left to right."""
+
+    def __init__(self, words: str, claim: str) -> None:
+        self.words, self.claim, self.position, self.depth = words, claim, 0, 0
+
+    def result(self) -> Stated:
+        found = self._sum()
+        if self.words[self.position :].strip():
+            raise _unreadable(self.claim)
+        return Stated(self.words, found.value, found.low, found.high, found.digits, found.factors, found.binary)
+
+    def _next(self) -> re.Match[str] | None:
+        return _TOKEN.match(self.words, self.position)
+
+    def _sign(self, signs: str) -> str:
+        token = self._next()
+        if token is None or token["sign"] is None or token["sign"] not in signs:
+            return ""
+        self.position = token.end()
+        return token["sign"]
+
+    def _sum(self) -> Stated:
+        total = self._product()
+        while sign := self._sign("+-"):
+            other = self._product()
+            low, high = (other.low, other.high) if sign == "+" else (-other.high, -other.low)
+            value = other.value if sign == "+" else -other.value
+            total = Stated("", total.value + value, total.low + low, total.high + high)
+        return total
+
+    def _product(self) -> Stated:
+        total = self._atom()
+        while self._sign("*\u00d7"):
+            other = self._atom()
+            factors = (*(total.factors or (total.value,)), other.value) if total.exact and other.exact else ()
+            total = Stated("", total.value * other.value, total.low * other.low, total.high * other.high, factors=factors)
+        return total
+
+    def _atom(self) -> Stated:
+        if self._sign("("):
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                raise _unreadable(self.claim)
+            inner = self._sum()
+            if not self._sign(")"):
+                raise _unreadable(self.claim)
+            return inner
+        token = self._next()
+        if token is None or token["number"] is None:
+            raise _unreadable(self.claim)
+        self.position = token.end()
+        unit = _UNITS[(token["unit"] or "").strip().lower()]
+        number = _number(token["number"].replace(",", "").replace("_", ""), unit, self.claim)
+        if unit in _BINARY and not number.exact:
+            other = _number(token["number"].replace(",", "").replace("_", ""), _BINARY[unit], self.claim)
+            return Stated("", number.value, number.low, number.high, number.digits, number.factors, other)
+        return number
+
+
+def _number(digits: str, unit: int, claim: str) -> Stated:
+    whole, point, decimals = digits.partition(".")
+    if len(whole) + len(decimals) > _MOST_DIGITS:
+        raise _unreadable(claim)
+    value = Fraction(digits) * unit
+    if unit == 1 and not point:
+        return Stated("", int(value), int(value), int(value))
+    # 110M has two significant digits, 12.6M three, 100M two: a zero before the unit counts only where others stand before it.
+    significant = len((whole + decimals).lstrip("0")) if point else max(len(whole.rstrip("0")), len(whole) - 1, 1)
+    last = Fraction(unit, 10 ** len(decimals)) if point else unit * 10 ** (len(whole) - significant)
+    return Stated("", round(value), ceil(value - Fraction(last) / 2), floor(value + Fraction(last) / 2), significant)
+
+
+def _unreadable(claim: str) -> ArgumentError:
+    shown = claim if len(claim) <= 60 else claim[:57] + "..."
+    return ArgumentError(
+        f"the claim {shown!r} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12' or '12*768*12 = 110M'."
+    )

@@ -1,0 +1,185 @@
+"""Comparing tensor by tensor: two layers, or a layer and measured shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+from typing import Any
+
+from sympy import Integer
+
+from paramsym.analysis.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.edits import Edit
+from paramsym.analysis.subject import Subject, counts
+from paramsym.analysis.wording import listed
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer
+from paramsym.ledger import Line, Numbers
+from paramsym.polynomial import Polynomial
+from paramsym.size import text
+
+
+def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
+    """Explain by which tensors two layers differ."""
+    symbolic = _same_sizes(layer, claim)
+    one, other = (layer.origin[0], claim.origin[0]) if symbolic else (layer, claim)
+    edits = list(_by_name(one, other))
+    term = (other.polynomial - one.polynomial).as_expr()
+    count = int(layer.params) if isinstance(layer.params, Integer) else None
+    gap = claim.params - layer.params
+    name = type(claim.origin[0]).__name__
+    subject = type(layer.origin[0]).__name__
+    if not edits:
+        return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
+    difference = int(gap) if isinstance(gap, Integer) else gap
+    words = "; ".join(edit.words for edit in edits)
+    return Reconciliation(subject, count, name, (Answer(term, difference, (Reading(words, tuple(edits)),)),))
+
+
+def _same_sizes(layer: Layer, claim: Layer) -> bool:
+    """Whether the two formulas can be subtracted: no letter stands for two numbers."""
+    one, other = layer.origin[1], claim.origin[1]
+    names = {symbol.name: symbol for symbol in one}
+    return set(one) | (layer.symbols) >= set(other) and all(
+        symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items()
+    )
+
+
+def _by_name(one: Layer, other: Layer) -> Iterator[Edit]:
+    """Yield what has to be left out, added and reshaped, tensor by tensor, to make the second layer of the first."""
+    before, after = ({_key(line): line for line in layer.lines if counts(line)} for layer in (one, other))
+    lost = [line for key, line in before.items() if key not in after]
+    gained = [line for key, line in after.items() if key not in before]
+    # Where nothing is called alike, lines of equal amount are the same tensors under other names.
+    if len(lost) == len(before):
+        lost, gained = _unmatched(lost, gained)
+    if lost:
+        yield _edit(f"without {listed([_shown(line) for line in lost])}", lost, -1)
+    if gained:
+        yield _edit(f"with {listed([_shown(line) for line in gained])}", gained, 1)
+    for key, line in before.items():
+        new = after.get(key)
+        if new is not None and new.polynomial() != line.polynomial():
+            term = new.polynomial() - line.polynomial()
+            words = f"{_shown(new)} in place of {_shown(line)}" + ("" if new.sizes != line.sizes else ", in another number of copies")
+            yield Edit(words, (line.name,), _value(term), 1.0, fixed=term)
+
+
+def _unmatched(lost: list[Line], gained: list[Line]) -> tuple[list[Line], list[Line]]:
+    left: list[Line] = []
+    remaining = list(gained)
+    for line in lost:
+        amount = line.polynomial()
+        match = next((other for other in remaining if other.polynomial() == amount), None)
+        if match is None:
+            left.append(line)
+        else:
+            remaining.remove(match)
+    return left, remaining
+
+
+def _edit(words: str, lines: list[Line], sign: int) -> Edit:
+    term = Polynomial.total(line.polynomial() * Polynomial.of(sign) for line in lines)
+    return Edit(words, tuple(line.name for line in lines), _value(term), 1.0, fixed=term)
+
+
+def _value(term: Polynomial) -> int:
+    constant = term.constant
+    return constant if isinstance(constant, int) else 0
+
+
+def _key(line: Line) -> tuple[object, ...]:
+    return (*(step.pattern if isinstance(step, Numbers) else step for step in line.path), line.label)
+
+
+def _shown(line: Line) -> str:
+    label = f" [{line.label}]" if line.label else ""
+    return f"{line.name}{label} ({', '.join(text(size) for size in line.sizes)})"
+
+
+# Measured shapes --------------------------------------------------------------------------------------------------------------
+
+
+def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliation:
+    """Explain by which tensors a layer and measured shapes differ; a state dict may name ties twice and hold buffers.
+
+    Raises:
+        ArgumentError: a value that is neither a shape nor has one.
+    """
+    measured = {name: _shape(name, shape) for name, shape in shapes.items()}
+    total = sum(map(prod, measured.values()))
+    words = f"{len(measured)} tensors of {total:,} elements"
+    edits = list(_measured(subject, measured))
+    if not edits:
+        found = Answer(Integer(0), total - subject.count, (Reading("the same tensors"),))
+        return Reconciliation(subject.name, subject.count, words, (found,))
+    term = Polynomial.total(edit.term(subject) for edit in edits)
+    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits))
+    return Reconciliation(subject.name, subject.count, words, (Answer(term.as_expr(), total - subject.count, (reading,)),))
+
+
+def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    found = getattr(shape, "shape", shape)
+    try:
+        sizes = tuple(int(size) for size in found)
+    except (TypeError, ValueError):
+        message = f"the claim's {name!r} is {shape!r}; wanted a shape such as (768, 768), or something that has one."
+        raise ArgumentError(message) from None
+    if any(size < 0 for size in sizes):
+        message = f"the claim's {name!r} has the shape {sizes}; no axis is below zero."
+        raise ArgumentError(message)
+    return sizes
+
+
+def _measured(subject: Subject, measured: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
+    entries = {entry.name: entry for entry in subject.layer.entries()}
+    copies = _copies(subject)
+    missing = [name for name, entry in entries.items() if name not in measured and not entry.alias_of and not entry.tensor.buffer]
+    aliases = [name for name in measured if name in entries and entries[name].alias_of]
+    buffers = [name for name in measured if name in entries and entries[name].tensor.buffer and not entries[name].alias_of]
+    unknown = [name for name in measured if name not in entries]
+    sizes = {name: prod(int(size) for size in entry.tensor.sizes) for name, entry in entries.items()}
+    for names, word, sign in ((missing, "without", -1), (aliases, "ties listed again:", 1), (buffers, "buffers as well:", 1)):
+        if names:
+            term = _in_letters(names, copies, sizes) * Polynomial.of(sign)
+            yield Edit(f"{word} {listed(names)}", tuple(names), subject.value(term), 1.0, fixed=term)
+    if unknown:
+        amount = sum(prod(measured[name]) for name in unknown)
+        yield Edit(f"with {listed(unknown)}, which the layer does not have", tuple(unknown), amount, 1.0, fixed=Polynomial.of(amount))
+    reshaped = [
+        name for name, shape in measured.items() if name in entries and tuple(int(size) for size in entries[name].tensor.sizes) != shape
+    ]
+    if reshaped:
+        amount = sum(prod(measured[name]) for name in reshaped)
+        term = Polynomial.of(amount) - _in_letters(reshaped, copies, sizes)
+        shown = [f"{name} {measured[name]} in place of {tuple(int(s) for s in entries[name].tensor.sizes)}" for name in reshaped]
+        yield Edit(listed(shown), tuple(reshaped), subject.value(term), 1.0, fixed=term)
+
+
+def _copies(subject: Subject) -> list[tuple[Polynomial, frozenset[str]]]:
+    """Pair what each tensor adds, in letters, with the names of all its copies."""
+    found: dict[frozenset[str], Polynomial] = {}
+    for general, line in zip(subject.root.lines, subject.layer.lines, strict=True):
+        names = frozenset(_written_out(line))
+        found[names] = found.get(names, Polynomial.of(0)) + general.polynomial()
+    return [(amount, names) for names, amount in found.items()]
+
+
+def _written_out(line: Line) -> Iterator[str]:
+    choices = []
+    for step in line.path:
+        values = step.values if isinstance(step, Numbers) else None
+        choices.append([str(step)] if not isinstance(step, Numbers) or values is None else [step.name(number) for number in values])
+    yield from (".".join(steps) for steps in product(*choices))
+
+
+def _in_letters(names: list[str], copies: list[tuple[Polynomial, frozenset[str]]], sizes: Mapping[str, int]) -> Polynomial:
+    """Return what some tensors add together: in letters where all copies of a tensor are among them, in numbers for the rest."""
+    left = set(names)
+    total = Polynomial.of(0)
+    for amount, written_out in copies:
+        if written_out and written_out <= left:
+            total = total + amount
+            left -= written_out
+    return total + Polynomial.of(sum(sizes[name] for name in left))

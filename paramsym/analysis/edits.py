@@ -1,0 +1,304 @@
+"""Structural edits as values: tensors counted another number of times, ties undone or done, buffers included, another convention.
+
+An edit knows what it adds to the count as a number at once, and as a term in letters when asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sympy import Expr, Symbol
+
+from paramsym.analysis.conventions import conventions
+from paramsym.analysis.subject import Subject, heads, widths
+from paramsym.analysis.wording import Names, each_of, listed, plain
+from paramsym.ledger import Line
+from paramsym.polynomial import Polynomial
+from paramsym.size import Dim, text
+
+_LONGEST_RUN = 8
+_RUNS_UP_TO = 40  # tensors of one parent among which neighbours of equal size are tried together
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A small change of what is counted.
+
+    ``words`` say it, ``tensors`` name what it touches, ``value`` is what it adds. ``cost`` ranks it: a simple idea costs about one.
+    ``lines`` are the tensors it changes, by number; two edits of one tensor do not combine. ``sizes`` are those it changes.
+    """
+
+    words: str
+    tensors: tuple[str, ...]
+    value: int
+    cost: float
+    lines: frozenset[int] = frozenset()
+    times: Dim | None = None
+    fixed: Polynomial | None = field(default=None, repr=False)
+    sizes: tuple[tuple[Symbol, int], ...] = ()
+
+    def term(self, subject: Subject) -> Polynomial:
+        """What the edit adds, in letters."""
+        if self.fixed is not None:
+            return self.fixed
+        base = subject.total(sorted(self.lines))
+        return base * (Polynomial.of(self.times or 0) - Polynomial.of(1))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tensors that one would speak of together."""
+
+    lines: frozenset[int]
+    words: str
+    cost: float
+    plural: bool = False
+
+
+class Structure:
+    """The groups of a subject, and the edits of them."""
+
+    def __init__(self, subject: Subject) -> None:
+        """Read the lines once."""
+        self.subject = subject
+        self.lines = subject.lines
+        self.names = Names(subject.root.lines)
+        self.paths = [plain(line) for line in self.lines]
+        self.full = [f"{line.name} [{line.label}]" if line.label else line.name for line in self.lines]
+        scaled = {line.path[:-1] for line in self.lines if line.role == "scale"}
+        self.kinds = [_kind(line, line.path[:-1] in scaled) for line in self.lines]
+        self.heads = [heads(line) for line in self.lines]
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield every edit of one idea."""
+        groups = self.groups()
+        for group in groups:
+            yield from self._of(group)
+        yield from self._ties_undone()
+        yield from self._ties_done()
+        yield from self._buffers()
+        yield from self._conventions()
+
+    # Groups -------------------------------------------------------------------------------------------------------------------
+
+    def groups(self) -> list[Group]:
+        """Return the groups, each set of tensors once, under its simplest name."""
+        found: dict[frozenset[int], Group] = {}
+        for group in (*self._everything(), *self._single(), *self._parts(), *self._tails(), *self._runs()):
+            known = found.get(group.lines)
+            if group.lines and (known is None or group.cost < known.cost):
+                found[group.lines] = group
+        return list(found.values())
+
+    def _single(self) -> Iterator[Group]:
+        for i, line in enumerate(self.lines):
+            yield Group(frozenset({i}), self.names.tensor(line), 1.0 if line.role == "table" else 1.07)
+
+    def _everything(self) -> Iterator[Group]:
+        whole = frozenset(range(len(self.lines)))
+        if len(whole) > 1:
+            yield Group(whole, "everything", 1.1)
+        yield from self._by_kind(whole, "", 1.0)
+
+    def _parts(self) -> Iterator[Group]:
+        inside: dict[tuple[str, ...], set[int]] = {}
+        for i, path in enumerate(self.paths):
+            for end in range(1, len(path)):
+                inside.setdefault(path[:end], set()).add(i)
+        for path, members in inside.items():
+            name = self.names.short(path)
+            lines = frozenset(members)
+            depth = 0.02 * min(len(path), 10)
+            if len(lines) > 1:
+                yield Group(lines, f"everything in {name}" if path[-1].startswith("{") else name, 1.0 + depth)
+                yield from self._by_kind(lines, f" in {name}", 1.15 + depth)
+
+    def _by_kind(self, lines: frozenset[int], where: str, cost: float) -> Iterator[Group]:
+        kinds = {kind: frozenset(i for i in lines if self.kinds[i] == kind) for kind in ("bias", "norm", "table", "weight")}
+        words = {"bias": "the biases", "norm": "the norms", "table": "the tables", "weight": "the matrices"}
+        for kind, members in kinds.items():
+            if len(members) > 1 and members != lines:
+                yield Group(members, f"{words[kind]}{where}", cost, plural=True)
+        both = kinds["bias"] | kinds["norm"]
+        if kinds["bias"] and kinds["norm"] and both != lines:
+            yield Group(both, f"the biases and norms{where}", cost + 0.03, plural=True)
+        shifts = frozenset(i for i in lines if self.lines[i].role == "bias")
+        if len(shifts) > 1 and shifts != kinds["bias"]:
+            yield Group(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
+
+    def _tails(self) -> Iterator[Group]:
+        """Tensors and parts of one name in several places: every ``self_attn.q_proj``."""
+        found: dict[tuple[str, ...], set[int]] = {}
+        for i, path in enumerate(self.paths):
+            for end in range(max(1, len(path) - 3), len(path) + 1):
+                for start in range(max(0, end - 3), end):
+                    tail = path[start:end]
+                    if not any(step.startswith("{") or step.isdigit() for step in tail):
+                        found.setdefault(tail, set()).add(i)
+        seen: set[frozenset[int]] = set()
+        for tail, members in found.items():
+            lines = frozenset(members)
+            if len(lines) > 1 and lines not in seen and tail not in {("weight",), ("bias",)}:
+                seen.add(lines)
+                yield Group(lines, f"every {'.'.join(tail)}", 1.25, plural=False)
+
+    def _runs(self) -> Iterator[Group]:
+        """Neighbours of equal size and role under one parent: query, key and value."""
+        families: dict[tuple[object, ...], list[int]] = {}
+        for i, line in enumerate(self.lines):
+            parent = self.paths[i][:-1] if line.label else self.paths[i][:-2]
+            families.setdefault((parent, line.role, self.paths[i][-1], self.subject.values[i]), []).append(i)
+        for members in families.values():
+            if 1 < len(members) <= _RUNS_UP_TO:
+                yield from self._run(members)
+
+    def _run(self, members: list[int]) -> Iterator[Group]:
+        for size in range(2, min(len(members), _LONGEST_RUN) + 1):
+            for start in range(len(members) - size + 1):
+                chosen = members[start : start + size]
+                owners = listed([self.names.owner(self.lines[i]) for i in chosen])
+                part = 0.0 if size == len(members) else 0.2
+                what = {"bias": "the biases of ", "weight": "the matrices of ", "norm": "the norms "}.get(self.kinds[chosen[0]], "")
+                yield Group(frozenset(chosen), what + owners, 1.2 + part, plural=True)
+                both = self._with_their_biases(chosen)
+                if len(both) > len(chosen):
+                    yield Group(both, owners, 1.25 + part, plural=True)
+
+    def _with_their_biases(self, chosen: list[int]) -> frozenset[int]:
+        """Return everything of the owners of some tensors; of a fused tensor, everything under the same labels."""
+        labels = {self.lines[i].label for i in chosen}
+        parents = {self.paths[i][:-1] for i in chosen}
+        return frozenset(i for i, line in enumerate(self.lines) if self.paths[i][:-1] in parents and line.label in labels)
+
+    # Edits of a group ---------------------------------------------------------------------------------------------------------
+
+    def _of(self, group: Group) -> Iterator[Edit]:
+        total = sum(self.subject.values[i] for i in group.lines)
+        whole = len(group.lines) == len(self.lines)
+        if not whole:
+            yield self._edit(group, 0, f"{group.words} left out", 0.0, total)
+        yield self._edit(group, 2, f"{group.words} counted twice", 0.15, total)
+        if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
+            rest = frozenset(range(len(self.lines))) - group.lines
+            others = sum(self.subject.values) - total
+            yield Edit(f"only {group.words} counted", self._named(rest), -others, group.cost + 0.1, rest, 0)
+        yield from self._once_per_head(group, total)
+        yield from self._once_per_copy(group, total)
+        yield from self._without_factor(group, total)
+        yield from self._once_per_input(group, total)
+
+    def _once_per_head(self, group: Group, total: int) -> Iterator[Edit]:
+        shared = frozenset.intersection(*(self.heads[i] for i in group.lines))
+        for slices in sorted(shared, key=str):
+            one = each_of(slices)
+            full = {text(width) for i in group.lines for width in widths(self.lines[i])}
+            width = f" at full width {full.pop()}" if len(full) == 1 else " at full width" if full else ""
+            composite = all(slices in self.lines[i].factors for i in group.lines)
+            words = f"counted once per {one}{width}" if composite else f"counted{width}, not at that of one {one}"
+            yield self._edit(group, slices, f"{group.words} {words}", 0.1, total)
+            if composite:
+                yield self._edit(group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for one {one} only", 0.3, total)
+
+    def _once_per_copy(self, group: Group, total: int) -> Iterator[Edit]:
+        copies = {count for line in self.lines for count in line.stored if isinstance(count, Symbol)}
+        for count in sorted(copies, key=str):
+            has = [count in self.lines[i].stored for i in group.lines]
+            if all(has):
+                yield self._edit(group, 1 / count, f"{group.words} counted for one {each_of(count)} only", 0.3, total)
+                outside = frozenset(i for i, line in enumerate(self.lines) if count not in line.stored)
+                if outside and len(has) == sum(count in line.stored for line in self.lines):
+                    rest = sum(self.subject.values[i] for i in outside)
+                    everything = Group(outside, f"everything outside {group.words}", 1.2)
+                    yield self._edit(everything, count, f"{everything.words} counted once per {each_of(count)}", 0.2, rest)
+            elif not any(has) and group.cost < 1.2:
+                yield self._edit(group, count, f"{group.words} counted once per {each_of(count)}", 0.5, total)
+
+    def _without_factor(self, group: Group, total: int) -> Iterator[Edit]:
+        if len(group.lines) > 1 and any(self.lines[i].role == "bias" for i in group.lines):
+            return
+        first, *others = (self.lines[i] for i in group.lines)
+        for factor in dict.fromkeys(first.factors):
+            if factor == 1 or (isinstance(factor, Expr) and not isinstance(factor, Symbol)) or factor in heads(first):
+                continue
+            if all(factor in other.factors for other in others):
+                words = f"{group.words} counted without the factor {text(factor)}"
+                yield self._edit(group, 1 / Polynomial.of(factor).as_expr(), words, 0.4, total)
+
+    def _once_per_input(self, group: Group, total: int) -> Iterator[Edit]:
+        """A bias for every slice of the weight beside it: one per pair of input and output map, instead of one per output map."""
+        if len(group.lines) > 1:
+            return
+        (i,) = group.lines
+        if self.lines[i].role != "bias":
+            return
+        owner = self.paths[i][:-1]
+        beside = [line for j, line in enumerate(self.lines) if self.paths[j][:-1] == owner and line.role == "weight"]
+        for factor in dict.fromkeys(factor for line in beside for factor in line.factors):
+            if factor not in self.lines[i].factors and factor != 1 and isinstance(factor, int | Symbol) and factor not in self.heads[i]:
+                yield self._edit(group, factor, f"{group.words} counted once for each of {text(factor)}", 0.4, total)
+
+    def _edit(self, group: Group, times: Dim | Expr, words: str, extra: float, total: int) -> Edit:
+        factor = self.subject.ratio(times) if isinstance(times, Expr) else Fraction(times)
+        value = total * (factor - 1)
+        whole = int(value) if value.denominator == 1 else 0
+        return Edit(words, self._named(group.lines), whole, group.cost + extra, group.lines, times)
+
+    def _named(self, lines: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.full[i] for i in sorted(lines))
+
+    # Edits of the whole -------------------------------------------------------------------------------------------------------
+
+    def _ties_undone(self) -> Iterator[Edit]:
+        aliases = [line for line in self.subject.root.lines if line.alias_of and not line.buffer]
+        for line in aliases:
+            yield self._fixed(line.polynomial(), (line.name,), f"{line.name} counted beside {line.alias_of}, to which it is tied", 0.8)
+        if len(aliases) > 1:
+            total = Polynomial.total(line.polynomial() for line in aliases)
+            names = tuple(line.name for line in aliases)
+            yield self._fixed(total, names, f"tied tensors counted under each name: {listed(names)}", 0.75)
+
+    def _ties_done(self) -> Iterator[Edit]:
+        """Tables and matrices of one shape that models like to share."""
+        families: dict[tuple[object, ...], list[int]] = {}
+        for i, line in enumerate(self.lines):
+            if len(line.shape) == 2 and not line.stored and not line.spans and line.role in {"table", "weight"}:
+                families.setdefault(tuple(sorted(map(str, line.sizes))), []).append(i)
+        for members in families.values():
+            if len(members) > 1 and any(self.lines[i].role == "table" for i in members):
+                first, *others = members
+                names = [self.full[i] for i in others]
+                value = -sum(self.subject.values[i] for i in others)
+                words = f"{listed(names)} tied to {self.full[first]}"
+                yield Edit(words, tuple(names), value, 0.9, frozenset(others), 0)
+
+    def _buffers(self) -> Iterator[Edit]:
+        buffers = [line for line in self.subject.root.lines if line.buffer and not line.alias_of and 0 not in line.stored]
+        saved = [line for line in buffers if line.persistent]
+        for some, word in ((saved, "the buffers of the state dict"), (buffers, "all buffers")):
+            if some and (some is saved or len(some) != len(saved)):
+                total = Polynomial.total(line.polynomial() for line in some)
+                yield self._fixed(total, tuple(line.name for line in some), f"{word} counted as well", 0.9)
+        for role in dict.fromkeys(line.path[-1] for line in buffers):
+            some = [line for line in buffers if line.path[-1] == role]
+            if len(some) < len(buffers):
+                total = Polynomial.total(line.polynomial() for line in some)
+                yield self._fixed(total, tuple(line.name for line in some), f"the buffers {role} counted as well", 1.1)
+
+    def _conventions(self) -> Iterator[Edit]:
+        for item in conventions(self.subject.root):
+            if item.formula_difference != 0:
+                names = (*item.left_out, *item.added, *item.changed)
+                words = f"another convention, {item.name}: {item.because or item.meaning}"
+                yield self._fixed(Polynomial.of(item.formula_difference), names, words, 0.85)
+
+    def _fixed(self, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
+        return Edit(words, tensors, self.subject.value(term), cost, frozenset(), None, term)
+
+
+def _kind(line: Line, beside_scale: bool) -> str:
+    """Return the kind a reader sees: what stands beside a scale belongs to a norm."""
+    if line.role in {"bias", "scale"} and beside_scale:
+        return "norm"
+    return {"bias": "bias", "table": "table", "scale": "norm"}.get(line.role, "weight")

@@ -1,0 +1,246 @@
+"""Where does this number come from? The small edits that turn a layer's count into a claimed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import prod
+from typing import Any
+
+from sympy import Integer, Symbol
+
+from paramsym.analysis import claim as claims
+from paramsym.analysis.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.claim import Claim, Stated
+from paramsym.analysis.comparison import against_layer, against_shapes
+from paramsym.analysis.ranking import Hit, Search, search
+from paramsym.analysis.resizing import impossible, roots, symbols_of
+from paramsym.analysis.subject import Subject
+from paramsym.analysis.wording import written
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+
+_MOST = 10  # answers shown; a number that more terms explain explains nothing
+_AS_SIMPLE = 0.15
+_FACTORS = 5  # sizes that a product somebody took for a count may have
+
+
+def reconcile(
+    layer: Layer,
+    claim: int | str | Layer | Mapping[str, Any],
+    at: Mapping[Any, Any] | str | None = None,
+    *,
+    others: Mapping[str | Symbol, Iterable[int]] | None = None,
+) -> Reconciliation:
+    """Explain the difference between a claim and the count of a layer.
+
+    The claim is a number (``109786368``, ``"110M"``, ``"12*768*12 = 110M"``), another layer, or measured shapes ``{name: shape}``. ``at``
+    puts sizes in first. ``others`` are further sizes to try for a symbol, as ``{"F": [27392]}``; the other published sizes of the model are
+    tried anyway. The answers come ranked by simplicity, one for each term; they are empty where no short explanation was found. A claim
+    that is right gives one answer with the term 0.
+
+    Raises:
+        ArgumentError: a claim that is no number above zero, no layer and no mapping of shapes.
+        SizeError: sizes that are missing for a claimed number, or that the layer cannot have.
+
+    >>> from paramsym import A, Block, Dense, H, per
+    >>> heads = (A, per(H, A))
+    >>> attention = Block(query=Dense(H, heads), key=Dense(H, heads), value=Dense(H, heads), output=Dense(heads, H))
+    >>> reconcile(attention, 2_387_712, at={"H": 768, "A": 12})
+    +25344 = 3*H*(A - 1): the biases of query, key and value counted once per head at full width H
+    >>> reconcile(attention, "2.4M", at={"H": 768, "A": 12})
+    2.4M is right: 2,362,368 to 2 significant digits
+    >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
+    False
+    """
+    sized = layer if at is None else layer.at(at)
+    if isinstance(claim, Layer):
+        return _with_search(sized, against_layer(sized, claim), others)
+    if isinstance(claim, Mapping):
+        return against_shapes(Subject(sized), claim)
+    said = claims.read(claim)
+    subject = Subject(sized)
+    found = _answers(subject, said, others)
+    return Reconciliation(subject.name, subject.count, said.words, tuple(found[:_MOST]))
+
+
+def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
+    count = subject.count
+    if said.arithmetic is not None:
+        found = [_arithmetic(subject, said, said.arithmetic)]
+        if said.stated is not said.arithmetic and said.stated.allows(count):
+            found.append(_right(subject, said.stated))
+        if said.arithmetic.value != count:
+            found.extend(answer for answer in _of_number(subject, said.arithmetic, others) if answer.term != found[0].term)
+        return found
+    return _of_number(subject, said.stated, others)
+
+
+def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
+    if stated.allows(subject.count):
+        return [_right(subject, stated)]
+    if stated.binary is not None and stated.binary.allows(subject.count):
+        return [_right(subject, stated, binary=True)]
+    searched = _search(subject.layer, _frozen(symbols_of(subject, others)))
+    if stated.exact:
+        loose = claims.rounded(stated.value)
+        if loose is not None and loose.allows(subject.count):
+            return [_right(subject, loose)]
+        hits = searched.exact(stated.value - subject.count, list(roots(subject, stated.value, stated.value)))
+        found = _merged(subject, hits, stated) + _products(subject, stated.value)
+        if found or loose is None:
+            return found
+        stated = loose
+    hits = searched.within(stated.low, stated.high)
+    hits.extend(Hit((edit,), 0.0) for edit in roots(subject, stated.low, stated.high))
+    hits = [hit for hit in hits if all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
+    # A rounded number is weak evidence: of what it allows, only the simplest is worth saying.
+    simplest = min((hit.cost for hit in hits), default=0.0)
+    return _merged(subject, sorted((hit for hit in hits if hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated)
+
+
+@lru_cache(maxsize=16)
+def _search(layer: Layer, others: tuple[tuple[Symbol, tuple[int, ...]], ...]) -> Search:
+    return search(Subject(layer), dict(others))
+
+
+def _frozen(others: dict[Symbol, tuple[int, ...]]) -> tuple[tuple[Symbol, tuple[int, ...]], ...]:
+    return tuple(others.items())
+
+
+def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
+    """Return one answer per term, with every reading that gives it."""
+    found: dict[Polynomial, tuple[list[Reading], float]] = {}
+    for hit in hits:
+        note = ""
+        changes = {symbol: value for edit in hit.edits for symbol, value in edit.sizes}
+        if changes:
+            fault = impossible(subject, changes)
+            if fault is None:
+                continue
+            note = f"impossible: {fault}" if fault else ""
+        term = Polynomial.total(edit.term(subject) for edit in hit.edits)
+        readings, _ = found.setdefault(term, ([], hit.chance))
+        words = ", and ".join(edit.words for edit in hit.edits)
+        if all(reading.words != words for reading in readings):
+            readings.append(Reading(words, hit.edits, note))
+    difference = stated.value - subject.count
+    return [Answer(term.as_expr(), difference, tuple(readings), chance) for term, (readings, chance) in found.items()]
+
+
+def _right(subject: Subject, stated: Stated, *, binary: bool = False) -> Answer:
+    count = f"{subject.count:,}"
+    if binary and stated.binary is not None:
+        words = f"{stated.words} is right in units of a power of 1024: {count} is {stated.words} times that, rounded"
+        return Answer(Integer(0), stated.binary.value - subject.count, (Reading(words),))
+    words = f"{count} is right" if stated.exact else f"{stated.words} is right: {count} to {_digits(stated.digits)}"
+    return Answer(Integer(0), stated.value - subject.count, (Reading(words),))
+
+
+def _digits(digits: int) -> str:
+    return "rounding" if not digits else f"{digits} significant digit{'s' if digits > 1 else ''}"
+
+
+# Arithmetic -------------------------------------------------------------------------------------------------------------------
+
+
+def _arithmetic(subject: Subject, said: Claim, arithmetic: Stated) -> Answer:
+    """Spell out the claim's own arithmetic, as a product of the layer's sizes where it is one."""
+    parts = [f"{arithmetic.words} = {arithmetic.value:,}"]
+    if said.stated is not arithmetic and said.stated.value != arithmetic.value and not said.stated.allows(arithmetic.value):
+        parts.append(f"not {said.stated.words}{_times_off(said.stated.value, arithmetic.value)}")
+    product = _lettered(subject, arithmetic.factors)
+    if product is not None:
+        degree = "" if arithmetic.value == subject.count else ", which is a product of sizes and no sum over tensors"
+        parts.append(f"as a formula it is {written(product.as_expr())}{degree}")
+    for factor in arithmetic.factors:
+        meant = _run_together(subject, factor)
+        if meant:
+            rest = [other for other in arithmetic.factors if other != factor]
+            value = prod([*meant, *rest])
+            parts.append(f"{factor} looks like {'*'.join(map(str, meant))} run together; {'*'.join(map(str, [*meant, *rest]))} = {value:,}")
+    if arithmetic.allows(subject.count):
+        parts.append(f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {subject.count:,}, rounded")
+    else:
+        parts.append(f"the count is {subject.count:,}")
+    claimed = product if product is not None else Polynomial.of(arithmetic.value)
+    difference = arithmetic.value - subject.count
+    term = (claimed - subject.formula).as_expr() if difference else Integer(0)
+    return Answer(term, difference, (Reading("; ".join(parts)),))
+
+
+def _times_off(claimed: int, value: int) -> str:
+    ratio = claimed / value if value else 0.0
+    return f", {ratio:,.0f} times less" if ratio >= 2 else f", {1 / ratio:,.0f} times more" if 0 < ratio <= 0.5 else ""
+
+
+def _lettered(subject: Subject, factors: tuple[int, ...]) -> Polynomial | None:
+    """Read the factors of a product as sizes: 12*768*12 is L*H*A. Equal sizes are used in turn."""
+    if not factors:
+        return None
+    result, used = Polynomial.of(1), 0
+    taken: dict[int, int] = {}
+    for factor in factors:
+        letters = sorted((s for s, size in subject.sizes.items() if size == factor), key=lambda s: s.name, reverse=True)
+        if letters:
+            used += 1
+            result = result * Polynomial.of(letters[taken.get(factor, 0) % len(letters)])
+            taken[factor] = taken.get(factor, 0) + 1
+        else:
+            result = result * Polynomial.of(factor)
+    return result if used > 1 else None
+
+
+def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
+    """Split the digits of a number into sizes, where a formatter has eaten the asterisks: 12768768 is 12, 768, 768."""
+    sizes = {str(size) for size in subject.sizes.values() if isinstance(size, int) and size > 9}
+
+    def split(digits: str) -> tuple[int, ...]:
+        if not digits:
+            return ()
+        for size in sorted(sizes, key=len, reverse=True):
+            if digits.startswith(size):
+                rest = split(digits[len(size) :])
+                if rest or digits == size:
+                    return (int(size), *rest)
+        return ()
+
+    found = split(str(number)) if len(str(number)) <= 40 else ()
+    return found if len(found) > 1 else ()
+
+
+def _products(subject: Subject, value: int) -> list[Answer]:
+    """Return the claim as a bare product of sizes, where it is one: what somebody multiplied instead of adding."""
+    sizes = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and size > 1}
+    found: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
+    for letters in _product_letters(sizes, value):
+        numbers = tuple(sorted(sizes[letter] for letter in letters))
+        if len(set(letters)) > len(set(found.get(numbers, ()))):
+            found[numbers] = letters
+    answers = []
+    for letters in found.values():
+        product = Polynomial.product(letters)
+        words = f"the claim is the product {written(product.as_expr())} of sizes, which is no count: a count is a sum over tensors"
+        answers.append(Answer((product - subject.formula).as_expr(), value - subject.count, (Reading(words),)))
+    return answers[:2]
+
+
+def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Symbol, ...]]:
+    dividing = sorted((symbol for symbol, size in sizes.items() if value % size == 0), key=lambda s: s.name)
+    for length in range(3, _FACTORS):
+        for letters in combinations_with_replacement(dividing, length):
+            if prod(sizes[letter] for letter in letters) == value and len({sizes[letter] for letter in letters}) > 1:
+                yield letters
+
+
+def _with_search(sized: Layer, compared: Reconciliation, others: Mapping[str | Symbol, Iterable[int]] | None) -> Reconciliation:
+    """Add the edits that give the same difference as a number, where both layers have one."""
+    difference = compared[0].difference
+    if compared[0].term == 0 or compared.counted is None or not isinstance(difference, int):
+        return compared
+    subject = Subject(sized)
+    value = compared.counted + difference
+    known = {answer.term for answer in compared}
+    more = [answer for answer in _of_number(subject, Stated(f"{value:,}", value, value, value), others) if answer.term not in known]
+    return Reconciliation(compared.subject, compared.counted, compared.claim, (*compared.answers, *more)[:_MOST])

@@ -1,0 +1,252 @@
+"""Edits of sizes: another published size, one size of another model, one size in place of another, a size mistyped or rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from math import gcd
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.analysis.edits import Edit
+from paramsym.analysis.subject import Subject, evaluated
+from paramsym.errors import ParamsymError, SizeError, UnknownNameError
+from paramsym.polynomial import Polynomial
+from paramsym.size import substitute, text
+from paramsym.sizing import published_sizes
+from paramsym.symbols import BY_NAME
+
+_ALIKE = 16  # one size stands in for another only where they are within this factor
+_PADDINGS = (8, 16, 32, 64, 100, 128, 256, 512, 1000, 1024)
+_RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
+_NEAR = 2  # a root further off than this factor is another model
+_HEADS = BY_NAME["A"].symbol
+_SLICE = BY_NAME["D"].symbol
+_COUNTS = frozenset("LEAG")
+_TYPED = 3  # digits a number needs before one of them can be said to be mistyped
+
+
+def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
+    """Yield the edits that put other sizes in, which do not depend on the claim."""
+    yield from _published(subject)
+    for symbol, values in others.items():
+        for value in values:
+            if value != subject.sizes[symbol]:
+                yield _changed(subject, {symbol: value}, f"{symbol} = {value:,} in place of {_now(subject, symbol)}", 1.1)
+    yield from _substituted(subject)
+    yield from _rounded(subject)
+
+
+def _published(subject: Subject) -> Iterator[Edit]:
+    """Yield the other published sizes of the model, and each of their sizes alone."""
+    alone: dict[tuple[Symbol, int], list[str]] = {}
+    for name in subject.root.published:
+        try:
+            sizes = published_sizes(subject.name, subject.root.published, name, lambda argument: getattr(subject.root, argument))
+        except ParamsymError:
+            continue  # another structure: it has no count in these letters
+        changed = {symbol: int(size) for symbol, size in sizes.items() if symbol in subject.sizes and subject.sizes[symbol] != size}
+        if set(changed) == set(subject.sizes) & set(changed) and changed:
+            yield _changed(subject, changed, f"the count of {name}", 1.0)
+            for symbol, value in changed.items():
+                alone.setdefault((symbol, value), []).append(name)
+    for (symbol, value), names in alone.items():
+        if symbol in subject.formula.free_symbols:
+            words = f"{symbol} = {value:,}, as in {names[0]}, in place of {_now(subject, symbol)}"
+            yield _changed(subject, {symbol: value}, words, 1.3)
+
+
+def _substituted(subject: Subject) -> Iterator[Edit]:
+    """Yield one size in place of another: key/value heads taken for heads, a free head width for H/A."""
+    formula = subject.root.params
+    used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
+    numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
+    for symbol in used:
+        for other, value in numbers.items():
+            near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
+            if other != symbol and value != numbers[symbol] and near:
+                term = Polynomial.of(substitute(formula, {symbol: other})) - subject.formula
+                yield _moved(subject, term, {symbol: value}, f"{other} in place of {symbol}", 1.5 if _same_kind(symbol, other) else 1.9)
+        if symbol == _SLICE and _HEADS in numbers:
+            for width, value in numbers.items():
+                quotient, rest = divmod(value, numbers[_HEADS])
+                if width not in {symbol, _HEADS} and rest == 0 and quotient != numbers[symbol]:
+                    term = Polynomial.of(substitute(formula, {symbol: width / _HEADS})) - subject.formula
+                    yield _moved(subject, term, {symbol: quotient}, f"{width}/{_HEADS} in place of {symbol}", 1.5)
+
+
+def _same_kind(one: Symbol, other: Symbol) -> bool:
+    return (one.name in _COUNTS) == (other.name in _COUNTS)
+
+
+def _rounded(subject: Subject) -> Iterator[Edit]:
+    """Yield a size as a text rounds it: 30,000 for 30,522, 4,000 for 4,096 (and what is a multiple of it along)."""
+    for symbol, size in subject.sizes.items():
+        if symbol not in subject.formula.free_symbols or not isinstance(size, int) or size < 1000:
+            continue
+        for digits in (1, 2):
+            unit = 10 ** (len(str(size)) - digits)
+            for value in dict.fromkeys(((size + unit // 2) // unit * unit, size // unit * unit)):
+                if value not in {size, 0}:
+                    yield _changed(subject, {symbol: value}, f"{symbol} = {value:,}, rounded from {size:,}", 1.4)
+                    together = _followers(subject, symbol, value)
+                    if together:
+                        words = f"{symbol} = {value:,}, rounded from {size:,}{_along(together, symbol)}"
+                        yield _changed(subject, together, words, 1.5)
+
+
+def roots(subject: Subject, low: int, high: int) -> Iterator[Edit]:
+    """Yield the sizes that give the claim when one of them alone is changed: an integer root, and why to believe it."""
+    for symbol, size in subject.sizes.items():
+        if symbol not in subject.formula.free_symbols or not isinstance(size, int):
+            continue
+        for along in (False, True):
+            followers = _ratios(subject, symbol) if along else {}
+            if along and not followers:
+                continue
+            powers = _univariate(subject, symbol, followers)
+            if powers is None:
+                continue
+            for root in _integer_roots(powers, low, high, size):
+                changes = {symbol: root} | {other: root * ratio for other, ratio in followers.items()}
+                belief = _belief(subject, size, root, powers, low, high)
+                if belief is not None:
+                    words = f"{symbol} = {root:,}{_along(changes, symbol)} in place of {size:,}{belief[0]}"
+                    yield _changed(subject, changes, words, belief[1] + 0.1 * along)
+
+
+def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:
+    """Say why a root may be what somebody wrote, and how much one has to stretch for it; None where nothing speaks for it."""
+    if _mistyped(size, root):
+        return ", digits mistyped", 1.2
+    if root in {_padded(size, multiple) for multiple in _PADDINGS}:
+        return ", padded", 1.3
+    if size > _NEAR * root or root > _NEAR * size:
+        return None
+    step = _value(powers, root + 1) - _value(powers, root)
+    if low != high:
+        return ("", 1.7) if (high - low) * 10 <= step else None
+    # Claims are not any numbers: a wrong one is a multiple of some width as a right one is, and hits that much oftener.
+    numbers = [size for size in subject.sizes.values() if isinstance(size, int)]
+    shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
+    chance = Fraction(shared, int(step))
+    return ("", 1.8) if chance <= _RARE else None
+
+
+def _value(powers: dict[int, Fraction], size: int) -> Fraction:
+    return sum((coefficient * Fraction(size) ** exponent for exponent, coefficient in powers.items()), Fraction(0))
+
+
+def _mistyped(size: int, root: int) -> bool:
+    """Whether two numbers differ by one slip: two neighbouring digits exchanged, one changed, one lost or doubled."""
+    one, other = str(size), str(root)
+    if one == other or min(len(one), len(other)) < _TYPED:
+        return False
+    if len(one) == len(other):
+        differ = [i for i in range(len(one)) if one[i] != other[i]]
+        if len(differ) == 1:
+            return True
+        return len(differ) == 2 and differ[1] == differ[0] + 1 and one[differ[0]] == other[differ[1]] and one[differ[1]] == other[differ[0]]
+    short, long = sorted((one, other), key=len)
+    return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+def _padded(size: int, multiple: int) -> int:
+    return (size // multiple + 1) * multiple
+
+
+def _ratios(subject: Subject, symbol: Symbol) -> dict[Symbol, int]:
+    """The sizes that are this one times a small number: F = 4*H."""
+    size = subject.sizes[symbol]
+    if not isinstance(size, int) or size <= _ALIKE:
+        return {}
+    numbers = {other: value for other, value in subject.sizes.items() if isinstance(value, int) and other in subject.formula.free_symbols}
+    return {other: value // size for other, value in numbers.items() if other != symbol and value % size == 0 and 1 < value // size <= 8}
+
+
+def _followers(subject: Subject, symbol: Symbol, value: int) -> dict[Symbol, int]:
+    ratios = _ratios(subject, symbol)
+    return {symbol: value} | {other: ratio * value for other, ratio in ratios.items()} if ratios else {}
+
+
+def _along(changes: Mapping[Symbol, int], symbol: Symbol) -> str:
+    others = [f"{other} = {value:,}" for other, value in changes.items() if other != symbol]
+    return f" (and {', '.join(others)} with it)" if others else ""
+
+
+def _univariate(subject: Subject, symbol: Symbol, followers: Mapping[Symbol, int]) -> dict[int, Fraction] | None:
+    """Return the count as powers of one size, the others put in; None where it stands inside a floor or another function."""
+    powers: dict[int, Fraction] = {}
+    for monomial, coefficient in subject.formula.terms.items():
+        exponent, product = 0, Fraction(coefficient)
+        for generator, power in monomial:
+            if generator == symbol:
+                exponent += power
+            elif isinstance(generator, Symbol) and generator in followers:
+                exponent += power
+                product *= Fraction(followers[generator]) ** power
+            elif symbol in generator.free_symbols or any(other in generator.free_symbols for other in followers):
+                return None
+            else:
+                product *= evaluated(Polynomial({frozenset({(generator, power)}): 1}), subject.sizes)
+        powers[exponent] = powers.get(exponent, Fraction(0)) + product
+    return powers
+
+
+def _integer_roots(powers: dict[int, Fraction], low: int, high: int, size: int) -> Iterator[int]:
+    """Yield the whole numbers up to ten times the size at which a rising polynomial falls between two counts; few or none."""
+    rising = all(exponent >= 0 and (exponent == 0 or coefficient >= 0) for exponent, coefficient in powers.items())
+    first, last = 1, 10 * size
+    if not rising or _value(powers, last) < low:
+        return
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (middle + 1, last) if _value(powers, middle) < low else (first, middle)
+    # Where a rounded claim leaves room for several roots, none of them says anything.
+    if first != size and low <= _value(powers, first) <= high < _value(powers, first + 1):
+        yield first
+
+
+def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
+    """Return the edit that puts other numbers in for some sizes; the letters of its term are the sizes the layer has."""
+    placed = Polynomial.of(substitute(subject.root.params, {symbol: Integer(value) for symbol, value in changes.items()}))
+    return _moved(subject, placed - subject.formula, changes, words, cost)
+
+
+def _moved(subject: Subject, term: Polynomial, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
+    everything = frozenset(range(len(subject.lines)))
+    return Edit(words, (), subject.value(term), cost, everything, fixed=term, sizes=tuple(changes.items()))
+
+
+def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
+    """Say why a layer cannot have these sizes: empty where it can, None where it would be another layer."""
+    sizes: dict[Symbol, int | Expr] = {**subject.sizes, **changes}
+    try:
+        built = subject.root.at(sizes)
+    except SizeError as error:
+        return str(error).removeprefix(f"{subject.name}: ")
+    except ParamsymError:
+        return None
+    return "" if built.polynomial == Polynomial.of(subject.value(subject.formula, sizes)) else None
+
+
+def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | None) -> dict[Symbol, tuple[int, ...]]:
+    """Return sizes to try, by symbol.
+
+    Raises:
+        UnknownNameError: a name that the layer does not have, or has no size for.
+    """
+    by_name = {symbol.name: symbol for symbol in subject.sizes}
+    found: dict[Symbol, tuple[int, ...]] = {}
+    for key, values in (others or {}).items():
+        name = key if isinstance(key, str) else key.name
+        if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
+            message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
+            raise UnknownNameError(message)
+        found[by_name[name]] = tuple(int(value) for value in values)
+    return found
+
+
+def _now(subject: Subject, symbol: Symbol) -> str:
+    size = subject.sizes[symbol]
+    return f"{size:,}" if isinstance(size, int) else text(size)

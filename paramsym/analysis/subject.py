@@ -1,0 +1,141 @@
+"""The layer under question: its formula, the sizes put in, and its lines in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.layer import Layer
+from paramsym.ledger import Line
+from paramsym.polynomial import Polynomial
+from paramsym.size import Axis, Dim, cat, per, stack, substitute
+
+Sizes: TypeAlias = Mapping[Symbol, "int | Expr"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A layer with a number: ``root`` before sizes, ``layer`` after."""
+
+    layer: Layer
+
+    @cached_property
+    def root(self) -> Layer:
+        """The layer before sizes were put in."""
+        return self.layer.origin[0]
+
+    @cached_property
+    def sizes(self) -> dict[Symbol, Dim]:
+        """The sizes."""
+        return dict(self.layer.origin[1])
+
+    @property
+    def name(self) -> str:
+        """The class of the layer."""
+        return type(self.root).__name__
+
+    @cached_property
+    def count(self) -> int:
+        """The number of stored parameters."""
+        return self.layer.count
+
+    @cached_property
+    def formula(self) -> Polynomial:
+        """The closed form."""
+        return self.root.polynomial
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines that count, in letters."""
+        return tuple(line for line in self.root.lines if counts(line))
+
+    @cached_property
+    def values(self) -> tuple[int, ...]:
+        """What each of ``lines`` adds to the count."""
+        return tuple(self.value(polynomial) for polynomial in self.polynomials)
+
+    @cached_property
+    def polynomials(self) -> tuple[Polynomial, ...]:
+        """What each of ``lines`` adds, in letters."""
+        return tuple(line.polynomial() for line in self.lines)
+
+    def total(self, lines: Iterable[int]) -> Polynomial:
+        """What some of ``lines`` add together, in letters."""
+        return Polynomial.total(self.polynomials[i] for i in lines)
+
+    def value(self, value: Polynomial | Expr | int, sizes: Sizes | None = None) -> int:
+        """Put the sizes into a polynomial; a fraction is cut to a whole number only where it is one."""
+        number = self.ratio(value, sizes)
+        return int(number) if number.denominator == 1 else 0
+
+    def ratio(self, value: Polynomial | Expr | int, sizes: Sizes | None = None) -> Fraction:
+        """Put the sizes into a polynomial and return the exact fraction."""
+        if isinstance(value, int):
+            return Fraction(value)
+        return evaluated(value if isinstance(value, Polynomial) else Polynomial.of(value), self.sizes if sizes is None else sizes)
+
+
+def counts(line: Line) -> bool:
+    """Whether a line is part of ``params``."""
+    return not line.buffer and not line.alias_of and 0 not in line.stored
+
+
+def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
+    """Return a polynomial's value, exactly; sizes must cover its symbols."""
+    known: dict[Expr, Fraction] = {}
+    total = Fraction(0)
+    for monomial, coefficient in polynomial.terms.items():
+        product = Fraction(coefficient)
+        for generator, exponent in monomial:
+            if generator not in known:
+                known[generator] = _number(generator, sizes)
+            product *= known[generator] ** exponent
+        total += product
+    return total
+
+
+def _number(generator: Expr, sizes: Sizes) -> Fraction:
+    if isinstance(generator, Symbol):
+        return Fraction(int(sizes[generator]))
+    return Fraction(
+        int(substitute(generator, {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}))
+    )
+
+
+def heads(line: Line) -> frozenset[Dim]:
+    """The numbers of slices that a tensor's axes are made of: the first factor of an axis with several, the divisor of a lone quotient."""
+    found: set[Dim] = set()
+    for axis in line.shape:
+        first, *others = segment(axis, line.label)
+        if others:
+            found.add(first)
+        elif isinstance(first, Expr):
+            found.update(quotient.as_quotient()[1] for quotient in first.atoms(per) if isinstance(quotient, per))
+    return frozenset(slices for slices in found if not isinstance(slices, int) or slices > 1)
+
+
+def widths(line: Line) -> frozenset[Dim]:
+    """The full widths that slices share: H where an axis is A slices of H/A, or one such slice."""
+    found: set[Dim] = set()
+    for axis in line.shape:
+        for factor in segment(axis, line.label):
+            if isinstance(factor, Expr):
+                found.update(quotient.as_quotient()[0] for quotient in factor.atoms(per) if isinstance(quotient, per))
+    return frozenset(found)
+
+
+def segment(axis: Axis, label: str) -> tuple[Dim, ...]:
+    """Return the factors of an axis, narrowed to the labelled segment where it is a concatenation."""
+    factors: list[Dim] = []
+    for factor in axis if isinstance(axis, tuple) else (axis,):
+        if isinstance(factor, cat):
+            known = dict(factor.segments)
+            factors.extend(next((known[step] for step in label.split(".") if step in known), (factor.size,)))
+        else:
+            factors.append(factor.size if isinstance(factor, stack) else factor)
+    return tuple(factors)
