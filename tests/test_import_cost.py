@@ -1,0 +1,36 @@
+"""``import paramsym`` costs next to nothing on top of ``import sympy``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+IMPORT_TIME = "import sys, time; before = set(sys.modules); began = time.perf_counter(); import {}; print(time.perf_counter() - began)"
+
+
+def run(code: str) -> str:
+    """Run code in a fresh interpreter and return what it prints."""
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+
+def test_only_what_is_needed_is_imported() -> None:
+    """No SymPy, no dataclasses, no inspect until a name needs them."""
+    loaded = run("import sys; import paramsym; dir(paramsym); print(*sys.modules)").split()
+    assert not {"sympy", "dataclasses", "inspect", "re", "typing", "numpy", "torch"} & (
+        set(loaded) - set(run("import sys; print(*sys.modules)").split())
+    )
+    assert [name for name in loaded if name.startswith("paramsym")] == ["paramsym"]
+
+
+def test_sympy_comes_with_the_first_name_that_needs_it() -> None:
+    """And no framework comes with any."""
+    loaded = run("import sys, paramsym; paramsym.Dense(3, 4); print(*sys.modules)").split()
+    assert "sympy" in loaded
+    assert not {"torch", "keras", "jax", "flax", "transformers", "numpy", "matplotlib", "pandas"} & set(loaded)
+
+
+def test_a_tenth_of_sympy_at_most() -> None:
+    """The best of several runs of each, because a busy machine only ever adds."""
+    ours = min(float(run(IMPORT_TIME.format("paramsym"))) for _ in range(5))
+    sympys = min(float(run(IMPORT_TIME.format("sympy"))) for _ in range(3))
+    assert ours < sympys / 10

@@ -1,0 +1,152 @@
+"""The floors of the house: who may import whom, read from the source without running it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import paramsym
+
+HOUSE = Path(paramsym.__file__).parent
+FLOORS = (
+    {"errors"},
+    {"render"},
+    {"symbols", "polynomial"},
+    {"size"},
+    {"ledger"},
+    {"fields", "paths", "sizing", "extents"},
+    {"flow"},
+    {"layer"},
+    {"edit"},
+    {"compose"},
+    {"tabulate"},
+    {"layers"},
+    {"measure"},
+    {"analysis", "verify", "derive"},
+    {"models"},
+    {"keras"},
+    {"config"},
+    {"testing", "cli", "__main__"},
+)
+"""Bottom to top. A room imports from its own floor and from those below it."""
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+DELEGATES = {
+    ("layer", "edit"),
+    ("layer", "compose"),
+    ("layer", "tabulate"),
+    ("layer", "measure"),
+}
+"""Shorthands of the contract that a method looks up when it is called: (from, to)."""
+FRAMEWORKS = {"torch", "torchvision", "keras", "tensorflow", "jax", "flax", "transformers", "matplotlib", "pandas", "numpy", "safetensors"}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: who, what, which name of it, and when it happens."""
+
+    module: str
+    target: str
+    name: str
+    when: str
+
+    @property
+    def room(self) -> str:
+        """The room that imports."""
+        return self.module.split(".")[1] if "." in self.module else ""
+
+    @property
+    def target_room(self) -> str:
+        """The room that is imported from, where it is one of ours."""
+        steps = [*self.target.split("."), self.name]
+        return steps[1] if steps[0] == "paramsym" and steps[1] in FLOOR_OF else ""
+
+
+def imports() -> Iterator[Import]:
+    """Yield every import of the package."""
+    for file in sorted(HOUSE.rglob("*.py")):
+        steps = file.relative_to(HOUSE.parent).with_suffix("").parts
+        module = ".".join(step for step in steps if step != "__init__")
+        yield from _inside(ast.parse(file.read_text(encoding="utf-8")), module, "load")
+
+
+def _inside(tree: ast.AST, module: str, when: str) -> Iterator[Import]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(module, alias.name, "", when)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: imports are absolute"
+            for alias in node.names:
+                yield Import(module, node.module or "", alias.name, when)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            for statement in node.body:
+                yield from _inside(ast.Module([statement], []), module, "typing")
+        else:
+            later = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from _inside(node, module, "call" if later else when)
+
+
+IMPORTS = tuple(imports())
+
+
+def test_every_room_has_a_floor() -> None:
+    """A new room is given its place here."""
+    rooms = {path.stem for path in HOUSE.iterdir() if path.stem not in {"__init__", "__pycache__", "py"} and path.suffix in {"", ".py"}}
+    assert rooms <= set(FLOOR_OF)
+
+
+def test_imports_go_down() -> None:
+    """A room imports only from floors below it; a few shorthands look up when they are called."""
+    wrong = [
+        one
+        for one in IMPORTS
+        if one.when != "typing"
+        and one.room
+        and one.target_room
+        and FLOOR_OF[one.target_room] > FLOOR_OF[one.room]
+        and not (one.when == "call" and (one.room, one.target_room) in DELEGATES)
+    ]
+    assert wrong == []
+
+
+def test_rooms_of_one_floor_do_not_need_each_other() -> None:
+    """Analysis and verification stand side by side."""
+    rooms = {"analysis", "verify", "derive", "render", "errors"}
+    assert [one for one in IMPORTS if {one.room, one.target_room} <= rooms and FLOOR_OF[one.room] == FLOOR_OF[one.target_room]
+            and one.room != one.target_room] == []  # fmt: skip
+
+
+def test_questions_know_no_concrete_layer() -> None:
+    """Analysis and verification read the contract and the ledger, so that a user's own layer is as good as ours."""
+    concrete = {"layers", "models", "keras"}
+    assert [one for one in IMPORTS if one.room in {"analysis", "verify"} and one.target_room in concrete] == []
+
+
+def test_formats_know_no_layers() -> None:
+    """Rendering turns tables into strings, whatever they are about."""
+    assert {one.target_room for one in IMPORTS if one.room == "render"} <= {"", "render", "errors"}
+
+
+def test_no_framework_at_module_level() -> None:
+    """Only SymPy is needed to count."""
+    assert [one for one in IMPORTS if one.target.split(".")[0] in FRAMEWORKS and one.when == "load"] == []
+
+
+def test_only_sympy_and_the_standard_library() -> None:
+    """What is imported at load time is SymPy, the standard library, and ourselves."""
+    allowed = sys.stdlib_module_names | {"sympy", "paramsym"}
+    assert {one.target.split(".")[0] for one in IMPORTS if one.when != "call"} <= allowed
+
+
+def test_nothing_imports_a_private_name_of_another_room() -> None:
+    """An underscore means: this room only."""
+    private = [
+        one
+        for one in IMPORTS
+        if one.target.startswith("paramsym")
+        and any(step.startswith("_") and not step.startswith("__") for step in (*one.target.split("."), one.name))
+    ]
+    assert [one for one in private if one.room != one.target_room] == []
