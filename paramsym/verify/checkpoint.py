@@ -103,7 +103,7 @@ def _shard(index: Path, file: str) -> Path:
 
 
 def _check_plain(path: Path) -> None:
-    """Let only plain files through, and links only to plain files in the same folder, or in the store of the Hugging Face cache beside it."""
+    """Let only plain files through; links only to plain files in the same folder, or in the store of the Hugging Face cache beside it."""
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode

@@ -13,7 +13,7 @@ from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
 from paramsym.size import canonical, substitute, symbols_in
 from paramsym.verify.stored import Shape
-from paramsym.verify.templates import templates
+from paramsym.verify.templates import Template, templates
 
 _LARGEST = 2**48  # no axis is longer; the search for a solution stops there
 
@@ -47,7 +47,7 @@ def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
         witness: dict[tuple[Symbol, int], str] = {}
         for equation in equations:
             formula = canonical(substitute(equation.formula, {symbol: Integer(value) for symbol, value in known.items()}))
-            unknown = set(symbols_in(formula))
+            unknown = symbols_in(formula)
             if len(unknown) != 1 or not isinstance(formula, Expr):
                 continue
             (symbol,) = unknown
@@ -78,29 +78,35 @@ def _noun(number: int) -> str:
 
 def _equations(layer: Layer, shapes: Mapping[str, Shape]) -> Iterator[Equation]:
     for template in templates(layer):
-        symbolic = any(set(symbols_in((template.line.shape, tuple((step.start, step.count) for step in template.numbers)))))
-        if not symbolic:
-            continue
-        last: dict[int, int] = {}
-        first: dict[tuple[Expr, int], str] = {}
-        times: Counter[tuple[Expr, int]] = Counter()
-        for name, shape in shapes.items():
-            numbers = template.numbers_in(name)
-            if numbers is None:
-                continue
-            for position, number in enumerate(numbers):
-                last[position] = max(number, last.get(position, number))
-            for axis, (formula, value) in enumerate(zip(template.sizes(numbers), shape, strict=False)):
-                if isinstance(formula, Expr) and len(shape) == len(template.line.shape):
+        if symbols_in((template.line.shape, tuple((step.start, step.count) for step in template.numbers))):
+            copies = {name: numbers for name in shapes if (numbers := template.numbers_in(name)) is not None}
+            yield from _of_axes(template, copies, shapes)
+            yield from _of_copies(template, list(copies.values()))
+
+
+def _of_axes(template: Template, copies: Mapping[str, tuple[int, ...]], shapes: Mapping[str, Shape]) -> Iterator[Equation]:
+    """Yield an equation per axis; copies that agree say it together."""
+    first: dict[tuple[Expr, int], str] = {}
+    times: Counter[tuple[Expr, int]] = Counter()
+    for name, numbers in copies.items():
+        shape = shapes[name]
+        if len(shape) == len(template.line.shape):
+            for axis, (formula, value) in enumerate(zip(template.sizes(numbers), shape, strict=True)):
+                if isinstance(formula, Expr):
                     first.setdefault((formula, value), f"{name}, axis {axis}")
                     times[formula, value] += 1
-        for (formula, value), where in first.items():
-            yield Equation(formula, value, where, times[formula, value])
-        for position, number in last.items():
-            step = template.numbers[position]
-            copies = canonical(step.start + step.step * (step.count - 1))
-            if isinstance(copies, Expr):
-                yield Equation(copies, number, template.line.name)
+    for (formula, value), where in first.items():
+        yield Equation(formula, value, where, times[formula, value])
+
+
+def _of_copies(template: Template, numbers: list[tuple[int, ...]]) -> Iterator[Equation]:
+    """Yield an equation per numbered step: the formula of its last number is the last number there is."""
+    if not numbers:
+        return
+    for position, step in enumerate(template.numbers):
+        last = canonical(step.start + step.step * (step.count - 1))
+        if isinstance(last, Expr):
+            yield Equation(last, max(copy[position] for copy in numbers), template.line.name)
 
 
 def _solutions(formula: Expr, symbol: Symbol, value: int) -> tuple[int, int]:

@@ -1,0 +1,117 @@
+"""Random layers and compositions of them; every public layer takes part by existing."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields
+from functools import cache
+from importlib import import_module
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+
+from paramsym.compose import Block, Repeat, Residual, Sequential, Shared, Tied
+from paramsym.errors import ParamsymError
+from paramsym.layer import Layer
+from paramsym.symbols import dims
+from paramsym.testing.drawing import hypothesis
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_SIZES = ("size", "axis", "count")
+
+
+def layers(*, compositions: bool = True, depth: int = 3) -> SearchStrategy[Layer]:
+    """Return a strategy for layers whose sizes are symbols named after their fields, flags drawn.
+
+    With ``compositions`` they are put together: in sequence, in blocks, repeated, shared, tied, frozen, nested at most some ``depth``.
+
+    >>> from hypothesis import given
+    >>> @given(layers())
+    ... def test(layer):
+    ...     assert layer.at({}).params == layer.params
+    """
+    st = hypothesis().strategies
+    leaf = st.sampled_from(_leaf_classes()).flatmap(_of_class)
+    return st.recursive(leaf, _composed, max_leaves=2**depth) if compositions else leaf  # type: ignore[no-any-return]
+
+
+@cache
+def _leaf_classes() -> tuple[type[Layer], ...]:
+    """Return the public layers that sizes alone can build, in the order of their names."""
+    package = import_module("paramsym")
+    found = {thing for name in dir(package) if isinstance(thing := getattr(package, name, None), type) and issubclass(thing, Layer)}
+    return tuple(sorted((cls for cls in found if _plain(cls) is not None), key=lambda cls: cls.__name__))
+
+
+def _plain(cls: type[Layer]) -> Layer | None:
+    """Build a class from symbols where its required fields are sizes and nothing else."""
+    if not cls.__module__.startswith("paramsym.layers"):
+        return None
+    hints = typing.get_type_hints(cls, include_extras=True)
+    required = [field for field in fields(cls) if field.init and _default(field) is MISSING]  # type: ignore[arg-type]
+    if not all(get_origin(hints[field.name]) is Annotated and get_args(hints[field.name])[1] in _SIZES for field in required):
+        return None
+    try:
+        return cls(*(dims(field.name) for field in required))
+    except ParamsymError:
+        return None
+
+
+def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
+    """Return a strategy for one class: flags and options vary; where they contradict each other, the plain layer is taken."""
+    st = hypothesis().strategies
+    plain = _plain(cls)
+    hints = typing.get_type_hints(cls, include_extras=True)
+    optional = {field.name: tuple(_options(hints[field.name])) for field in fields(cls) if field.init and _default(field) is not MISSING}  # type: ignore[arg-type]
+
+    def changed(choice: dict[str, Any]) -> Layer:
+        assert plain is not None  # noqa: S101 - for the type checker; classes without a plain layer were left out
+        required, _ = plain.arguments()
+        try:
+            return cls(*required, **choice)
+        except ParamsymError:
+            return plain
+
+    flags = {name: st.sampled_from(options) for name, options in optional.items() if options}
+    return st.fixed_dictionaries({}, optional=flags).map(changed)  # type: ignore[no-any-return]
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory
+
+
+def _options(hint: Any) -> Iterator[Any]:
+    """Yield what a flag may be; sizes keep their defaults."""
+    if hint is bool:
+        yield from (False, True)
+    elif get_origin(hint) is Literal:
+        yield from get_args(hint)
+    elif get_origin(hint) in {typing.Union, UnionType}:
+        for inner in get_args(hint):
+            yield from _options(inner)
+
+
+def _composed(inner: Any) -> Any:
+    """Return a strategy for compositions of what ``inner`` draws."""
+    st = hypothesis().strategies
+    depth = dims("depth")
+    copies = st.one_of(st.just(depth), st.integers(0, 3))
+    return st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda found: Sequential(*found)),
+        st.dictionaries(st.sampled_from(("body", "head", "norm")), inner, min_size=1).map(Block),
+        inner.map(Residual),
+        st.builds(Repeat, inner, copies),
+        st.builds(lambda one, two: Repeat((one, two), depth), inner, inner),
+        st.builds(Shared, inner, st.just(depth)),
+        inner.map(_tied),
+        inner.map(lambda layer: layer.freeze()),
+    )
+
+
+def _tied(layer: Layer) -> Layer:
+    """Return two equal layers, the first tensor of one tied to the other's."""
+    both = Block(one=layer, two=layer)
+    names = [line.name for line in layer.lines if not line.buffer and not line.alias_of]
+    return Tied(both, {f"two.{names[0]}": f"one.{names[0]}"}) if names else both

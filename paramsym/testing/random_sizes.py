@@ -1,0 +1,81 @@
+"""Valid sizes for any layer, made to fit instead of tried until they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sympy import Symbol
+
+from paramsym.errors import ArgumentError, ParamsymError
+from paramsym.layer import Layer
+from paramsym.testing.drawing import hypothesis
+from paramsym.verify.lattice import Coordinate, Lattice, lattice
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Bounds: TypeAlias = "int | Mapping[str, int]"
+SMALL = 16
+
+
+def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrategy[dict[str, int]]:
+    """Return a strategy for ``{symbol name: size}`` that the layer accepts: ``layer.at(sizes)`` and ``build(**sizes)`` both take it.
+
+    Where heads must divide a width, the width is drawn as heads times something. ``largest`` bounds every size, or by name those that a
+    mapping has (others stay small); ``sizes(layer, largest=10**6)`` draws large ones. ``fixed`` sizes are kept as they are. Examples
+    shrink towards ones.
+
+    Raises:
+        ArgumentError: Hypothesis is not installed; a bound below one or for no symbol.
+
+    >>> from paramsym import A, H, MultiHeadAttention
+    >>> from hypothesis import find
+    >>> find(sizes(MultiHeadAttention(H, A)), lambda found: found["A"] > 2)
+    {'A': 3, 'H': 3}
+    """
+    st = hypothesis().strategies
+    _check_bounds(layer, largest)
+    pinned = layer.at(fixed) if fixed else layer
+    points = lattice(pinned)
+
+    def draw_sizes(draw: Any) -> dict[str, int]:
+        point: dict[Symbol, int] = {c.symbol: c.choices[0] if c.choices else 1 for c in points.coordinates}
+        for coordinate in points.coordinates:
+            point[coordinate.symbol] = draw(_values(st, coordinate, points, point, largest))
+        found = {**fixed, **points.sizes(point)}
+        try:
+            pinned.at(points.sizes(point))
+        except ParamsymError:  # a condition that no formula expresses, such as two widths that must differ
+            hypothesis().reject()
+        return dict(sorted(found.items()))
+
+    strategy: SearchStrategy[dict[str, int]] = st.composite(draw_sizes)()
+    return strategy
+
+
+def _check_bounds(layer: Layer, largest: Bounds) -> None:
+    names = {symbol.name for symbol in layer.symbols}
+    bounds = largest if isinstance(largest, Mapping) else {"": largest}
+    for name, bound in bounds.items():
+        if (name and name not in names) or isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
+            message = f"largest is {largest!r}; wanted a positive int, or one for some of {', '.join(sorted(names)) or 'no symbols'}."
+            raise ArgumentError(message)
+
+
+def _values(st: Any, coordinate: Coordinate, points: Lattice, point: Mapping[Symbol, int], largest: Bounds) -> Any:
+    """Return a strategy for one coordinate that keeps every size within its bound, the others being where they are."""
+
+    def fits(value: int) -> bool:
+        found = points.sizes({**point, coordinate.symbol: value})
+        return all(size <= (largest.get(name, SMALL) if isinstance(largest, Mapping) else largest) for name, size in found.items())
+
+    if coordinate.choices:
+        return st.sampled_from([choice for choice in coordinate.choices if fits(choice)] or list(coordinate.choices[:1]))
+    low, high = 1, 2
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return st.integers(1, low)

@@ -1,0 +1,97 @@
+"""One instance: a layer with its sizes put in, and what somebody else built at those sizes."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from paramsym.errors import ArgumentError, RefutedError
+from paramsym.layer import Layer
+from paramsym.size import text
+from paramsym.verify.match import match
+from paramsym.verify.rename import Renaming
+
+_NAMED = 4  # tensors that a difference of counts is held against
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Somebody else's way to build the layer: ``build`` by symbol name, and how its tensors are called."""
+
+    build: Callable[..., Any]
+    rename: Renaming | None = None
+    by: Literal["name", "order"] = "name"
+
+    def check_call(self, layer: Layer) -> None:
+        """Raise ``ArgumentError`` where ``build`` does not take the layer's symbols by name."""
+        names = sorted(symbol.name for symbol in layer.symbols)
+        if not callable(self.build):
+            message = f"build is {self.build!r}; wanted a function of {', '.join(names) or 'nothing'}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
+        try:
+            signature = inspect.signature(self.build)
+        except (TypeError, ValueError):
+            return
+        try:
+            signature.bind(**dict.fromkeys(names, 1))
+        except TypeError as error:
+            called = ", ".join(f"{name}=..." for name in names)
+            message = f"build{signature} cannot be called as build({called}): {error}."
+            raise ArgumentError(message) from None
+
+    def check(self, layer: Layer, sizes: Mapping[str, int]) -> Any:
+        """Build at the sizes, compare, and return what was built.
+
+        Raises:
+            RefutedError: where the two disagree, or ``build`` itself fails.
+        """
+        __tracebackhide__ = True
+        sized = layer.at(sizes)
+        try:
+            built = self.build(**sizes)
+        except Exception as error:
+            message = f"{_at(layer, sizes)}, build raised {type(error).__name__}: {error}"
+            raise RefutedError(message) from error
+        words = disagreement(sized, built, rename=self.rename, by=self.by)
+        if words:
+            message = f"{_at(layer, sizes)}, {words}"
+            raise RefutedError(message)
+        return built
+
+
+def disagreement(sized: Layer, built: Any, *, rename: Renaming | None = None, by: Literal["name", "order"] = "name") -> str:
+    """Say how something that was built differs from a layer with its sizes put in; empty where it does not."""
+    if hasattr(built, "__index__"):
+        return _other_count(sized, int(built.__index__()), "build counts")
+    found = match(sized, built, rename=rename, by=by)
+    if not found.ok:
+        return f"the tensors differ. {found}"
+    parameters = getattr(built, "parameters", None)
+    if callable(parameters) and hasattr(built, "named_parameters"):
+        members: Iterable[Any] = parameters()
+        return _other_count(sized, sum(int(member.numel()) for member in members), "the module has")
+    return ""
+
+
+def _other_count(sized: Layer, count: int, words: str) -> str:
+    if count == sized.count:
+        return ""
+    difference = count - sized.count
+    amounts: Counter[str] = Counter()
+    for line in sized.ledger():
+        amounts[line.name] += int(line.polynomial().constant or 0)
+    suspects = [name for name, amount in amounts.items() if amount == abs(difference)]
+    hint = ""
+    if suspects:
+        more = f" and {len(suspects) - _NAMED} more" if len(suspects) > _NAMED else ""
+        hint = f", as many as there are in {' or '.join(suspects[:_NAMED])}{more}"
+    formula = "" if sized.formula == sized.params else f"{text(sized.formula)} = "
+    return f"{words} {count:,} parameters; the layer has {formula}{sized.count:,} (difference {difference:+,}{hint})."
+
+
+def _at(layer: Layer, sizes: Mapping[str, int]) -> str:
+    where = ", ".join(f"{name}={value}" for name, value in sizes.items())
+    return f"{layer!r:.200}: at {where}" if where else f"{layer!r:.200}"

@@ -1,0 +1,240 @@
+r"""Proof by finitely many instances.
+
+If two functions of coordinates :math:`z_1, \dots, z_n` are polynomials of degree at most :math:`d_i` in :math:`z_i`, and they agree on a
+grid of :math:`d_i + 1` different values of each, they agree everywhere: their difference is a polynomial in one coordinate with more zeros
+than its degree once the others are held, and so on for each. Floors and ceilings of a quotient by m are polynomials on each residue class
+modulo m; then m times as many consecutive values are taken.
+"""
+
+from __future__ import annotations
+
+import platform
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, Literal
+
+import sympy
+from sympy import Expr, Symbol
+
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError
+from paramsym.layer import Layer
+from paramsym.ledger import Numbers
+from paramsym.polynomial import Polynomial
+from paramsym.render.table import Cell, Table
+from paramsym.size import substitute, text
+from paramsym.verify.agreement import Rival
+from paramsym.verify.degrees import Movement, movement
+from paramsym.verify.lattice import Coordinate, Lattice, lattice
+from paramsym.verify.rename import Renaming
+from paramsym.verify.templates import templates
+
+MOST_INSTANCES = 5000
+_STARTS = (1, 2, 3, 5, 9, 17, 33, 65)
+_ATTEMPTS = 200  # grids tried before it is said that none is valid throughout
+
+Degree = int | Mapping[Any, int]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof that a formula and a build agree on every valid size, under ``assumption``; made by ``certify`` alone.
+
+    ``degrees`` bounds the degree in each coordinate, ``values`` are those taken of each; ``instances`` is how many were built. What was
+    ``compared`` is either every tensor or the count alone. Prints all of it, with versions.
+    """
+
+    subject: str
+    formula: Expr
+    variables: tuple[Symbol, ...]
+    lattice: Lattice
+    degrees: Mapping[Symbol, Movement]
+    values: Mapping[Symbol, tuple[int, ...]]
+    instances: int
+    compared: Literal["tensors", "count"]
+    tensors: int
+    versions: Mapping[str, str]
+
+    @property
+    def assumption(self) -> str:
+        """What the proof rests on beside the instances: what cannot be seen from outside the build."""
+        what = "each axis of each tensor, the number of copies and the count" if self.compared == "tensors" else "the count"
+        bounds = ", ".join(_bound(symbol, found) for symbol, found in self.degrees.items() if found.values > 1)
+        if not bounds:
+            return "none: there is one instance, and it was built."
+        names = "; further numbered copies are named as the first ones are" if self.compared == "tensors" else ""
+        return (
+            f"in the build, {what} are polynomials of degree {bounds}{names}."
+            if self.compared == "tensors"
+            else (f"in the build, {what} is a polynomial of degree {bounds}.")
+        )
+
+    @property
+    def reach(self) -> str:
+        """For which sizes it is proven."""
+        if not self.variables:
+            return "the one instance there is"
+        if self.lattice.left:
+            kept = "; ".join(f"{text(c.small)} {'divides' if c.kind == 'divides' else '<='} {text(c.large)}" for c in self.lattice.left)
+            return f"every point of the lattice that the layer accepts ({kept})"
+        if self.lattice.whole:
+            return "every valid size"
+        return (
+            "every point of the lattice; it is a part of the valid sizes, and the rest follows if the build is one formula in the variables"
+        )
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield what is stated, in words."""
+        yield "proven for", self.reach
+        yield "formula", text(self.formula)
+        yield "variables", ", ".join(symbol.name for symbol in self.variables) or "none"
+        if self.variables:
+            yield "lattice", str(self.lattice)
+            yield "degrees", ", ".join(_bound(symbol, found) for symbol, found in self.degrees.items())
+            grid = "; ".join(
+                f"{symbol} in {', '.join(map(str, values[:6]))}{', ...' if len(values) > 6 else ''}"
+                for symbol, values in self.values.items()
+            )
+            yield "grid", grid
+        yield "instances", f"{self.instances:,}"
+        agreed = f"names and every axis of {self.tensors} tensors, numbered copies counted once, and the count"
+        yield "compared", agreed if self.compared == "tensors" else "the count alone"
+        yield "assumed", self.assumption
+        yield "versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+    def __str__(self) -> str:
+        return "\n".join([f"Certificate for {self.subject}", *(f"  {name:<10}  {words}" for name, words in self.rows())])
+
+    def table(self) -> Table:
+        """Return the same as a table of two columns."""
+        rows: tuple[tuple[Cell, ...], ...] = tuple((name, words) for name, words in self.rows())
+        return Table(("", "certificate"), rows, caption=f"Certificate for {self.subject}")
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+
+def certify(
+    layer: Layer,
+    build: Callable[..., Any],
+    degree: Degree | None = None,
+    *,
+    rename: Renaming | None = None,
+    by: Literal["name", "order"] = "name",
+) -> Certificate:
+    """Prove that a layer and a build agree on every valid size, by building finitely many instances.
+
+    ``build`` is called with the layer's symbols by name and returns a module, a dictionary of shapes, another layer, or a count alone.
+    ``degree`` bounds the degree of the build in every coordinate, or in those a mapping names; by default it is the degree of the layer's
+    own formula. ``rename`` and ``by`` are those of ``match``.
+
+    Raises:
+        RefutedError: an instance that disagrees; the message names the sizes and the tensors.
+        NotYetError: a count that is a polynomial on no lattice; more than 5000 instances; no grid that the layer accepts throughout.
+        ArgumentError: a degree below the formula's own, or a build that does not take the layer's symbols.
+
+    >>> from paramsym import Dense, F, H
+    >>> proof = certify(Dense(H, F), lambda F, H: F * H + F)
+    >>> proof.instances, proof.assumption
+    (4, 'in the build, the count is a polynomial of degree 1 in F, 1 in H.')
+    >>> certify(Dense(H, F), lambda F, H: F * H + H)
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.RefutedError: Dense(H, F): at F=1, H=2, build counts 4 parameters; the layer has F*H + F = 3 (difference +1, \
+as many as there are in bias).
+    """
+    __tracebackhide__ = True
+    rival = Rival(build, rename, by)
+    rival.check_call(layer)
+    points = lattice(layer)
+    degrees = _degrees(layer, points, degree)
+    values, grid = _valid_grid(layer, points, degrees)
+    built: Any = None
+    for sizes in grid:
+        built = rival.check(layer, sizes)
+    return Certificate(
+        repr(layer),
+        layer.params,
+        tuple(sorted(layer.symbols, key=lambda symbol: symbol.name)),
+        points,
+        degrees,
+        values,
+        len(grid),
+        "count" if hasattr(built, "__index__") else "tensors",
+        len(templates(layer)),
+        _versions(built),
+    )
+
+
+def _degrees(layer: Layer, points: Lattice, degree: Degree | None) -> dict[Symbol, Movement]:
+    """Return how count, axes and numbers of copies move with each coordinate, raised to the degree asked for."""
+    placed = {symbol: formula for symbol, formula in points.formulas.items() if formula != symbol}
+    sizes = [extent for template in templates(layer) for extent in template.sizes((0,) * len(template.numbers))]
+    copies = [step.count for line in layer.lines for step in line.path if isinstance(step, Numbers)]
+    moving = [Polynomial.of(substitute(value, placed)) for value in {layer.params, *sizes, *copies}]
+    own = {coordinate.symbol: movement(moving, coordinate.symbol) for coordinate in points.coordinates}
+    return {symbol: _raised(symbol, found, degree) for symbol, found in own.items()}
+
+
+def _raised(symbol: Symbol, own: Movement, degree: Degree | None) -> Movement:
+    asked = degree
+    if isinstance(degree, Mapping):
+        asked = next((bound for key, bound in degree.items() if getattr(key, "name", key) == symbol.name), None)
+    if asked is None:
+        return own
+    if isinstance(asked, bool) or not isinstance(asked, int) or asked < own.degree:
+        message = f"degree is {asked!r} in {symbol}; wanted a whole number of at least {own.degree}, the degree of the formula itself."
+        raise ArgumentError(message)
+    return Movement(asked, own.modulus)
+
+
+def _valid_grid(
+    layer: Layer, points: Lattice, degrees: Mapping[Symbol, Movement]
+) -> tuple[dict[Symbol, tuple[int, ...]], list[dict[str, int]]]:
+    """Return the values of each coordinate and the sizes at every point of their grid, all of which the layer accepts."""
+    number = prod(found.values for found in degrees.values())
+    if number > MOST_INSTANCES:
+        example = ", ".join(f"{symbol}=..." for symbol in list(degrees)[:2])
+        message = (
+            f"the proof would take {number:,} instances; {MOST_INSTANCES:,} are the limit. Put numbers in for some: layer.at({example})."
+        )
+        raise NotYetError(message)
+    chance = random.Random(0)  # noqa: S311 - the same grid every time, no secret
+    problem: ParamsymError | None = None
+    for attempt in range(_ATTEMPTS):
+        starts = _STARTS[: 2 + attempt // 25]
+        values = {c.symbol: _taken(c, degrees[c.symbol].values, chance.choice(starts) if attempt else 1) for c in points.coordinates}
+        grid = [points.sizes(dict(zip(values, point, strict=True))) for point in product(*values.values())]
+        try:
+            for sizes in grid:
+                layer.at(sizes)
+        except ParamsymError as error:
+            problem = problem or error
+            continue
+        return values, grid
+    message = f"no grid was found that {type(layer).__name__} accepts throughout; the first refusal was: {problem}"
+    raise NotYetError(message)
+
+
+def _taken(coordinate: Coordinate, number: int, start: int) -> tuple[int, ...]:
+    if coordinate.choices:
+        return coordinate.choices[:number]
+    return tuple(range(start, start + number))
+
+
+def _bound(symbol: Symbol, found: Movement) -> str:
+    classes = f" on each residue class modulo {found.modulus}" if found.modulus > 1 else ""
+    return f"{found.degree} in {symbol}{classes}"
+
+
+def _versions(built: Any) -> dict[str, str]:
+    """Return the versions of what took part: this library, SymPy, Python, and the packages that the built thing's classes come from."""
+    from paramsym import __version__
+
+    roots = dict.fromkeys(cls.__module__.partition(".")[0] for cls in type(built).__mro__)
+    frameworks = {root: getattr(sys.modules.get(root), "__version__", None) for root in roots if root not in {"builtins", "paramsym"}}
+    known = {root: str(version) for root, version in frameworks.items() if isinstance(version, str)}
+    return {"paramsym": __version__, **known, "sympy": str(sympy.__version__), "python": platform.python_version()}

@@ -1,0 +1,70 @@
+"""How a count moves with one coordinate: its degree, and into how many residue classes floors and ceilings cut it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from sympy import Expr, Integer, Mod, Symbol, ceiling, floor
+
+from paramsym.errors import NotYetError
+from paramsym.polynomial import Polynomial
+
+
+@dataclass(frozen=True)
+class Movement:
+    """A polynomial of at most ``degree`` on each residue class modulo ``modulus``."""
+
+    degree: int = 0
+    modulus: int = 1
+
+    @property
+    def values(self) -> int:
+        """How many consecutive values pin such a function."""
+        return (self.degree + 1) * self.modulus
+
+
+def movement(polynomials: Iterable[Polynomial], coordinate: Symbol) -> Movement:
+    """Return the least degree and modulus that hold for all of them.
+
+    Raises:
+        NotYetError: a function that is no polynomial on any residue class, such as a power or a quotient by the coordinate.
+
+    >>> from paramsym import F, H
+    >>> movement([Polynomial.of(H**2 * F + H)], H)
+    Movement(degree=2, modulus=1)
+    >>> movement([Polynomial.of(F * ceiling(H / 16))], H)
+    Movement(degree=1, modulus=16)
+    """
+    degree, modulus = 0, 1
+    for polynomial in polynomials:
+        for monomial in polynomial.terms:
+            inner = [_of_power(generator, exponent, coordinate) for generator, exponent in monomial]
+            degree = max(degree, sum(found.degree for found in inner))
+            modulus = lcm(modulus, *(found.modulus for found in inner))
+    return Movement(degree, modulus)
+
+
+def _of_power(generator: Expr, exponent: int, coordinate: Symbol) -> Movement:
+    if coordinate not in generator.free_symbols:
+        return Movement()
+    if exponent > 0:
+        if generator == coordinate:
+            return Movement(exponent)
+        if isinstance(generator, floor | ceiling):
+            inside = Polynomial.of(generator.args[0])
+            found = movement([inside], coordinate)
+            denominator = lcm(*(Fraction(c).denominator for c in inside.terms.values()))
+            return Movement(found.degree * exponent, found.modulus * denominator)
+        if isinstance(generator, Mod) and isinstance(generator.args[1], Integer):
+            inside = Polynomial.of(generator.args[0])
+            denominator = lcm(*(Fraction(c).denominator for c in inside.terms.values()))
+            return Movement(0, movement([inside], coordinate).modulus * denominator * int(generator.args[1]))
+    shown = generator if exponent > 0 else 1 / generator
+    message = (
+        f"{shown} is no polynomial in {coordinate}, so finitely many instances prove nothing about it;"
+        f" put a number in first: layer.at({coordinate}=...)."
+    )
+    raise NotYetError(message)
