@@ -20,7 +20,7 @@ from paramsym.errors import DivisibilityError, SizeError
 from paramsym.polynomial import Polynomial
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 Dim: TypeAlias = Annotated[int | Expr, "size"]
 """A field annotated so holds a size: at least one."""
