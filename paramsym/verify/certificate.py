@@ -129,7 +129,7 @@ def certify(
 
     ``build`` is called with the layer's symbols by name and returns a module, a dictionary of shapes, another layer, or a count alone.
     ``degree`` bounds the degree of the build in every coordinate, or in those a mapping names; by default it is the degree of the layer's
-    own formula. ``rename`` and ``by`` are those of ``match``.
+    own formula, at least one. ``rename`` and ``by`` are those of ``match``.
 
     Raises:
         RefutedError: an instance that disagrees; the message names the sizes and the tensors.
@@ -184,7 +184,8 @@ def _raised(symbol: Symbol, own: Movement, degree: Degree | None) -> Movement:
     if isinstance(degree, Mapping):
         asked = next((bound for key, bound in degree.items() if getattr(key, "name", key) == symbol.name), None)
     if asked is None:
-        return own
+        # A size that has cancelled from every shape is still tried at two values: that it cancels is part of what is claimed.
+        return Movement(max(own.degree, 1), own.modulus)
     if isinstance(asked, bool) or not isinstance(asked, int) or asked < own.degree:
         message = f"degree is {asked!r} in {symbol}; wanted a whole number of at least {own.degree}, the degree of the formula itself."
         raise ArgumentError(message)
