@@ -53,11 +53,10 @@ class Tensor:
         if not self.name or not isinstance(self.name, str):
             message = f"a tensor needs a name, got {self.name!r}."
             raise StructureError(message)
-        checked: list[Axis] = []
-        for position, stated in enumerate(self.shape):
-            plain = isinstance(stated, int) and stated > 0 and not isinstance(stated, bool)
-            checked.append(stated if plain else axis(stated, f"tensor {self.name!r}, axis {position}"))
-        object.__setattr__(self, "shape", tuple(checked))
+        # Most axes come from fields that were gated already: what plainly is a size is not asked again.
+        if type(self.shape) is not tuple or not all(map(_plainly_a_size, self.shape)):
+            checked = (axis(stated, f"tensor {self.name!r}, axis {position}") for position, stated in enumerate(self.shape))
+            object.__setattr__(self, "shape", tuple(checked))
 
     @property
     def sizes(self) -> tuple[Dim, ...]:
@@ -80,6 +79,12 @@ class Tensor:
                 persistent=self.persistent,
                 shape=self.shape,
             )
+
+
+def _plainly_a_size(stated: Axis) -> bool:
+    if isinstance(stated, int):
+        return stated > 0 and not isinstance(stated, bool)
+    return isinstance(stated, Symbol) and bool(stated.is_positive and stated.is_integer)
 
 
 def _products(factors: list[Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -136,8 +141,12 @@ class Part:
 
     def lines(self) -> Iterator[Line]:
         """Yield the ledger lines as the parent sees them."""
-        for line in self.layer.lines:
-            yield line.within(self.step, self.used, frozen=self.frozen)
+        if self.numbers is not None or self.used is not None or self.frozen:
+            yield from (line.within(self.step, self.used, frozen=self.frozen) for line in self.layer.lines)
+        elif self.name:
+            yield from (line.under(self.name) for line in self.layer.lines)
+        else:
+            yield from self.layer.lines
 
 
 @dataclass(frozen=True)

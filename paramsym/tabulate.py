@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer
 
+from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.table import Cell, Letters, Table
@@ -69,7 +70,8 @@ def _tensor_row(line: Line) -> tuple[Cell, ...]:
         notes.append("buffer")
     elif not line.trainable:
         notes.append("frozen")
-    copies = Polynomial.product((*line.stored, *(span.count for span in line.spans))).as_expr()
+    # Slices stacked in one tensor stand in its shape; only tensors of their own are copies.
+    copies = Polynomial.product(step.count for step in line.path if isinstance(step, Numbers)).as_expr()
     amount = None if line.alias_of or line.buffer else _cell(line.amount)
     return (name, line.sizes, None if copies == 1 else _cell(copies), amount, ", ".join(notes))
 
