@@ -1,0 +1,39 @@
+"""Every example runs in a fresh interpreter and prints what it is there for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+SHOWS = {
+    "bert_from_config.py": ["109,482,240", "2*F*H*L + F*L + 4*H**2*L", "cancels from the count of Bert", r"\begin{align*}", r"4 L H^{2}"],
+    "why_heads_cancel.py": ["4*H**2 + 4*H", "cancels", "changes the count", "-2*G*H**2/A**2"],
+    "write_your_own_layer.py": ["50,744 parameters", "786 is not divisible by heads 12"],
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_example(example: Path, tmp_path: Path) -> None:
+    """From any directory, without warnings, with the words that make its point."""
+    command = [sys.executable, "-W", "error", str(example)]
+    shown = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, env=_environment(example))
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stderr == ""
+    for words in SHOWS.get(example.name, []):
+        assert words in shown.stdout
+
+
+def test_there_are_examples() -> None:
+    """The ones whose words are checked exist."""
+    assert set(SHOWS) <= {example.name for example in EXAMPLES}
+
+
+def _environment(example: Path) -> dict[str, str]:
+    """Let an example find the package beside it where none is installed."""
+    paths = [str(example.parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
