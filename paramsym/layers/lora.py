@@ -42,7 +42,8 @@ class LoRA(Layer):
     change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
 
     Raises:
-        ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding or with ``use_dora``; an option that Keras does not have.
+        ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding or with ``use_dora``; an option that
+            Keras does not have.
         DivisibilityError: groups of a convolution that do not divide the rank.
 
     Reference: ``peft`` 0.21, ``LoraConfig`` and ``inject_adapter_in_model``; Keras: ``enable_lora``.

@@ -98,7 +98,7 @@ def test_values(layer: Any) -> None:
     """``at``, repr and pickle give equal layers."""
     assert eval(repr(layer), {type(layer).__name__: type(layer), "S": S, "H": H}) == layer
     assert pickle.loads(pickle.dumps(layer)) == layer
-    sizes = {symbol: 6 for symbol in layer.symbols}
+    sizes = dict.fromkeys(layer.symbols, 6)
     assert layer.at(sizes).count == layer.params.subs(sizes)
 
 

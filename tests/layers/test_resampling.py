@@ -1,0 +1,64 @@
+"""Upsampling, shuffling, folding against live torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from frameworks import assert_same_as_torch, assert_same_signature, imported
+
+import paramsym as ps
+from paramsym import K
+from paramsym.errors import ArgumentError, SizeError
+
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "Upsample": {"scale_factor": 2, "mode": "bilinear", "align_corners": True},
+    "UpsamplingNearest2d": {"size": (8, 9)},
+    "UpsamplingBilinear2d": {"scale_factor": (2.0, 1.5)},
+    "PixelShuffle": {"upscale_factor": 2},
+    "PixelUnshuffle": {"downscale_factor": 2},
+    "ChannelShuffle": {"groups": 2},
+    "Unfold": {"kernel_size": (2, 3), "dilation": 2, "padding": 1, "stride": 2},
+    "Fold": {"output_size": (4, 5), "kernel_size": 2, "dilation": 1, "padding": 0, "stride": 1},
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_torch(name: str) -> None:
+    """One dict of arguments builds torch's layer and ours, and nothing is stored."""
+    theirs, ours = getattr(imported("torch").nn, name), getattr(ps, name)
+    assert_same_signature(ours, theirs)
+    assert_same_as_torch(ours(**EXAMPLES[name]), lambda: theirs(**EXAMPLES[name]))
+    assert eval(repr(ours(**EXAMPLES[name])), {name: ours}) == ours(**EXAMPLES[name])
+
+
+def test_every_module_of_torch_is_here() -> None:
+    """No module of torch's files is missing."""
+    modules = imported("torch").nn.modules
+    files = (modules.upsampling, modules.pixelshuffle, modules.channelshuffle, modules.fold)
+    assert {name for file in files for name in file.__all__} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "words"),
+    [
+        ("Upsample", {}, ArgumentError, "exactly one"),
+        ("Upsample", {"size": 2, "scale_factor": 2}, ArgumentError, "exactly one"),
+        ("Upsample", {"scale_factor": -0.5}, ArgumentError, "positive"),
+        ("Upsample", {"scale_factor": 0}, SizeError, "scale_factor is 0"),
+        ("Upsample", {"size": 2, "mode": "cubic"}, ArgumentError, "mode is 'cubic'"),
+        ("PixelShuffle", {"upscale_factor": 0}, SizeError, "upscale_factor is 0"),
+        ("ChannelShuffle", {"groups": 0}, SizeError, "groups is 0"),
+        ("Fold", {"output_size": 4, "kernel_size": 2, "padding": -1}, SizeError, "padding is -1"),
+    ],
+)
+def test_what_cannot_be(name: str, options: dict[str, Any], error: type[Exception], words: str) -> None:
+    """Sizes are sizes, and an output is given in one way."""
+    with pytest.raises(error, match=words):
+        getattr(ps, name)(**options)
+
+
+def test_symbols() -> None:
+    """Factors may be symbols."""
+    assert ps.Upsample(scale_factor=(K, 2)).at(K=3) == ps.Upsample(scale_factor=(3, 2))
+    assert ps.PixelShuffle(K).at(K=3) == ps.PixelShuffle(3)
