@@ -91,7 +91,7 @@ def TimeDistributed(
     return build(input_shape) if isinstance(inner, Layer) else door("TimeDistributed", build, input_shape, base)
 
 
-def _wrapped(layer: Wrapped, arguments: Mapping[str, Any] | None, where: str) -> Layer | Unbuilt:
+def _wrapped(layer: object, arguments: Mapping[str, Any] | None, where: str) -> Layer | Unbuilt:
     """Return the layer to wrap, opened by its name where that is given."""
     from paramsym import keras  # the room itself, for its other doors
 
@@ -133,7 +133,8 @@ def _check_directions(forward: Layer | Unbuilt, backward: Layer | Unbuilt | None
     if onwards if backward is None else onwards == backward.options.get("go_backwards", False):
         message = f"{where}: both directions would read the same way; the backward layer needs go_backwards=True, the forward one False."
         raise ArgumentError(message)
-    for flag in _COMPARED if backward is not None else ():
-        if forward.options.get(flag, False) != backward.options.get(flag, False):
-            message = f"{where}: {flag} is {forward.options.get(flag, False)} forwards and {backward.options.get(flag, False)} backwards."
+    there, back = forward.options, forward.options if backward is None else backward.options
+    for flag in _COMPARED:
+        if there.get(flag, False) != back.get(flag, False):
+            message = f"{where}: {flag} is {there.get(flag, False)} forwards and {back.get(flag, False)} backwards."
             raise ArgumentError(message)

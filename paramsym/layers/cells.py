@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.size import Axis, Dim, cat
+
+Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 
 
 def lstm_gates(width: Dim) -> cat:
@@ -40,7 +42,7 @@ class _Cell(Layer):
     input_size: Dim
     hidden_size: Dim
     bias: bool
-    dialect: str
+    dialect: Dialect
 
     def conditions(self) -> None:
         """Flax' cells have no flag for the bias."""
@@ -86,7 +88,7 @@ class RNNCell(_Cell):
     hidden_size: Dim
     bias: bool = True
     nonlinearity: Literal["tanh", "relu"] = "tanh"
-    dialect: Literal["torch", "keras", "flax"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The weights of input and state, then the biases."""
@@ -123,7 +125,7 @@ class LSTMCell(_Cell):
     input_size: Dim
     hidden_size: Dim
     bias: bool = True
-    dialect: Literal["torch", "keras", "flax"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The weights of input and state, gate below gate, then the biases."""
@@ -167,7 +169,7 @@ class GRUCell(_Cell):
     hidden_size: Dim
     bias: bool = True
     reset_after: bool = True
-    dialect: Literal["torch", "keras", "flax"] = "torch"
+    dialect: Dialect = "torch"
 
     def conditions(self) -> None:
         """Only Keras has the choice."""
@@ -218,7 +220,11 @@ class PeepholeLSTMCell(_Cell):
     input_size: Dim
     hidden_size: Dim
     bias: bool = True
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
+
+    def conditions(self) -> None:
+        """Flax has no such cell."""
+        check_peepholes(self.dialect)
 
     def tensors(self) -> Iterator[Tensor]:
         """The tensors of an LSTM cell, then the peepholes."""
@@ -230,6 +236,13 @@ class PeepholeLSTMCell(_Cell):
         yield from self._keras(gates, ())
         for gate in ("input", "forget", "output"):
             yield Tensor(f"{gate}_gate_peephole_weights", (width,))
+
+
+def check_peepholes(dialect: Dialect) -> None:
+    """Raise ``ArgumentError`` in the dialect of a framework that never had peepholes."""
+    if dialect == "flax":
+        message = "dialect is 'flax', which has no LSTM with peepholes; wanted 'torch' or 'keras'."
+        raise ArgumentError(message)
 
 
 def peepholes(width: Dim) -> cat:

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.cells import lstm_gates
-from paramsym.layers.convolution import Extents
-from paramsym.layers.spatial import exceeds_one, per_axis
+from paramsym.layers.spatial import Extents, exceeds_one, per_axis
 from paramsym.size import Dim
 
 
@@ -58,10 +57,10 @@ class _ConvLSTM(Layer):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents
-    padding: str
+    padding: Literal["valid", "same"]
     dilation: Extents
     bias: bool
-    dialect: str
+    dialect: Literal["keras", "flax"]
 
     def conditions(self) -> None:
         """Tuples have one entry per axis; stride and dilation exclude each other."""

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.spatial import exceeds_one, per_axis
-from paramsym.size import Axis, Count, Dim, divides, per
-
-Extents: TypeAlias = Dim | tuple[Dim, ...]
-"""One size for every spatial axis, or one per axis."""
-Margin: TypeAlias = Count | tuple[Count, ...]
-"""The same for what may be zero."""
+from paramsym.layers.spatial import Dialect, Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
+from paramsym.size import Axis, Dim, divides, per
 
 
 class _Convolution(Layer):
@@ -27,12 +22,12 @@ class _Convolution(Layer):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents
-    padding: Margin | str
+    padding: Padding
     dilation: Extents
     groups: Dim
     bias: bool
-    padding_mode: str
-    dialect: str
+    padding_mode: PaddingMode
+    dialect: Dialect
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernel, then the bias."""
@@ -144,12 +139,12 @@ class Conv1d(_Convolution):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid", "causal"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     groups: Dim = 1
     bias: bool = True
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -184,12 +179,12 @@ class Conv2d(_Convolution):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     groups: Dim = 1
     bias: bool = True
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -218,12 +213,12 @@ class Conv3d(_Convolution):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     groups: Dim = 1
     bias: bool = True
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -250,13 +245,13 @@ class ConvTranspose1d(_Transposed):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     output_padding: Margin | None = 0
     groups: Dim = 1
     bias: bool = True
     dilation: Extents = 1
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -284,13 +279,13 @@ class ConvTranspose2d(_Transposed):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     output_padding: Margin | None = 0
     groups: Dim = 1
     bias: bool = True
     dilation: Extents = 1
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -318,10 +313,10 @@ class ConvTranspose3d(_Transposed):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     output_padding: Margin | None = 0
     groups: Dim = 1
     bias: bool = True
     dilation: Extents = 1
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from paramsym.extents import windows
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.convolution import Extents, Margin
-from paramsym.layers.spatial import per_axis
+from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.size import Dim
 
 

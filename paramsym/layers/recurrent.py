@@ -8,7 +8,18 @@ from typing import Literal
 
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.cells import GRUCell, LSTMCell, PeepholeLSTMCell, RNNCell, check_reset_after, gru_gates, lstm_gates, peepholes
+from paramsym.layers.cells import (
+    Dialect,
+    GRUCell,
+    LSTMCell,
+    PeepholeLSTMCell,
+    RNNCell,
+    check_peepholes,
+    check_reset_after,
+    gru_gates,
+    lstm_gates,
+    peepholes,
+)
 from paramsym.ledger import Numbers
 from paramsym.size import Axis, Count, Dim, Width
 
@@ -53,7 +64,7 @@ class _Recurrent(Layer):
     batch_first: bool
     dropout: float
     bidirectional: bool
-    dialect: str
+    dialect: Dialect
 
     @property
     def _gates(self) -> Axis:
@@ -143,7 +154,7 @@ class RNN(_Recurrent):
     batch_first: bool = False
     dropout: float = 0.0
     bidirectional: bool = False
-    dialect: Literal["torch", "keras", "flax"] = "torch"
+    dialect: Dialect = "torch"
 
     @property
     def _gates(self) -> Axis:
@@ -190,7 +201,7 @@ class LSTM(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     proj_size: Count = 0
-    dialect: Literal["torch", "keras", "flax"] = "torch"
+    dialect: Dialect = "torch"
 
     @property
     def _gates(self) -> Axis:
@@ -238,7 +249,7 @@ class GRU(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     reset_after: bool = True
-    dialect: Literal["torch", "keras", "flax"] = "torch"
+    dialect: Dialect = "torch"
 
     def conditions(self) -> None:
         """Only Keras can reset before the product."""
@@ -283,7 +294,12 @@ class PeepholeLSTM(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     proj_size: Count = 0
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
+
+    def conditions(self) -> None:
+        """As an LSTM; Flax has no such layer."""
+        check_peepholes(self.dialect)
+        super().conditions()
 
     @property
     def _gates(self) -> Axis:

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer
-from paramsym.layers.convolution import Extents, Margin
 from paramsym.layers.padding import DataFormat
+from paramsym.layers.spatial import Extents, Margin
 from paramsym.size import Dim
 
 Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]

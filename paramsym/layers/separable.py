@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d, Extents, Margin
-from paramsym.layers.spatial import per_axis
+from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
+from paramsym.layers.spatial import Dialect, Extents, Padding, PaddingMode, per_axis
 from paramsym.size import Dim, canonical
 
 
@@ -22,11 +22,11 @@ class _Depthwise(Layer):
     kernel_size: Extents
     depth_multiplier: Dim
     stride: Extents
-    padding: Margin | str
+    padding: Padding
     dilation: Extents
     bias: bool
-    padding_mode: str
-    dialect: str
+    padding_mode: PaddingMode
+    dialect: Dialect
 
     def conditions(self) -> None:
         """Tuples have one entry per axis; what the framework refuses is refused here."""
@@ -55,13 +55,13 @@ class _Separable(Layer):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents
-    padding: Margin | str
+    padding: Padding
     dilation: Extents
     depth_multiplier: Dim
     bias: bool
     depthwise_bias: bool
-    padding_mode: str
-    dialect: str
+    padding_mode: PaddingMode
+    dialect: Dialect
 
     def conditions(self) -> None:
         """Tuples have one entry per axis; what the framework refuses is refused here."""
@@ -104,7 +104,7 @@ class _Separable(Layer):
         yield Part("pointwise", pointwise(between, self.out_channels, 1, bias=self.bias))
 
 
-def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: str, rank: int, dialect: str) -> None:
+def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: PaddingMode, rank: int, dialect: str) -> None:
     """Raise ``ArgumentError`` where a framework does not pad so: "same" with a stride in torch, anything but zeros in Keras."""
     if not isinstance(padding, str):
         per_axis(padding, rank, "padding")
@@ -140,11 +140,11 @@ class DepthwiseConv1d(_Depthwise):
     kernel_size: Extents
     depth_multiplier: Dim = 1
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     bias: bool = True
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -173,11 +173,11 @@ class DepthwiseConv2d(_Depthwise):
     kernel_size: Extents
     depth_multiplier: Dim = 1
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     bias: bool = True
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -202,11 +202,11 @@ class DepthwiseConv3d(_Depthwise):
     kernel_size: Extents
     depth_multiplier: Dim = 1
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     bias: bool = True
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -234,13 +234,13 @@ class SeparableConv1d(_Separable):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     depth_multiplier: Dim = 1
     bias: bool = True
     depthwise_bias: bool = False
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -268,13 +268,13 @@ class SeparableConv2d(_Separable):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     depth_multiplier: Dim = 1
     bias: bool = True
     depthwise_bias: bool = False
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"
 
 
 @dataclass(frozen=True)
@@ -300,10 +300,10 @@ class SeparableConv3d(_Separable):
     out_channels: Dim
     kernel_size: Extents
     stride: Extents = 1
-    padding: Margin | Literal["same", "valid"] = 0
+    padding: Padding = 0
     dilation: Extents = 1
     depth_multiplier: Dim = 1
     bias: bool = True
     depthwise_bias: bool = False
-    padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros"
-    dialect: Literal["torch", "keras"] = "torch"
+    padding_mode: PaddingMode = "zeros"
+    dialect: Dialect = "torch"

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
-from paramsym.size import Dim
+from paramsym.size import Count, Dim
+
+Extents: TypeAlias = Dim | tuple[Dim, ...]
+"""One size for every spatial axis, or one per axis."""
+Margin: TypeAlias = Count | tuple[Count, ...]
+"""The same for what may be zero."""
+Padding: TypeAlias = Margin | Literal["same", "valid", "causal"]
+"""A margin on both sides, or a word; "causal" is Keras' and for one axis only."""
+PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
+Dialect: TypeAlias = Literal["torch", "keras"]
 
 
 def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:

@@ -102,6 +102,7 @@ def test_what_torch_refuses(name: str, named: dict[str, Any]) -> None:
         (lambda: ps.ConvTranspose1d(3, 4, 3, padding="same"), ArgumentError, "takes numbers"),
         (lambda: ps.ConvTranspose1d(3, 4, 3, output_padding=None), ArgumentError, "torch takes numbers"),
         (lambda: ps.Conv2d(3, 4, 3, padding_mode="reflect", dialect="keras"), ArgumentError, "pad with zeros"),
+        (lambda: ps.Conv2d(3, 4, 3, padding="causal", dialect="keras"), ArgumentError, "over one axis"),
         (lambda: ps.Conv2d(3, 4, 3, stride=2, dilation=2, dialect="keras"), ArgumentError, "not both"),
         (lambda: ps.ConvTranspose2d(4, 4, 3, groups=2, dialect="keras"), ArgumentError, "have no groups"),
         (lambda: ps.ConvTranspose2d(4, 4, 3, stride=2, output_padding=2, dialect="keras"), ArgumentError, "not less than stride"),
