@@ -86,6 +86,10 @@ class Block(_Container):
 
     def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:
         """Take layers by keyword, or a mapping where a name is no identifier."""
+        twice = [name for name in layers or {} if name in named]
+        if twice:
+            message = f"Block: two parts are named {twice[0]!r}; every name must be its own."
+            raise StructureError(message)
         object.__setattr__(self, "items", _named(({**(layers or {}), **named},), "Block"))
         self.__post_init__()
 

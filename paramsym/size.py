@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, SupportsIndex, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 from sympy import Expr, Function, Integer, Rational, Symbol
 from sympy.printing.str import StrPrinter
@@ -66,6 +66,9 @@ def _ask(kind: Literal["divides", "at most"], small: Dim, large: Dim) -> None:
         asked.append(Condition(kind, small, large))
 
 
+_MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
+
+
 def size(value: object, where: str = "a size") -> Dim:
     """Return a size as a plain int or expression, or raise.
 
@@ -94,18 +97,29 @@ def _gate(value: object, where: str, least: int) -> Dim:
         return value
     if isinstance(value, Integer):
         value = int(value)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    number = None if isinstance(value, bool) else _as_int(value)
+    if number is None:
         kind = "size" if least else "count"
         wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
         hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
         shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{value}, not a whole number"
         message = f"{where} is {_short(shown)}; {wanted}.{hint}"
         raise SizeError(message)
-    number = operator.index(cast("SupportsIndex", value))
+    if number.bit_length() > _MAX_BITS:
+        message = f"{where} has {number.bit_length()} bits; no size has more than {_MAX_BITS}."
+        raise SizeError(message)
     if number < least:
         message = f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}."
         raise SizeError(message)
     return number
+
+
+def _as_int(value: object) -> int | None:
+    """Return a whole number of any kind as an int, as an index would be; None for anything else."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def _short(text: str, limit: int = 120) -> str:

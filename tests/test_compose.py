@@ -386,3 +386,9 @@ class TestTied:
         """Ties inside alternating blocks count once per copy that has them."""
         layer = ps.Repeat((self.tied, ps.Dense(H, 1, bias=False)), L)
         assert layer.params == Polynomial.of(ceiling(Rational(1, 2) * L) * H * V + (L - ceiling(Rational(1, 2) * L)) * H).as_expr()
+
+
+def test_block_refuses_one_name_twice() -> None:
+    """A name given in the mapping and as a keyword is an error, not a silent replacement."""
+    with pytest.raises(StructureError, match="two parts are named 'a'"):
+        Block({"a": Dense(H, H)}, a=Dense(H, F))

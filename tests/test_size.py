@@ -202,7 +202,9 @@ def test_substitution_reaches_everywhere() -> None:
     assert canonical(H * (H + 1)) == H**2 + H
 
 
-@pytest.mark.parametrize("value", [H / 2, 3 * H / 2 + 1, Rational(3, 4) * (H + 1), floor(H / 2), per(H, A), H**2 / A, (1, 2), (H,), -H / 2, "x"])
+@pytest.mark.parametrize(
+    "value", [H / 2, 3 * H / 2 + 1, Rational(3, 4) * (H + 1), floor(H / 2), per(H, A), H**2 / A, (1, 2), (H,), -H / 2, "x"]
+)
 def test_source_form_reads_back(value: object) -> None:
     """A half is written so that Python reads no float."""
     scope = {"H": H, "A": A, "floor": floor, "Rational": Rational, "per": per}
@@ -213,3 +215,22 @@ def test_source_form_reads_back(value: object) -> None:
 def test_dims_and_sizes_meet() -> None:
     """``dims`` gives what the gate takes."""
     assert size(dims("d_model")) == dims("d_model")
+
+
+def test_absurdly_large_numbers_are_refused() -> None:
+    """A number nobody can print is no size; one of a hundred digits still is."""
+    assert size(10**100) == 10**100
+    with pytest.raises(SizeError, match="no size has more than 4096"):
+        size(2**5000)
+
+
+def test_arrays_are_refused() -> None:
+    """An array of one entry has an index method that fails; it is refused as anything else that is no number."""
+
+    class Array:
+        def __index__(self) -> int:
+            message = "only integer scalar arrays can be converted to a scalar index"
+            raise TypeError(message)
+
+    with pytest.raises(SizeError, match="a size is a positive int"):
+        size(Array())
