@@ -391,4 +391,4 @@ class TestTied:
 def test_block_refuses_one_name_twice() -> None:
     """A name given in the mapping and as a keyword is an error, not a silent replacement."""
     with pytest.raises(StructureError, match="two parts are named 'a'"):
-        Block({"a": Dense(H, H)}, a=Dense(H, F))
+        ps.Block({"a": dense}, a=dense)
