@@ -332,3 +332,43 @@ def test_errors_are_builtin_errors_too() -> None:
     ]:
         assert issubclass(error, builtin)
         assert issubclass(error, ParamsymError)
+
+
+@dataclass(frozen=True)
+class Level(ps.Layer):
+    """Tensors whose own names hold the number of the copy."""
+
+    width: ps.Dim
+
+    def tensors(self) -> Iterator[ps.Tensor]:
+        """A weight and a bias."""
+        yield ps.Tensor("weight_l{}", (H, self.width))
+        yield ps.Tensor("bias_l{}_in", (H,))
+
+
+@dataclass(frozen=True)
+class Stack(ps.Layer):
+    """Levels numbered inside the names of their tensors."""
+
+    width: ps.Dim
+    depth: ps.Dim
+
+    def parts(self) -> Iterator[ps.Part]:
+        """The first level, then the others."""
+        yield ps.Part("", Level(self.width), ps.Numbers(1, pattern=""))
+        yield ps.Part("", Level(H), ps.Numbers(self.depth - 1, 1, pattern=""))
+
+
+def test_numbers_inside_names() -> None:
+    """Copies without a pattern add no step; their number stands in the tensors' names, copy after copy, also below a repeat."""
+    layer = Stack(F, L)
+    assert list(layer.shapes()) == ["weight_l0", "bias_l0_in", "weight_l{1..L-1}", "bias_l{1..L-1}_in"]
+    assert list(layer.at(L=3).shapes()) == ["weight_l0", "bias_l0_in", "weight_l1", "bias_l1_in", "weight_l2", "bias_l2_in"]
+    assert list(layer.at(L=1).shapes()) == ["weight_l0", "bias_l0_in"]
+    assert list(ps.Repeat(layer.at(L=1), 2).shapes()) == ["0.weight_l0", "0.bias_l0_in", "1.weight_l0", "1.bias_l0_in"]
+    assert layer.params == H * F + H**2 * L - H**2 + H * L
+    assert [line.name for line in layer.ledger()] == list(layer.shapes())
+    with pytest.raises(StructureError, match="for their number in every name inside"):
+        ps.Part("", ps.Dense(H, H), ps.Numbers(L, pattern=""))
+    with pytest.raises(UnknownNameError):
+        layer.freeze("weight_m1")
