@@ -15,6 +15,7 @@ from paramsym.render import latex
 from paramsym.render.table import Cell, Table
 from paramsym.tabulate import PAPER
 
+_UNCERTAIN = 0.1  # from this many chance hits on, a rounded claim's answers say so
 _SHOWN = 3  # readings of one term that a line of text spells out
 
 
@@ -40,13 +41,15 @@ class Answer:
     """One term that accounts for the difference, with everything that gives it.
 
     ``term`` is in letters, expanded. ``difference`` is claim minus count, an int; the term again where a compared layer has letters left.
-    ``chance`` is how many answers as short as this one to expect for a random claim nearby.
+    ``value`` is the value of the term where the claim is rounded, so that they differ. ``chance`` is how many answers as short as this
+    one to expect for a random claim nearby.
     """
 
     term: Expr
     difference: int | Expr
     readings: tuple[Reading, ...]
     chance: float = 0.0
+    value: int | None = None
 
     @property
     def tensors(self) -> tuple[str, ...]:
@@ -62,16 +65,19 @@ class Answer:
 
     @property
     def _caution(self) -> str:
-        if len(self.readings[0].edits) <= 2:
-            return ""
-        return f" (with {len(self.readings[0].edits)} edits, expect {self.chance:.2g} such answers by chance)"
+        edits = len(self.readings[0].edits)
+        if edits > 2:
+            return f" (with {edits} edits, expect {self.chance:.2g} such answers by chance)"
+        if self.value is not None and self.chance >= _UNCERTAIN:
+            return f" (the claim is rounded: expect {self.chance:.2g} such answers by chance)"
+        return ""
 
     def __str__(self) -> str:
         if self.term == 0:
             return self.words
         if not isinstance(self.difference, int):
             return f"{written(self.term)}: {self.words}"
-        return f"{self.difference:+d} = {written(self.term)}: {self.words}"
+        return f"{self.difference if self.value is None else self.value:+d} = {written(self.term)}: {self.words}"
 
     def to_latex(self) -> str:
         """Return the difference and its term as LaTeX."""

@@ -28,6 +28,7 @@ class Edit:
 
     ``words`` say it, ``tensors`` name what it touches, ``value`` is what it adds. ``cost`` ranks it: a simple idea costs about one.
     ``lines`` are the tensors it changes, by number; two edits of one tensor do not combine. ``sizes`` are those it changes.
+    ``alone`` says that it builds another layer, and combines with nothing.
     """
 
     words: str
@@ -38,6 +39,7 @@ class Edit:
     times: Dim | None = None
     fixed: Polynomial | None = field(default=None, repr=False)
     sizes: tuple[tuple[Symbol, int], ...] = ()
+    alone: bool = False
 
     def term(self, subject: Subject) -> Polynomial:
         """What the edit adds, in letters."""
@@ -210,14 +212,15 @@ class Structure:
                 outside = frozenset(i for i, line in enumerate(self.lines) if count not in line.stored)
                 if outside and len(has) == sum(count in line.stored for line in self.lines):
                     rest = sum(self.subject.values[i] for i in outside)
-                    everything = Group(outside, f"everything outside {group.words}", 1.2)
-                    yield self._edit(everything, count, f"{everything.words} counted once per {each_of(count)}", 0.2, rest)
+                    # "8x7B" is the best known of these.
+                    everything = Group(outside, f"everything outside {group.words}", 0.9 if each_of(count) == "expert" else 1.3)
+                    yield self._edit(everything, count, f"{everything.words} counted once per {each_of(count)}", 0.1, rest)
             elif not any(has) and group.cost < 1.2:
                 yield self._edit(group, count, f"{group.words} counted once per {each_of(count)}", 0.5, total)
 
     def _without_factor(self, group: Group, total: int) -> Iterator[Edit]:
-        if len(group.lines) > 1 and any(self.lines[i].role == "bias" for i in group.lines):
-            return
+        if any(len(self.lines[i].shape) < 2 for i in group.lines):
+            return  # a vector without its factor is nothing
         first, *others = (self.lines[i] for i in group.lines)
         for factor in dict.fromkeys(first.factors):
             if factor == 1 or (isinstance(factor, Expr) and not isinstance(factor, Symbol)) or factor in heads(first):
@@ -291,7 +294,9 @@ class Structure:
             if item.formula_difference != 0:
                 names = (*item.left_out, *item.added, *item.changed)
                 words = f"another convention, {item.name}: {item.because or item.meaning}"
-                yield self._fixed(Polynomial.of(item.formula_difference), names, words, 0.85)
+                lines = frozenset(i for i, line in enumerate(self.lines) if line.name in names)
+                term = Polynomial.of(item.formula_difference)
+                yield Edit(words, names, self.subject.value(term), 0.85, lines, fixed=term)
 
     def _fixed(self, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
         return Edit(words, tensors, self.subject.value(term), cost, frozenset(), None, term)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sympy import Symbol
 
 from paramsym.analysis.edits import Edit, Structure
+from paramsym.analysis.options import optional
 from paramsym.analysis.resizing import resized
 from paramsym.analysis.subject import Subject
 
@@ -20,6 +21,8 @@ _BUDGET = {1: 0.03, 2: 0.02, 3: 0.01}
 _POOLS = {2: (90, 60, 40, 25, 16, 10), 3: (24, 16, 12, 9)}
 _NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
 _PLAIN = 1.06  # ideas that a rounded number can confirm
+_FAR = 1.65  # ideas that a rounded number can confirm where there are few
+_LIKELY = 0.5
 _WIDEST = 16  # smaller sizes divide too many numbers to tell claims apart
 
 
@@ -55,12 +58,17 @@ class Search:
         return sorted(hits, key=lambda hit: hit.cost)
 
     def within(self, low: int, high: int) -> list[Hit]:
-        """Return the plain ideas that bring the count into a range, for a rounded claim."""
+        """Return the plain ideas that bring the count into a range, for a rounded claim; any single one of a layer that has few."""
         plain = [edit for edit in self.edits if edit.cost < _PLAIN or (edit.sizes and edit.cost < _NATURAL + 0.1)]
-        window = 2 * max(abs(low - self.subject.count), abs(high - self.subject.count))
-        near = {edit.value for edit in plain if abs(edit.value) <= window // 2}
-        chance = len(near) * (high - low + 1) / max(1, window)
-        return [Hit((edit,), chance) for edit in plain if low <= self.subject.count + edit.value <= high]
+        further = [edit for edit in self.edits if edit.cost < _FAR]
+        for pool in (plain, further):
+            window = 2 * max(abs(low - self.subject.count), abs(high - self.subject.count))
+            near = {edit.value for edit in pool if abs(edit.value) <= window // 2}
+            chance = len(near) * (high - low + 1) / max(1, window)
+            hits = [Hit((edit,), chance) for edit in pool if low <= self.subject.count + edit.value <= high]
+            if hits and (pool is plain or chance <= _LIKELY):
+                return hits
+        return []
 
     def _single(self, difference: int) -> Iterator[Hit]:
         natural = [edit for edit in self.edits if edit.cost < _NATURAL]
@@ -116,14 +124,10 @@ class Search:
 
 
 def _apart(one: Edit, other: Edit) -> bool:
-    """Whether two edits can be made together: they touch different tensors."""
-    if one.fixed is not None and other.fixed is not None:
-        return not set(one.tensors) & set(other.tensors) and not (one.sizes or other.sizes)
-    if one.fixed is not None or other.fixed is not None:
-        return not set(one.tensors) & set(other.tensors) and not one.lines & other.lines
-    return not one.lines & other.lines
+    """Whether two edits can be made together: they touch different tensors, and neither builds another layer."""
+    return not (one.alone or other.alone or one.lines & other.lines or set(one.tensors) & set(other.tensors))
 
 
 def search(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Search:
     """Return the search over all edits of a subject."""
-    return Search(subject, resized(subject, others))
+    return Search(subject, [*resized(subject, others), *optional(subject)])

@@ -126,7 +126,10 @@ def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
         if all(reading.words != words for reading in readings):
             readings.append(Reading(words, hit.edits, note))
     difference = stated.value - subject.count
-    return [Answer(term.as_expr(), difference, tuple(readings), chance) for term, (readings, chance) in found.items()]
+    return [
+        Answer(term.as_expr(), difference, tuple(readings), chance, None if stated.exact else subject.value(term))
+        for term, (readings, chance) in found.items()
+    ]
 
 
 def _right(subject: Subject, stated: Stated, *, binary: bool = False) -> Answer:

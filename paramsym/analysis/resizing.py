@@ -214,8 +214,7 @@ def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: 
 
 
 def _moved(subject: Subject, term: Polynomial, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
-    everything = frozenset(range(len(subject.lines)))
-    return Edit(words, (), subject.value(term), cost, everything, fixed=term, sizes=tuple(changes.items()))
+    return Edit(words, (), subject.value(term), cost, fixed=term, sizes=tuple(changes.items()), alone=True)
 
 
 def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
