@@ -69,9 +69,9 @@ def disagreement(sized: Layer, built: Any, *, rename: Renaming | None = None, by
     found = match(sized, built, rename=rename, by=by)
     if not found.ok:
         return f"the tensors differ. {found}"
-    parameters = getattr(built, "parameters", None)
-    if callable(parameters) and hasattr(built, "named_parameters"):
-        members: Iterable[Any] = parameters()
+    # A torch module counts itself; a Keras layer on the torch backend is one, too, but its statistics are parameters there.
+    if hasattr(built, "named_parameters") and not hasattr(built, "trainable_weights"):
+        members: Iterable[Any] = built.parameters()
         return _other_count(sized, sum(int(member.numel()) for member in members), "the module has")
     return ""
 

@@ -50,10 +50,10 @@ def _normalization() -> list[Row]:
         ("SyncBatchNorm", {"num_features": C}),
     ]
     for rank in (1, 2, 3):
-        for flags in ({}, {"affine": False}, {"track_running_stats": False}):
-            found.append((f"BatchNorm{rank}d", {"num_features": C, **flags}))
-        for flags in ({}, {"affine": True}, {"affine": True, "track_running_stats": True}):
-            found.append((f"InstanceNorm{rank}d", {"num_features": C, **flags}))
+        batch = ({}, {"affine": False}, {"track_running_stats": False})
+        instance = ({}, {"affine": True}, {"affine": True, "track_running_stats": True})
+        found += [(f"BatchNorm{rank}d", {"num_features": C, **flags}) for flags in batch]
+        found += [(f"InstanceNorm{rank}d", {"num_features": C, **flags}) for flags in instance]
     return found
 
 
@@ -120,4 +120,3 @@ def _small() -> list[Row]:
         ("Upsample", {"scale_factor": 2}),
         ("ZeroPad2d", {"padding": 1}),
     ]
-
