@@ -11,9 +11,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer
-from paramsym.layers.convolution import Extents, Margin
 from paramsym.layers.padding import DataFormat
-from paramsym.layers.spatial import per_axis
+from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.size import Dim
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
@@ -22,16 +21,14 @@ Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
 
 
-def check_padding(padding: object, kernel_size: Extents, dilation: Extents, rank: int) -> None:
-    """Raise ``SizeError`` where padding is more than half of a window, dilation included: a window would see nothing but padding."""
+def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
+    """Raise ``SizeError`` where padding is more than half of a window, its dilation aside, which torch refuses when the layer is called."""
+    kernels = per_axis(kernel_size, rank, "kernel_size")
     if isinstance(padding, str):
         return
-    windows = zip(
-        per_axis(padding, rank, "padding"), per_axis(kernel_size, rank, "kernel_size"), per_axis(dilation, rank, "dilation"), strict=True
-    )
-    for margin, kernel, spacing in windows:
-        if all(isinstance(value, int) for value in (margin, kernel, spacing)) and 2 * margin > (kernel - 1) * spacing + 1:
-            message = f"padding {margin} is more than half of a window of {(kernel - 1) * spacing + 1}."
+    for margin, kernel in zip(per_axis(padding, rank, "padding"), kernels, strict=True):
+        if isinstance(margin, int) and isinstance(kernel, int) and 2 * margin > kernel:
+            message = f"padding {margin} is more than half of the kernel size {kernel}."
             raise SizeError(message)
 
 
@@ -46,7 +43,7 @@ class _Pool(Layer):
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
-        check_padding(self.padding, self.kernel_size, 1, self.rank)
+        check_padding(self.padding, self.kernel_size, self.rank)
         per_axis(self.stride, self.rank, "stride")
 
 
@@ -62,8 +59,9 @@ class _MaxPool(Layer):
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
-        check_padding(self.padding, self.kernel_size, self.dilation, self.rank)
+        check_padding(self.padding, self.kernel_size, self.rank)
         per_axis(self.stride, self.rank, "stride")
+        per_axis(self.dilation, self.rank, "dilation")
 
 
 @dataclass(frozen=True)

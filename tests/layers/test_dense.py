@@ -96,7 +96,7 @@ def einsums(draw: st.DrawFn) -> tuple[str, Any, Any, list[int | None]]:
     shape[0] = None
     skipped = 0 if dots == "left" and elided else 1
     partial: list[int | None] = [size[x] if x not in inputs or draw(st.booleans()) else None for x in outputs[skipped:]]
-    if draw(st.integers(0, 7)) == 0:
+    if partial and draw(st.integers(0, 7)) == 0:
         partial[0] = draw(st.integers(1, 9))
     chosen = draw(st.lists(st.sampled_from(outputs[skipped:]), unique=True)) if outputs[skipped:] else []
     output_shape: Any = partial[0] if len(partial) == 1 and partial[0] is not None and draw(st.booleans()) else tuple(partial)
