@@ -7,10 +7,62 @@ the documentation of ``torch.nn.Conv2d``, ``MaxPool2d`` and ``ConvTranspose2d``;
 
 from __future__ import annotations
 
-from sympy import Min, Rational, ceiling, floor
+from dataclasses import dataclass
 
-from paramsym.errors import ShapeError
-from paramsym.size import Count, canonical
+from sympy import Max, Min, Mod, Rational, ceiling, floor
+
+from paramsym.errors import DivisibilityError, ShapeError
+from paramsym.polynomial import Polynomial
+from paramsym.size import Count, Dim, canonical, per
+
+
+@dataclass(frozen=True)
+class View:
+    """What one output entry sees along one axis: how many input entries, and by how many the next one's view has moved on.
+
+    >>> View(3, 2).then(View(3, 1))
+    View(size=7, stride=2)
+    """
+
+    size: Dim = 1
+    stride: Dim = 1
+
+    def then(self, later: View) -> View:
+        """Return the view through this layer and a later one (Araujo, Norris and Sim 2019, equation 2)."""
+        return View(canonical(self.size + (later.size - 1) * self.stride), canonical(self.stride * later.stride))
+
+
+def differ(one: Count | None, other: Count | None) -> bool:
+    """Say whether two extents cannot be equal; what symbols will be is not known yet, and neither is None.
+
+    >>> from paramsym import H
+    >>> differ(3, 4), differ(H, H + 1), differ(H, 4), differ(None, 4)
+    (True, True, False, False)
+    """
+    if one is None or other is None:
+        return False
+    if isinstance(one, int) and isinstance(other, int):
+        return one != other
+    return (Polynomial.of(one) - Polynomial.of(other)).constant not in {0, None}
+
+
+def exactly(total: Count, divisor: Dim, what: str) -> Count:
+    """Return ``total / divisor`` where it comes out as a whole number.
+
+    Raises:
+        ShapeError: numbers that leave a remainder.
+
+    >>> from paramsym import C
+    >>> exactly(12, 4, "the channels"), exactly(4*C, 4, "the channels"), exactly(0, 4, "the channels")
+    (3, C, 0)
+    """
+    if total == 0:
+        return 0
+    try:
+        return canonical(per(total, divisor))
+    except DivisibilityError:
+        message = f"{what} are {total}, which {divisor} does not divide."
+        raise ShapeError(message) from None
 
 
 def over(length: Count, divisor: Count) -> Count:
@@ -76,12 +128,16 @@ def windows_ceil(length: Count, kernel: Count, stride: Count, padding: Count = 0
     (15, 3, 2)
     >>> from paramsym import W
     >>> windows_ceil(W, 2, 2), windows_ceil(W, 3, 2, 1)
-    (ceiling(W/2), Min(ceiling(W/2 - 1/2) + 1, ceiling(W/2 + 1/2)))
+    (ceiling(W/2), ceiling(W/2 - 1/2) + 1)
     """
     room = canonical(length + 2 * padding - reach(kernel, dilation))
     places = canonical(up_over(room, stride) + 1)
     if isinstance(places, int) and isinstance(stride, int) and isinstance(length, int) and isinstance(padding, int):
-        return places - 1 if (places - 1) * stride >= length + padding else places
+        places -= (places - 1) * stride >= length + padding
+        if places < 1:
+            message = f"not even a partial window fits: the kernel spans {reach(kernel, dilation)} entries of {length + 2 * padding}."
+            raise ShapeError(message)
+        return places
     # The last window must start before length + padding; with symbols both bounds stand.
     starts = canonical(up_over(length + padding, stride))
     if places == starts:
@@ -118,6 +174,30 @@ def spread(
         message = f"the padding {padding} cuts away more than the {result + padding} entries that a length of {length} spreads to."
         raise ShapeError(message)
     return result
+
+
+def spread_by_word(
+    length: Count, kernel: Count, stride: Count, padding: str, dilation: Count = 1, output_padding: Count | None = None
+) -> Count:
+    """Return the length after Keras' transposed convolution, which pads by a word; ``output_padding=None`` lets it choose.
+
+    With "same" and a choice, W becomes W*stride; with a given ``output_padding`` an even kernel adds nothing of its own
+    (``keras.src.backend.common.backend_utils``).
+
+    >>> from paramsym import K, W
+    >>> spread_by_word(W, 3, 2, "same"), spread_by_word(W, K, 1, "valid"), spread_by_word(W, 3, 2, "same", output_padding=1)
+    (2*W, K + W - 1, 2*W)
+    """
+    width = reach(kernel, dilation)
+    if padding == "same":
+        if output_padding is None:
+            return canonical(length * stride)
+        odd = width % 2 if isinstance(width, int) else Mod(width, 2)
+        return canonical((length - 1) * stride + odd + output_padding)
+    if output_padding is None:
+        both = isinstance(width, int) and isinstance(stride, int)
+        return canonical((length - 1) * stride + (max(width, stride) if both else Max(width, stride)))
+    return canonical((length - 1) * stride + width + output_padding)
 
 
 def _quotient(length: Count, divisor: Count) -> Count:

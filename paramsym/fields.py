@@ -6,11 +6,13 @@ read from JSON builds a layer as well as one written in Python.
 
 from __future__ import annotations
 
+import inspect
 import operator
+import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import Field, fields
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
@@ -50,10 +52,20 @@ def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
 def _hints(cls: type) -> dict[str, Any]:
     try:
         return typing.get_type_hints(cls, include_extras=True)
-    except (NameError, AttributeError, TypeError):
-        # A class defined where its annotations cannot be looked up: the gate still goes by the words Dim, Count and bool.
-        words = {"Dim": Dim, "Count": Count, "Width": Width, "bool": bool}
-        return {field.name: words.get(field.type, object) if isinstance(field.type, str) else field.type for field in fields(cls)}
+    except NameError:
+        # A class inside a function may use names that only its author sees: those fields go unchecked, all others do not.
+        return {field.name: _hint_alone(cls, field) for field in fields(cls)}
+
+
+def _hint_alone(cls: type, field: Field[Any]) -> Any:
+    """Look one field's annotation up where its class was written; the words of the contract are known everywhere."""
+    home = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
+    holder = type(cls.__name__, (), {"__annotations__": {field.name: field.type}})
+    names = {"Dim": Dim, "Count": Count, "Width": Width, **vars(sys.modules[home.__module__])}
+    try:
+        return typing.get_type_hints(holder, names, include_extras=True)[field.name]
+    except NameError:
+        return object
 
 
 def _check_of(hint: Any) -> Check | None:
@@ -133,7 +145,8 @@ def _check_of_tuple(hints: tuple[Any, ...]) -> Check:
 
 
 def _same(before: object, after: tuple[Any, ...]) -> Any:
-    unchanged = isinstance(before, tuple) and all(map(operator.is_, before, after))
+    # A subclass of tuple, such as torch.Size, becomes a plain one: a layer must not need a framework to be unpickled.
+    unchanged = type(before) is tuple and all(map(operator.is_, before, after))
     return before if unchanged else after
 
 

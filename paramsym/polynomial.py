@@ -336,9 +336,15 @@ def _of_power(base: Expr, exponent: Expr) -> Polynomial:
 
 
 def _of_step(value: Expr) -> Polynomial:
-    """Pull whole terms out of a floor or ceiling, whatever assumptions the symbols carry."""
+    """Pull whole terms out of a floor or ceiling, whatever assumptions the symbols carry.
+
+    Of a constant such as -3/2 the whole part goes out and -1/2 stays, so that floor((W - 3)/2) + 1 is floor((W - 1)/2).
+    """
     inside = _of_expr(value.args[0])
-    whole = Polynomial({m: c for m, c in inside.terms.items() if _is_integral(m, c)})
+    terms = {m: c for m, c in inside.terms.items() if _is_integral(m, c)}
+    constant = inside.terms.get(ONE, 0)
+    terms[ONE] = (constant + Fraction(1, 2)).__floor__()
+    whole = Polynomial(terms)
     rest = inside - whole
     return whole + _atom(value.func(rest.as_expr())) if rest else whole
 

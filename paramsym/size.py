@@ -302,7 +302,7 @@ def axis(value: object, where: str = "an axis") -> Axis:
             message = f"{where} is an empty tuple; a composite axis has at least one factor."
             raise SizeError(message)
         checked = tuple(factor if isinstance(factor, cat | stack) else size(factor, where) for factor in value)
-        unchanged = isinstance(value, tuple) and all(map(operator.is_, value, checked))
+        unchanged = type(value) is tuple and all(map(operator.is_, value, checked))
         return cast("Axis", value) if unchanged else checked
     return size(value, where)
 

@@ -116,3 +116,20 @@ def test_a_class_with_local_names_is_still_gated() -> None:
     with pytest.raises(ArgumentError, match="Odd: flag is 3"):
         Odd(1, flag=3)  # type: ignore[arg-type]
     assert Odd(2, other=Local()).size == 2
+
+
+def test_unknown_annotations_leave_the_others_checked() -> None:
+    """A class inside a function may use a name nobody else sees; its other fields are gated all the same."""
+
+    class Own:
+        pass
+
+    @dataclass(frozen=True)
+    class Local(Layer):
+        width: Dim
+        lengths: tuple[Dim, ...]
+        own: Own | None = None
+
+    assert Local(3, [1, 2]).lengths == (1, 2)
+    with pytest.raises(SizeError, match=r"lengths\[0\] is 1.0"):
+        Local(3, (1.0,))

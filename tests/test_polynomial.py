@@ -156,7 +156,9 @@ def test_steps_have_no_derivative(value: sympy.Expr) -> None:
     assert Polynomial.of(value * L).diff(L).as_expr() == value
 
 
-@pytest.mark.parametrize("value", [sympy.Float(1.5) * H, sympy.sqrt(H), sympy.sin(H), sympy.pi, sympy.I, sympy.oo, sympy.zoo, sympy.nan, x**H, (-2) ** H])
+@pytest.mark.parametrize(
+    "value", [sympy.Float(1.5) * H, sympy.sqrt(H), sympy.sin(H), sympy.pi, sympy.I, sympy.oo, sympy.zoo, sympy.nan, x**H, (-2) ** H]
+)
 def test_what_no_size_is_made_of_is_refused(value: sympy.Expr) -> None:
     """Floats, roots and functions other than floor and its kin are named in the error."""
     with pytest.raises(SizeError):
@@ -190,3 +192,12 @@ def test_repr_shows_the_expression() -> None:
     """The repr is a call."""
     assert repr(Polynomial.of(H * A)) == "Polynomial.of(A*H)"
     assert Polynomial.of(1) != 1
+
+
+def test_constants_inside_floors_are_canonical() -> None:
+    """Two ways to write one strided length are one expression: floor((n - 3)/2) + 1 is floor((n - 1)/2)."""
+    n = sympy.Symbol("n")
+    one, other = floor((n - 3) / 2) + 1, floor((n - 1) / 2)
+    assert Polynomial.of(one).as_expr() == Polynomial.of(other).as_expr()
+    for value in range(1, 12):
+        assert Polynomial.of(one).as_expr().subs(n, value) == (value - 1) // 2
