@@ -10,6 +10,8 @@ from sympy import Expr, Rational, Symbol, ceiling
 
 from paramsym.edit import free_of, isolated
 from paramsym.errors import ArgumentError, ShapeError, StructureError
+from paramsym.extents import differ
+from paramsym.flow import Step, applied
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
 from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
@@ -133,12 +135,17 @@ class Residual(Layer):
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """What the body and the shortcut both give; two shapes that cannot be added are an error."""
-        added = input_shape if self.shortcut is None else self.shortcut.output_shape(input_shape)
-        result = self.body.output_shape(input_shape)
-        if result != added:
+        added = input_shape if self.shortcut is None else applied(self.shortcut_name, self.shortcut, input_shape)
+        result = applied(self.name, self.body, input_shape)
+        if len(result) != len(added) or any(differ(one, other) for one, other in zip(result, added, strict=True)):
             message = f"the body gives {text(result)}, but {text(added)} is to be added; give a shortcut that turns one into the other."
             raise ShapeError(message)
         return result
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Both are given the same."""
+        for part in self.own_parts:
+            yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import NotYetError, StructureError, UnknownNameError
-from paramsym.flow import through
+from paramsym.extents import View
+from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.ledger import Numbers
 from paramsym.paths import ANY, covers, every_copy, number_in
-from paramsym.size import Shape, canonical
+from paramsym.size import Dim, Shape, canonical
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,31 @@ class Edited(Layer):
         for part in self.layer.own_parts:
             yield from _edited_part(part, self.path, self.new)
 
+    @property
+    def in_order(self) -> bool:  # type: ignore[override]
+        """Parts are applied one after another where the inner layer's are."""
+        return self.layer.in_order
+
     def output_shape(self, input_shape: Shape) -> Shape:
         """Through the edited parts where they are applied in order; a frozen part changes no shape."""
         if self.new is None:
             return self.layer.output_shape(input_shape)
-        if self.layer.in_order:
-            return through(self.own_parts, input_shape)
+        if self.in_order:
+            return super().output_shape(input_shape)
         message = f"{type(self.layer).__name__} does not say what shape comes out once {self.path!r} is replaced."
         raise NotYetError(message)
+
+    def applications(self, input_shape: Shape) -> Iterable[Step]:
+        """Through the edited parts, likewise."""
+        return self.layer.applications(input_shape) if self.new is None else super().applications(input_shape)
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """A frozen weight is used as often as a trained one."""
+        return self.layer.uses(input_shape)
+
+    def views(self) -> tuple[View, ...]:
+        """What the inner layer sees."""
+        return self.layer.views()
 
     def ties(self) -> Mapping[str, str]:
         """The inner ties, without those that end inside a replaced layer."""

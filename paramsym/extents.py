@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Max, Min, Mod, Rational, ceiling, floor
+from sympy import Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.errors import DivisibilityError, ShapeError
 from paramsym.polynomial import Polynomial
@@ -33,17 +33,19 @@ class View:
 
 
 def differ(one: Count | None, other: Count | None) -> bool:
-    """Say whether two extents cannot be equal; what symbols will be is not known yet, and neither is None.
+    """Say whether two extents cannot be equal: what symbols will be is not known yet, only that they are positive; nor is None.
 
     >>> from paramsym import H
-    >>> differ(3, 4), differ(H, H + 1), differ(H, 4), differ(None, 4)
-    (True, True, False, False)
+    >>> differ(3, 4), differ(H, H + 1), differ(H, 2*H), differ(H, 4), differ(None, 4)
+    (True, True, True, False, False)
     """
     if one is None or other is None:
         return False
     if isinstance(one, int) and isinstance(other, int):
         return one != other
-    return (Polynomial.of(one) - Polynomial.of(other)).constant not in {0, None}
+    terms = (Polynomial.of(one) - Polynomial.of(other)).terms
+    signs = {coefficient > 0 for coefficient in terms.values()}
+    return len(signs) == 1 and all(isinstance(generator, Symbol) for monomial in terms for generator, _ in monomial)
 
 
 def exactly(total: Count, divisor: Dim, what: str) -> Count:

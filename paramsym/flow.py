@@ -3,47 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TYPE_CHECKING, cast
 
 from sympy import Integer
 
 from paramsym.errors import ShapeError
-from paramsym.size import text
+from paramsym.size import Count, canonical, text
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer, Part
     from paramsym.size import Shape
 
 
+@dataclass(frozen=True)
+class Step:
+    """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
+
+    Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through.
+    """
+
+    name: str
+    layer: Layer
+    arrived: Shape
+    left: Shape
+    used: Count = 1
+
+
 def through(parts: Iterable[Part], input_shape: Shape) -> Shape:
     """Return the shape after all parts, each fed by the one before.
-
-    Equal copies that give back the shape they took are asked once, however many there are.
 
     Raises:
         ShapeError: names the part, and the shape that arrived at it; also where a symbolic number of copies would change the shape.
     """
-    shape, settled = input_shape, ""
-    for name, key, layer in _in_order(parts):
-        if key and key == settled:
-            continue
-        arrived = shape
-        try:
-            shape = layer.output_shape(arrived)
-        except ShapeError as error:
-            message = f"{name}: {error}" if hasattr(error, "part") else f"{name}, which was given {text(arrived)}: {error}"
-            located = ShapeError(message)
-            located.part = name  # type: ignore[attr-defined]
-            raise located from None
-        if key.startswith("{") and shape != arrived:
-            message = f"{name}: a block that turns {text(arrived)} into {text(shape)} cannot be repeated a symbolic number of times."
-            raise ShapeError(message)
-        settled = key if shape == arrived else ""
+    shape = input_shape
+    for step in steps(parts, input_shape):
+        shape = step.left
     return shape
 
 
-def _in_order(parts: Iterable[Part]) -> Iterator[tuple[str, str, Layer]]:
-    """Yield name, key and layer of each application; copies that are the same block share a key, symbolic ones begin with a brace."""
+def steps(parts: Iterable[Part], input_shape: Shape) -> Iterator[Step]:
+    """Yield every application of the parts, each fed by the one before; equal copies that keep the shape are asked once."""
+    shape = input_shape
+    for run in _runs(parts):
+        for name in run.names:
+            left = applied(name, run.layer, shape)
+            if left == shape:
+                yield Step(run.label, run.layer, shape, left, run.used)
+                break
+            if run.symbolic:
+                message = f"{name}: a block that turns {text(shape)} into {text(left)} cannot be repeated a symbolic number of times."
+                raise ShapeError(message)
+            yield Step(name, run.layer, shape, left)
+            shape = left
+
+
+def applied(name: str, layer: Layer, arrived: Shape) -> Shape:
+    """Return what comes out of one part; an error says which part it was, by its whole path, and what arrived there."""
+    try:
+        return layer.output_shape(arrived)
+    except ShapeError as error:
+        if not name:  # a part on its parent's own level: the parent's name is the better one
+            raise
+        inner: str = getattr(error, "part", "")
+        reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {text(arrived)}: {error}")
+        path = f"{name}.{inner}" if inner else name
+        located = ShapeError(f"{path}, a {reason}" if reason[0] not in "AEIOU" else f"{path}, an {reason}")
+        located.__dict__.update(error.__dict__)
+        located.__dict__.update(part=path, reason=reason)
+        raise located from None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Equal copies one after another: their names while they are numbers, and the template that stands for all of them."""
+
+    label: str
+    layer: Layer
+    names: Iterable[str]
+    used: Count = 1
+    symbolic: bool = False
+
+
+def _runs(parts: Iterable[Part]) -> Iterator[_Run]:
     numbered: list[Part] = []
     for part in parts:
         if part.numbers is not None:
@@ -51,26 +94,54 @@ def _in_order(parts: Iterable[Part]) -> Iterator[tuple[str, str, Layer]]:
             continue
         yield from _copies(numbered)
         numbered = []
-        yield part.name or type(part.layer).__name__, "", part.layer
+        yield from _shared(part) if part.used is not None else [_Run(part.name, part.layer, (part.name,))]
     yield from _copies(numbered)
 
 
-def _copies(parts: list[Part]) -> Iterator[tuple[str, str, Layer]]:
+def _shared(part: Part) -> Iterator[_Run]:
+    """Yield the uses of a block that is stored once."""
+    used = cast("Count", part.used)
+    names = repeat(part.name, used) if isinstance(used, int) else (part.name,)
+    yield _Run(part.name, part.layer, names, used, symbolic=not isinstance(used, int))
+
+
+def _copies(parts: list[Part]) -> Iterator[_Run]:
     if any(part.numbers is not None and part.numbers.values is None for part in parts):
-        for position, part in enumerate(parts):
-            single = part.numbers is not None and part.numbers.count == 1
-            yield str(part.numbers), "" if single else f"{{{position}}}", part.layer
+        for part in parts:
+            numbers = part.numbers
+            assert numbers is not None  # noqa: S101 - for the type checker; only numbered parts come here
+            used = numbers.count if part.used is None else part.used
+            yield _Run(str(numbers), part.layer, (str(numbers),), canonical(used), symbolic=numbers.count != 1)
         return
-    placed: Iterable[tuple[int, int]] = ((number, position) for position, part in enumerate(parts) for number in _values(part))
     alternating = any(part.numbers is not None and part.numbers.step > 1 for part in parts)
-    for number, position in sorted(placed) if alternating else placed:
-        part = parts[position]
-        numbers, layer, key = part.numbers, part.layer, "" if alternating else str(position)
-        if numbers is None:
-            continue
-        if numbers.index is not None and numbers.index in layer.symbols:
-            layer, key = layer.substituted({numbers.index: Integer(number)}), ""
-        yield numbers.name(number), key, layer
+    if not alternating:
+        for part in parts:
+            yield from _run(part)
+        return
+    placed = ((number, position) for position, part in enumerate(parts) for number in _values(part))
+    for number, position in sorted(placed):
+        yield _single(parts[position], number)
+
+
+def _run(part: Part) -> Iterator[_Run]:
+    """Yield the copies of one part: together, unless each depends on its number."""
+    values, numbers = _values(part), part.numbers
+    if numbers is None or not values:
+        return
+    if numbers.index is not None and numbers.index in part.layer.symbols:
+        yield from (_single(part, number) for number in values)
+        return
+    used = len(values) if part.used is None else part.used
+    yield _Run(str(numbers), part.layer, (numbers.name(number) for number in values), used)
+
+
+def _single(part: Part, number: int) -> _Run:
+    numbers, layer = part.numbers, part.layer
+    assert numbers is not None  # noqa: S101 - for the type checker; only numbered parts come here
+    if numbers.index is not None and numbers.index in layer.symbols:
+        layer = layer.substituted({numbers.index: Integer(number)})
+    name = numbers.name(number)
+    return _Run(name, layer, (name,))
 
 
 def _values(part: Part) -> range:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.extents import View
 from paramsym.fields import check_fields
-from paramsym.flow import through
+from paramsym.flow import Step, steps, through
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.paths import ANY, check_tied_shapes, number_in, resolve_ties
 from paramsym.size import Axis, Count, Dim, Shape, axis, cat, count, extent, factors_of, stack, substitute, symbols_in, text
@@ -232,6 +233,39 @@ class Layer:
         if self.in_order:
             return through(self.own_parts, input_shape)
         message = f"{type(self).__name__} does not say what shape comes out of it."
+        raise NotYetError(message)
+
+    def applications(self, input_shape: Shape) -> Iterable[Step]:
+        """Say which shape reaches which part; known by itself where the parts are applied one after another.
+
+        Raises:
+            NotYetError: a layer with parts that does not say.
+        """
+        if self.in_order:
+            return steps(self.own_parts, input_shape)
+        if self.own_parts:
+            message = f"{type(self).__name__} does not say which shape reaches which of its parts."
+            raise NotYetError(message)
+        return ()
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Say how often each entry of the layer's own tensors is used for one example: once per place that a kernel slides over.
+
+        Raises:
+            NotYetError: a layer that stores tensors and does not say.
+        """
+        if any(not tensor.buffer for tensor in self.own_tensors):
+            message = f"{type(self).__name__} does not say how often its weights are used."
+            raise NotYetError(message)
+        return {}
+
+    def views(self) -> tuple[View, ...]:
+        """Say what one output entry sees of the input, along each spatial axis; empty where it sees its own entry only.
+
+        Raises:
+            NotYetError: a layer that does not say.
+        """
+        message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
 
     def ties(self) -> Mapping[str, str]:
