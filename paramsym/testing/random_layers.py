@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _SIZES = ("size", "axis", "count")
 
 
-def layers(*, compositions: bool = True, depth: int = 3) -> SearchStrategy[Layer]:
+def layers(*, compositions: bool = True, depth: int = 2) -> SearchStrategy[Layer]:
     """Return a strategy for layers whose sizes are symbols named after their fields, flags drawn.
 
-    With ``compositions`` they are put together: in sequence, in blocks, repeated, shared, tied, frozen, nested at most some ``depth``.
+    With ``compositions`` they are put together: in sequence, in blocks, repeated, shared, tied, frozen, nested at most ``depth`` deep.
 
     >>> from hypothesis import given
     >>> @given(layers())
@@ -33,8 +33,10 @@ def layers(*, compositions: bool = True, depth: int = 3) -> SearchStrategy[Layer
     ...     assert layer.at({}).params == layer.params
     """
     st = hypothesis().strategies
-    leaf = st.sampled_from(_leaf_classes()).flatmap(_of_class)
-    return st.recursive(leaf, _composed, max_leaves=2**depth) if compositions else leaf  # type: ignore[no-any-return]
+    found = leaf = st.sampled_from(_leaf_classes()).flatmap(_of_class)
+    for _ in range(depth if compositions else 0):
+        found = st.one_of(leaf, _composed(found))
+    return found  # type: ignore[no-any-return]
 
 
 @cache
@@ -93,21 +95,21 @@ def _options(hint: Any) -> Iterator[Any]:
             yield from _options(inner)
 
 
-def _composed(inner: Any) -> Any:
+def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
     """Return a strategy for compositions of what ``inner`` draws."""
     st = hypothesis().strategies
     depth = dims("depth")
-    copies = st.one_of(st.just(depth), st.integers(0, 3))
-    return st.one_of(
+    kinds = (
         st.lists(inner, min_size=1, max_size=3).map(lambda found: Sequential(*found)),
         st.dictionaries(st.sampled_from(("body", "head", "norm")), inner, min_size=1).map(Block),
         inner.map(Residual),
-        st.builds(Repeat, inner, copies),
+        st.builds(Repeat, inner, st.one_of(st.just(depth), st.integers(0, 3))),
         st.builds(lambda one, two: Repeat((one, two), depth), inner, inner),
         st.builds(Shared, inner, st.just(depth)),
         inner.map(_tied),
         inner.map(lambda layer: layer.freeze()),
     )
+    return st.sampled_from(kinds).flatmap(lambda kind: kind)  # type: ignore[no-any-return]
 
 
 def _tied(layer: Layer) -> Layer:

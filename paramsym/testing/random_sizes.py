@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sympy import Symbol
+from sympy import Integer, Symbol
 
 from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.layer import Layer
+from paramsym.size import substitute
 from paramsym.testing.drawing import hypothesis
 from paramsym.verify.lattice import Coordinate, Lattice, lattice
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Bounds: TypeAlias = "int | Mapping[str, int]"
 SMALL = 16
+_LISTED = 1000  # values that are tried against conditions no formula expresses
 
 
 def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrategy[dict[str, int]]:
@@ -78,4 +80,18 @@ def _values(st: Any, coordinate: Coordinate, points: Lattice, point: Mapping[Sym
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return st.integers(1, low)
+    kept = (
+        [value for value in range(1, min(low, _LISTED) + 1) if _holds(points, {**point, coordinate.symbol: value})] if points.left else []
+    )
+    return st.sampled_from(kept) if kept else st.integers(1, low)
+
+
+def _holds(points: Lattice, point: Mapping[Symbol, int]) -> bool:
+    """Whether the conditions that the lattice leaves open hold with the coordinates drawn so far, the others at one."""
+    found = points.sizes(point)
+    numbers = {symbol: Integer(found[symbol.name]) for symbol in points.formulas}
+    for condition in points.left:
+        small, large = (substitute(side, numbers) for side in (condition.small, condition.large))
+        if large % small != 0 if condition.kind == "divides" else small > large:
+            return False
+    return True

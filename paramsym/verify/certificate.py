@@ -13,7 +13,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from math import prod
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ from paramsym.verify.templates import templates
 
 MOST_INSTANCES = 5000
 _STARTS = (1, 2, 3, 5, 9, 17, 33, 65)
+_TRIED = 200  # small instances that are built where no proof is possible
 _ATTEMPTS = 200  # grids tried before it is said that none is valid throughout
 
 Degree = int | Mapping[Any, int]
@@ -150,8 +151,12 @@ as many as there are in bias).
     rival = Rival(build, rename, by)
     rival.check_call(layer)
     points = lattice(layer)
-    degrees = _degrees(layer, points, degree)
-    values, grid = _valid_grid(layer, points, degrees)
+    try:
+        degrees = _degrees(layer, points, degree)
+        values, grid = _valid_grid(layer, points, degrees)
+    except NotYetError:
+        _try_to_refute(layer, points, rival)  # what cannot be proven can still be wrong
+        raise
     built: Any = None
     for sizes in grid:
         built = rival.check(layer, sizes)
@@ -167,6 +172,19 @@ as many as there are in bias).
         len(templates(layer)),
         _versions(built),
     )
+
+
+def _try_to_refute(layer: Layer, points: Lattice, rival: Rival) -> None:
+    """Build some small instances, the smallest first."""
+    __tracebackhide__ = True
+    taken = [coordinate.choices or (1, 2, 3, 4, 5) for coordinate in points.coordinates]
+    for point in islice(sorted(islice(product(*taken), MOST_INSTANCES), key=sum), _TRIED):
+        sizes = points.sizes(dict(zip((c.symbol for c in points.coordinates), point, strict=True)))
+        try:
+            layer.at(sizes)
+        except ParamsymError:
+            continue
+        rival.check(layer, sizes)
 
 
 def _degrees(layer: Layer, points: Lattice, degree: Degree | None) -> dict[Symbol, Movement]:

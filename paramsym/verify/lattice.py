@@ -128,7 +128,7 @@ def _made_whole(found: Lattice, exponents: Mapping[Expr, int], coefficient: Frac
         return _chosen(found, exponents, coefficient.numerator, condition)
     if not free or not below.free_symbols <= {c.symbol for c in found.coordinates}:
         return replace(found, left=(*found.left, condition))
-    symbol = free[-1]
+    symbol = min(free, key=lambda g: (g in found.formulas, g.name))  # a quotient found before rather than a symbol of the layer
     fresh = _fresh(symbol, found)
     alone = above == {symbol: 1} and (coefficient.numerator == 1 or not below.free_symbols)
     return _put(found, symbol, (below * Polynomial.of(fresh)).as_expr(), fresh, whole=found.whole and alone)
@@ -186,8 +186,8 @@ def _limited(found: Lattice, symbol: Symbol, choices: tuple[int, ...]) -> Lattic
 
 
 def _fresh(symbol: Symbol, found: Lattice) -> Symbol:
-    """Name a new coordinate after the symbol whose place it takes: h for H."""
-    taken = {known.name for known in found.formulas} | {c.symbol.name for c in found.coordinates}
+    """Name a new coordinate after the symbol whose place it takes: h for H, and h again for h."""
+    taken = {known.name for known in found.formulas} | {c.symbol.name for c in found.coordinates if c.symbol != symbol}
     name = symbol.name.lower()
     while name in taken:
         name += "_"
