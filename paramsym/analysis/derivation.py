@@ -6,38 +6,56 @@ SymPy would cancel the product while building it. Values still come from exact p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from sympy import Add, Expr, Symbol
+from sympy import Add, Expr, Integer, Symbol
 
+from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.table import Letters
-from paramsym.size import Count, substitute, text
+from paramsym.size import Count, canonical, substitute
+
+Said: TypeAlias = "str | Expr | int"
+"""A piece of a sentence: words, or a formula inside them."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """Factors written side by side."""
+    """Factors written side by side; with ``spans``, summed over the numbers of copies that they depend on, innermost first."""
 
     factors: tuple[Count, ...]
+    spans: tuple[Numbers, ...] = ()
 
     @property
     def value(self) -> Polynomial:
         """What they multiply to."""
-        return Polynomial.product(self.factors)
+        total = Polynomial.product(self.factors)
+        for span in self.spans:
+            if span.index is not None:
+                total = total.sum_over(span.index, Polynomial.of(span.start), Polynomial.of(span.count), span.step)
+        return total
 
     def __str__(self) -> str:
-        return "*".join(_bracketed(text(_plain(factor)), factor) for factor in self.factors) or "1"
+        body = "*".join(_bracketed(shown(factor), factor) for factor in self.factors) or "1"
+        for span in self.spans:
+            body = f"sum of {body} over {_range(span)}"
+        return body
 
     def to_latex(self, letters: Letters) -> str:
-        r"""Write the factors with a thin dot between them: ``A \cdot \frac{H}{A} \cdot H``."""
-        written = (_latex_factor(factor, letters) for factor in self.factors)
-        return r" \cdot ".join(written) or "1"
+        r"""Write the factors with a thin dot between them: ``A \cdot \frac{H}{A} \cdot H``, sums in front."""
+        body = r" \cdot ".join(_latex_factor(factor, letters) for factor in self.factors) or "1"
+        for span in self.spans:
+            body = _latex_sum(span, letters) + " " + body
+        return body
 
     def at(self, sizes: Mapping[Symbol, Count]) -> Product:
-        """Put sizes in, factor by factor."""
-        return Product(tuple(substitute(factor, sizes) for factor in self.factors))  # type: ignore[arg-type]
+        """Put sizes in, factor by factor; the index of a sum stays."""
+        bound = {span.index for span in self.spans}
+        free = {s: Integer(size) if isinstance(size, int) else size for s, size in sizes.items() if s not in bound}
+        spans = tuple(replace(span, count=substitute(span.count, free), start=substitute(span.start, free)) for span in self.spans)
+        return Product(tuple(substitute(factor, free) for factor in self.factors), spans)
 
 
 @dataclass(frozen=True)
@@ -83,10 +101,20 @@ class Sum:
 class Step:
     """One equation with a sentence: ``left`` as written, ``right`` in closed form; ``numbers`` shows it with sizes put in."""
 
-    words: str
+    said: tuple[Said, ...]
     left: Sum
     right: Expr
     numbers: str = ""
+
+    @property
+    def words(self) -> str:
+        """The sentence, its formulas as text."""
+        return "".join(piece if isinstance(piece, str) else shown(piece) for piece in self.said)
+
+    def latex_words(self, letters: Letters) -> str:
+        """Return the sentence as LaTeX, its formulas in math."""
+        pieces = (latex.escape(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in self.said)
+        return "".join(pieces)
 
     @property
     def holds(self) -> bool:
@@ -94,17 +122,34 @@ class Step:
         return self.left.value == Polynomial.of(self.right)
 
     def __str__(self) -> str:
-        shown = f"{self.left} = {text(self.right)}"
-        return f"{self.words}\n    {shown}" + (f"\n    {self.numbers}" if self.numbers else "")
+        equation = f"{self.left} = {shown(self.right)}"
+        return f"{self.words}\n    {equation}" + (f"\n    {self.numbers}" if self.numbers else "")
 
     def to_latex(self, letters: Letters) -> str:
         """Write the equation as one line of an ``align``."""
         return rf"{self.left.to_latex(letters)} &= {latex.expression(self.right, letters)}"
 
 
-def _plain(factor: Count) -> Count:
-    """Write an exact quotient as H/A."""
-    return factor if isinstance(factor, int) else factor.doit()
+def _range(span: Numbers) -> str:
+    last = canonical(span.start + span.step * (span.count - 1))
+    by = f", every {span.step}" if span.step != 1 else ""
+    return f"{span.index} = {shown(canonical(span.start))}..{shown(last).replace(' ', '')}{by}"
+
+
+def _latex_sum(span: Numbers, letters: Letters) -> str:
+    r"""Write ``\sum_{i=0}^{L-1}``, or, in steps, ``\sum_{i=0,2,\ldots,L-1}``."""
+    index = latex.symbol(str(span.index), letters)
+    first, last = canonical(span.start), canonical(span.start + span.step * (span.count - 1))
+    if span.step == 1:
+        return rf"\sum_{{{index}={latex.expression(first, letters)}}}^{{{latex.expression(last, letters)}}}"
+    second = canonical(span.start + span.step)
+    named = ",".join(latex.expression(number, letters) for number in (first, second))
+    return rf"\sum_{{{index}={named},\ldots,{latex.expression(last, letters)}}}"
+
+
+def shown(value: Count) -> str:
+    """Write a size for a reader, an exact quotient as H/A."""
+    return str(value if isinstance(value, int) else value.doit())
 
 
 def _bracketed(written: str, factor: Count) -> str:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from sympy import Expr, Integer, Symbol, diff
 
-from paramsym.analysis.derivation import Product, Step, Sum
+from paramsym.analysis.derivation import Product, Said, Step, Sum, shown
 from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Letters
-from paramsym.size import Count, Dim, per, symbols_in, text
+from paramsym.size import Count, Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
 
+_SLICED = frozenset("AG")
+_ONE_OF = {"L": "layer", "E": "expert"}
 _NAMED = 4  # tensors of one kind that a sentence names before it counts the rest
 
 
@@ -32,6 +35,11 @@ class Group:
     def amount(self) -> Polynomial:
         """What the whole group adds to the count."""
         return Polynomial.total(line.polynomial() for line in self.lines)
+
+    @property
+    def product(self) -> Product:
+        """What one of them adds, as written: numbers of copies first, then the axes; summed where copies differ."""
+        return Product(self.factors, self.lines[0].spans)
 
     @property
     def names(self) -> str:
@@ -81,7 +89,7 @@ class Explanation:
         where = f"It enters {entered} of {self.tensors} tensors"
         if self.cancels:
             return f"{name} cancels from the count of {self.subject}. {where}, {self._because}, and leaves no trace in any sum."
-        return f"{name} changes the count of {self.subject}. {where}; the derivative is {text(self.derivative)}.{self._stays}"
+        return f"{name} changes the count of {self.subject}. {where}; the derivative is {shown(self.derivative)}.{self._stays}"
 
     @property
     def _stays(self) -> str:
@@ -89,11 +97,11 @@ class Explanation:
         kept = [group for group in self.groups if self.symbol in group.amount.free_symbols and any(_quotients(group.factors, self.symbol))]
         if not kept:
             return ""
-        return f" It stays in {'; '.join(f'{group.names} ({text(group.amount.as_expr())})' for group in kept)}."
+        return f" It stays in {'; '.join(f'{group.names} ({shown(group.amount.as_expr())})' for group in kept)}."
 
     @property
     def _because(self) -> str:
-        quotients = sorted({text(q.doit()) for group in self.groups for q in _quotients(group.factors, self.symbol)})
+        quotients = sorted({shown(q) for group in self.groups for q in _quotients(group.factors, self.symbol)})
         return f"always as {self.symbol} slices of width {' or '.join(quotients)}" if quotients else "in terms that cancel"
 
     def __str__(self) -> str:
@@ -101,14 +109,24 @@ class Explanation:
 
     def to_latex(self) -> str:
         r"""Return the derivation as a LaTeX ``align*``; needs ``amsmath``."""
-        rows = []
-        for step in self.steps:
-            words = "".join({"_": r"\_", "{": r"\{", "}": r"\}", "#": r"\#", "&": r"\&", "%": r"\%"}.get(c, c) for c in step.words)
-            rows.append(rf"\intertext{{{words}}}" + "\n" + step.to_latex(self.letters))
+        rows = [rf"\intertext{{{step.latex_words(self.letters)}}}" + "\n" + step.to_latex(self.letters) for step in self.steps]
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"
 
     def _repr_latex_(self) -> str:
         return self.to_latex()
+
+    def to_html(self) -> str:
+        """Return the derivation as HTML: the verdict, then the steps as a numbered list, their formulas for MathJax."""
+        steps = []
+        for step in self.steps:
+            words = html.escape(step.latex_words(self.letters).replace(r"\_", "_").replace(r"\{", "{").replace(r"\}", "}"))
+            numbers = f"<br><small>{html.escape(step.numbers)}</small>" if step.numbers else ""
+            formula = html.escape(step.to_latex(self.letters).replace("&=", "="))
+            steps.append(f"<li>{words}<br>$\\displaystyle {formula}$${numbers}</li>".replace("$$", "$"))
+        return f"<p>{html.escape(self.verdict)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
 
 def explain(layer: Layer, symbol: Symbol | str) -> Explanation:
@@ -184,48 +202,66 @@ def _derivative(params: Expr, symbol: Symbol) -> Expr:
     polynomial = Polynomial.of(params)
     in_steps = any(g != symbol and not g.is_Add and symbol in g.free_symbols for monomial in polynomial.terms for g, _ in monomial)
     if in_steps:
-        return (Polynomial.of(params.xreplace({symbol: symbol + 1})) - polynomial).as_expr()
+        return (Polynomial.of(substitute(params, {symbol: symbol + 1})) - polynomial).as_expr()
     return polynomial.diff(symbol).as_expr()
 
 
 def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
     terms: list[tuple[int, Product]] = []
     for group in groups:
-        spanned = any(line.spans for line in group.lines)
-        left = Sum(((1, Product((group.amount.as_expr(),))),)) if spanned else Sum(((len(group.lines), Product(group.factors)),))
+        left = Sum(((len(group.lines), group.product),))
         yield Step(_sentence(group, symbol), left, group.amount.as_expr(), _numbers(left, sizes))
         terms.append((1, Product((group.amount.as_expr(),))))
     inside = {id(line) for group in groups for line in group.lines}
     rest = Polynomial.total(line.polynomial() for line in layer.ledger() if id(line) not in inside)
     if groups:
         yield from _chain_rule(groups, symbol, derivative, sizes)
+    said: tuple[Said, ...] = ("Everything together:",)
     if rest:
         terms.append((1, Product((rest.as_expr(),))))
-    total = Sum(tuple(terms))
-    words = (
-        f"Everything together, the {'last' if groups else 'only'} term{'' if rest else 's'} without {symbol}:"
-        if rest
-        else "Everything together:"
-    )
-    yield Step(words, total, layer.params, _numbers(Sum(((1, Product((layer.params,))),)), sizes))
+        which = "the last term" if groups else "no term with"
+        said = ("Everything together, ", which, *((" without ", symbol) if groups else (" ", symbol)), ":")
+    yield Step(said, Sum(tuple(terms)), layer.params, _numbers(Sum(((1, Product((layer.params,))),)), sizes))
 
 
-def _sentence(group: Group, symbol: Symbol) -> str:
+def _sentence(group: Group, symbol: Symbol) -> tuple[Said, ...]:
     many = len(group.lines)
-    each = " each" if many > 1 else ""
-    noun = "tensors" if many > 1 else "tensor"
-    plain = any(factor == symbol for factor in group.factors)
-    quotients = [text(q.doit()) for q in dict.fromkeys(_quotients(group.factors, symbol))]
-    if quotients and plain:
-        how = f"{symbol} slices of width {quotients[0]}{each}, because the width is shared out exactly"
-    elif quotients:
-        others = [text(f) for f in group.lines[0].factors if isinstance(f, Expr) and symbol not in f.free_symbols]
-        how = f"slices of width {quotients[0]}{each}, but {others[0] if others else 'a fixed number'} of them, not {symbol}: {symbol} stays"
-    elif plain:
-        how = f"{symbol} is a factor{' of each' if many > 1 else ''}"
-    else:
-        how = f"{symbol} stands inside a size"
-    return f"{many} {noun} ({group.names}): {how}."
+    head = f"{many} tensors ({group.names}): " if many > 1 else f"{group.names}: "
+    return (head, *_how(group, symbol), ".")
+
+
+def _how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
+    """Say how the symbol enters a group: as slices that are shared out, as a number of slices or copies, or inside a size."""
+    line = group.lines[0]
+    each = " each" if len(group.lines) > 1 else ""
+    quotients = list(dict.fromkeys(_quotients(group.factors, symbol)))
+    if any(span.index is not None and symbol in set(symbols_in((span.count, span.start))) for span in line.spans):
+        return (f"one{each} for every copy, and the copies differ: their sizes are summed",)
+    if quotients:
+        width = quotients[0].doit()
+        if any(factor == symbol for factor in group.factors):
+            return (symbol, " slices of width ", width, f"{each}, because the width is shared out exactly")
+        others = [factor for factor in line.factors if isinstance(factor, Expr) and symbol not in factor.free_symbols]
+        shared = [*others[: len(others) - (line.role == "weight")], *(factor for factor in line.factors if isinstance(factor, int))]
+        if shared:
+            return (shared[0], " slices of width ", width, f"{each}, and ", shared[0], " is not ", symbol, ": ", symbol, " stays")
+        return ("one slice of width ", width, f"{each}, shared by all: nothing multiplies the division away, and ", symbol, " stays")
+    if symbol in line.stored:
+        return ("stored ", symbol, " times", f"{each}, once per {_ONE_OF[symbol.name]}" if symbol.name in _ONE_OF else each)
+    if any(factor == symbol for factor in group.factors):
+        if line.role == "table":
+            return (symbol, f" is a factor of the table{each}, and no width in it is divided by ", symbol)
+        width = _beside(line, symbol) if symbol.name in _SLICED else None
+        if width is not None:
+            return (symbol, " slices of width ", width, f"{each}, a width of its own: ", symbol, " stays")
+        return (symbol, " is a factor", " of each" if len(group.lines) > 1 else "")
+    return (symbol, " stands inside a size", each)
+
+
+def _beside(line: Line, symbol: Symbol) -> Symbol | None:
+    """Return the width that stands right behind a number of slices among the factors of a tensor."""
+    following = line.factors[line.factors.index(symbol) + 1 :]
+    return next((factor for factor in following[:1] if isinstance(factor, Symbol)), None)
 
 
 def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
@@ -246,8 +282,11 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
     left = Sum(tuple((1, Product((side,))) for side in (direct, through) if side != 0))
     if Polynomial.of(direct) + Polynomial.of(through) != Polynomial.of(derivative):
         return
-    words = f"The derivative: first what one more of {symbol} adds while every slice keeps its width, then what thinner slices take away."
-    yield Step(words, left, derivative, _numbers(left, sizes))
+    said: tuple[Said, ...] = (
+        *("The derivative: first what one more of ", symbol),
+        " adds while every slice keeps its width, then what thinner slices take away.",
+    )
+    yield Step(said, left, derivative, _numbers(left, sizes))
 
 
 def _numbers(left: Sum, sizes: dict[Symbol, Dim]) -> str:

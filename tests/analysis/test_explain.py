@@ -8,6 +8,7 @@ from sympy import Symbol
 
 import paramsym as ps
 from paramsym import A, Block, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
+from paramsym.analysis.derivation import Product
 from paramsym.errors import UnknownNameError
 
 HEADS = (A, per(H, A))
@@ -36,12 +37,20 @@ CASES = [
 ]
 
 
+def by_sympy(term: Product) -> sympy.Expr:
+    """Multiply a term out, and sum it, by SymPy's own means."""
+    product = sympy.Mul(*(sympy.sympify(factor).doit() for factor in term.factors))
+    for span in term.spans:
+        product = sympy.summation(product, (span.index, span.start, span.start + span.count - 1))
+    return product
+
+
 @pytest.mark.parametrize(("layer", "symbol"), CASES)
 def test_every_step_is_true(layer: ps.Layer, symbol: Symbol) -> None:
     """Both sides of every step are equal by SymPy's own expansion, and the last one ends at the closed form."""
     explanation = explain(layer, symbol)
     for step in explanation.steps:
-        left = sympy.Add(*(times * sympy.Mul(*(sympy.sympify(f).doit() for f in term.factors)) for times, term in step.left.terms))
+        left = sympy.Add(*(times * by_sympy(term) for times, term in step.left.terms))
         assert sympy.expand(left - step.right) == 0
         assert step.holds
     assert explanation.steps[-1].right == layer.params
@@ -108,3 +117,31 @@ def test_latex_aligns() -> None:
     assert written.startswith("\\begin{align*}\n\\intertext{")
     assert r"3 \cdot A \cdot \frac{H}{A} \cdot H &= 3 H^{2}" in written
     assert written.count("&=") == len(explain(attention(), A).steps)
+
+
+def test_copies_that_differ_are_summed() -> None:
+    """Where copies differ, the step shows the sum, in text and in LaTeX."""
+    i, g = dims("i g")
+    explanation = explain(Repeat(Dense(H + i * g, g), L, index=i), L)
+    assert "sum of g*(H + g*i) over i = 0..L-1" in str(explanation)
+    assert r"\sum_{i=0}^{L - 1}" in explanation.to_latex()
+    assert explanation.steps[0].holds
+
+
+def test_words_for_each_way_to_stay() -> None:
+    """Per-head norms, free widths, relative tables and grouped heads each say why the heads stay."""
+    assert "shared by all" in str(explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A))
+    assert explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A).derivative == -2 * H / A**2
+    assert "A slices of width D, a width of its own" in str(explain(ps.MultiHeadAttention(H, A, head_dim=D, dialect="keras"), A))
+    assert "is a factor of the table" in str(explain(Embedding(32, A), A))
+    assert "G is not A" in str(explain(ps.MultiHeadAttention(H, A, kv_heads=G), A))
+    assert "stored L times, once per layer" in str(explain(ps.models.Bert(), L))
+
+
+def test_latex_holds_no_source_form() -> None:
+    """Formulas inside sentences are set as math: no ** reaches LaTeX or HTML."""
+    for layer, symbol in CASES:
+        explanation = explain(layer, symbol)
+        assert "**" not in explanation.to_latex()
+        assert "<li>" in explanation._repr_html_()
+        assert explanation.to_latex().count("{") == explanation.to_latex().count("}")
