@@ -1,0 +1,167 @@
+"""Write the gallery: every claim with its verdict, formula, value and term, computed here and now; no number is stored.
+
+Run from the repository: ``python docs/gallery/build.py`` writes ``docs/gallery/index.md``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from items import CLAIMS, COUNTS, OUTSIDE, QUESTIONS, VALUES
+
+import paramsym as ps
+from paramsym.analysis.claim import read
+from paramsym.errors import ParamsymError
+from paramsym.measure.shapes import output_shape
+from paramsym.size import text
+
+HERE = Path(__file__).parent
+FACTS = HERE.parent.parent / "tests" / "facts" / "seeds_audit.json.gz"
+# BERT base, for claims that do not repeat all of its sizes.
+_SIZES = {"V": 30522, "P": 512, "T": 2, "H": 768, "F": 3072, "L": 12, "A": 12}
+_RENAMED = {"n": "P", "d": "H"}  # the letters of the encoder-decoder page
+_VERDICTS = {"right": "right", "wrong": "wrong", "right_under_assumption": "right under an assumption", "no_claim": "no number claimed"}
+
+
+def items() -> list[dict[str, Any]]:
+    """Return every recorded claim."""
+    with gzip.open(FACTS, "rt", encoding="utf-8") as file:
+        found: list[dict[str, Any]] = json.load(file)
+    return found
+
+
+def matlab_net(stride: int) -> int:
+    """Count the net of S0-32, whose pooling moves by ``stride``, on 512 positions of one channel."""
+    front = ps.Sequential(
+        *(ps.Conv1d(1, 20, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Conv1d(20, 10, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Flatten())
+    )
+    width = output_shape(front, (1, 1, 512))[1]
+    return sum(layer.count for layer in (front, ps.Dense(width, 20), ps.Dense(20, 10), ps.Dense(10, 3)))
+
+
+def refusal(build: Any, *sizes: int) -> str:
+    """Return what the library says to sizes that a layer cannot have."""
+    try:
+        build(*sizes)
+    except ParamsymError as error:
+        return str(error)
+    return "it can be built."
+
+
+def _names(item: dict[str, Any]) -> dict[str, Any]:
+    helpers = {"ps": ps, "per": ps.per, "prod": prod, "output_shape": output_shape, "read": read}
+    return {**helpers, "matlab_net": matlab_net, "refusal": refusal, **_SIZES, **(item["symbols"] or {})}
+
+
+def evaluate(call: str, item: dict[str, Any]) -> Any:
+    """Evaluate one of the calls of ``items.py``, with the claim's sizes under their names."""
+    return plain(eval(call, _names(item)))  # noqa: S307 - the calls are this page's own source
+
+
+def layer_of(item: dict[str, Any], call: str = "") -> ps.Layer:
+    """Return the layer of a claim, in letters."""
+    letters = {name: ps.dims(name) for name in {*_SIZES, *"ABCDEFGHKLNPRSTVWYM", *(item["symbols"] or {})}}
+    names = {"ps": ps, "per": ps.per, **letters}
+    layer: ps.Layer = eval(call or COUNTS[item["id"]], names)  # noqa: S307 - likewise
+    return layer
+
+
+def sized(item: dict[str, Any], layer: ps.Layer) -> ps.Layer:
+    """Return a layer at the claim's sizes."""
+    given = {**_SIZES, **(item["symbols"] or {})}
+    given |= {_RENAMED[name]: size for name, size in (item["symbols"] or {}).items() if name in _RENAMED and item["id"].startswith("S2")}
+    if item["id"] in {"SUM-12", "SUM-13"}:
+        given |= {"H": 1024, "F": 4096}
+    if given["H"] == 1024:
+        given["A"] = 16  # BERT large
+    sizes = {symbol.name: given[symbol.name] for symbol in layer.symbols}
+    return layer.at(sizes) if sizes else layer
+
+
+def claim_of(item: dict[str, Any]) -> Any:
+    """Return what was claimed: a number, its arithmetic, or a layer."""
+    literal = CLAIMS.get(item["id"])
+    if literal is None:
+        return item["claim_value"]
+    return eval(literal, {}) if literal.startswith("'") else sized(item, layer_of(item, literal))  # noqa: S307 - likewise
+
+
+def plain(value: Any) -> Any:
+    """Return a result as JSON would hold it: lists, ints and floats."""
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return value
+    return int(value)
+
+
+def answer(question: str, item: dict[str, Any]) -> str:
+    """Fill the braces of an answer."""
+    return str(eval(f'f"""{question}"""', _names(item)))  # noqa: S307 - likewise
+
+
+def entry(item: dict[str, Any]) -> list[str]:
+    """Return the Markdown of one claim."""
+    name = item["id"]
+    lines = [f"### {name}: {item['claim']}", ""]
+    if name in QUESTIONS:
+        return [*lines, answer(QUESTIONS[name][1], item), ""]
+    lines.append(f"**{_VERDICTS[item['verdict']]}**, about: {item['architecture']}")
+    lines.append("")
+    if name in OUTSIDE:
+        reason, call = OUTSIDE[name]
+        lines.append(f"Outside the library: {reason}" + (f" `{call}` is {shown(evaluate(call, item))}." if call else ""))
+    elif name in COUNTS:
+        lines.extend(_counted(item))
+    else:
+        lines.append(f"`{VALUES[name]}` gives {shown(evaluate(VALUES[name], item))}.")
+    return [*lines, ""]
+
+
+def _counted(item: dict[str, Any]) -> list[str]:
+    layer = sized(item, layer_of(item))
+    sizes = ", ".join(f"{symbol} = {size:,}" for symbol, size in sorted(layer.sizes.items(), key=lambda pair: pair[0].name))
+    lines = [f"`{COUNTS[item['id']]}` holds `{text(layer.formula)}` parameters: **{layer.count:,}**" + (f" at {sizes}." if sizes else ".")]
+    if item["claim_value"] is not None and item["claim_value"] != layer.count:
+        found = ps.reconcile(layer, claim_of(item))
+        lines.extend(["", *(f"- `{line.partition(': ')[0]}`: {line.partition(': ')[2]}" for line in str(found).splitlines()[:3])])
+    return lines
+
+
+def shown(value: Any) -> str:
+    """Write a value with its thousands apart."""
+    if isinstance(value, list):
+        return f"({', '.join(map(shown, value))})"
+    return f"{value:,}"
+
+
+def page() -> str:
+    """Return the whole page."""
+    found = items()
+    head = [
+        "# The gallery",
+        "",
+        "Claims about parameter counts, shapes and convolutions from public pages, each settled by a call into the library. Questions come",
+        "first. Every number below is computed when this page is built; what the claims say is quoted.",
+        "",
+    ]
+    groups = {
+        "Questions": [item for item in found if item["id"] in QUESTIONS],
+        "Wrong": [item for item in found if item["verdict"] == "wrong" and item["id"] not in OUTSIDE],
+        "Right under an assumption": [i for i in found if i["verdict"] == "right_under_assumption" and i["id"] not in OUTSIDE],
+        "Right": [item for item in found if item["verdict"] == "right" and item["id"] not in OUTSIDE],
+        "No number claimed": [item for item in found if item["verdict"] == "no_claim" and item["id"] not in OUTSIDE],
+        "Outside the library": [item for item in found if item["id"] in OUTSIDE],
+    }
+    body = [line for title, some in groups.items() for line in (f"## {title}", "", *(line for item in some for line in entry(item)))]
+    return "\n".join([*head, *body])
+
+
+if __name__ == "__main__":
+    (HERE / "index.md").write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"{len(items())} claims written to {HERE.name}/index.md\n")
