@@ -72,20 +72,20 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
         if not key.only or architecture in key.only:
             arguments[name] = value
             sizes.update(here)
-    labels = _labels(config)
+    labels = _labels(config, reader.labels)
     if architecture in reader.labelled:
         arguments["num_labels"] = N
         sizes[N] = labels
     return arguments
 
 
-def _labels(config: Mapping[str, Any]) -> int:
-    """Return the number of labels: ``num_labels``, else how many ``id2label`` names, else the reference's two."""
+def _labels(config: Mapping[str, Any], default: int) -> int:
+    """Return the number of labels: ``num_labels``, else how many ``id2label`` names, else the reference's default."""
     if config.get("num_labels") is not None:
         return whole(config["num_labels"], "num_labels", 0)
     names = config.get("id2label")
     if names is None:
-        return 2
+        return default
     if not isinstance(names, Mapping):
         message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
         raise ConfigError(message)

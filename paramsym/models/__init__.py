@@ -9,22 +9,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from paramsym.models.albert import Albert as Albert
     from paramsym.models.bert import Bert as Bert
     from paramsym.models.densenet import DenseNet as DenseNet
+    from paramsym.models.distilbert import DistilBert as DistilBert
+    from paramsym.models.electra import Electra as Electra
     from paramsym.models.encoder_decoder import EncoderDecoder as EncoderDecoder
     from paramsym.models.family import Family
     from paramsym.models.gpt2 import Gpt2 as Gpt2
     from paramsym.models.lenet import LeNet5 as LeNet5
     from paramsym.models.resnet import ResNet as ResNet
+    from paramsym.models.roberta import Roberta as Roberta
     from paramsym.models.vit import Vit as Vit
 
 FAMILIES = {
+    "albert": ("Albert", "albert"),
     "bert": ("Bert", "bert"),
     "densenet": ("DenseNet", ""),
+    "distilbert": ("DistilBert", "distilbert"),
+    "electra": ("Electra", "electra"),
     "encoder_decoder": ("EncoderDecoder", ""),
     "gpt2": ("Gpt2", "gpt2"),
     "lenet": ("LeNet5", ""),
     "resnet": ("ResNet", ""),
+    "roberta": ("Roberta", "roberta xlm-roberta"),
     "vit": ("Vit", "vit"),
 }
 """``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""

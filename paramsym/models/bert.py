@@ -163,32 +163,18 @@ class Bert(Layer):
         width = self.hidden_size
         layers: dict[str, Layer] = {
             "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
-            "encoder": Block(layer=Repeat(self._layer(), self.num_hidden_layers)),
+            "encoder": Block(
+                layer=Repeat(
+                    encoder_layer(
+                        width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
+                    ),
+                    self.num_hidden_layers,
+                )
+            ),
         }
         if pooled:
             layers["pooler"] = Block(dense=Dense(width, width))
         return Block(layers)
-
-    def _layer(self) -> Block:
-        width, inner = self.hidden_size, self.intermediate_size
-        attention = self._attention()
-        layers: dict[str, Layer] = {"attention": attention}
-        if self.add_cross_attention:
-            layers["crossattention"] = attention
-        layers["intermediate"] = Block(dense=Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act))
-        layers["output"] = Block(dense=Dense(inner, width), LayerNorm=LayerNorm(width))
-        return Block(layers)
-
-    def _attention(self) -> Block:
-        width, heads = self.hidden_size, self.num_attention_heads
-        sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
-        projection = Dense(width, sliced)
-        return Block(
-            {
-                "self": Block(query=projection, key=projection, value=projection),
-                "output": Block(dense=Dense(sliced, width), LayerNorm=LayerNorm(width)),
-            }
-        )
 
     def _head(self) -> Iterator[Part]:
         width = self.hidden_size
@@ -203,6 +189,28 @@ class Bert(Layer):
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None:
             yield Part("qa_outputs" if self.architecture == "BertForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+
+
+def encoder_layer(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, cross_attention: bool = False) -> Block:
+    """Return BERT's block, which its descendants share: attention, cross attention in a decoder, and the feed-forward network.
+
+    >>> encoder_layer(H, A, F, "gelu").params
+    2*F*H + F + 4*H**2 + 9*H
+    """
+    sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
+    projection = Dense(width, sliced)
+    attention = Block(
+        {
+            "self": Block(query=projection, key=projection, value=projection),
+            "output": Block(dense=Dense(sliced, width), LayerNorm=LayerNorm(width)),
+        }
+    )
+    layers: dict[str, Layer] = {"attention": attention}
+    if cross_attention:
+        layers["crossattention"] = attention
+    layers["intermediate"] = Block(dense=Dense(width, inner), **learned("intermediate_act_fn", hidden_act))
+    layers["output"] = Block(dense=Dense(inner, width), LayerNorm=LayerNorm(width))
+    return Block(layers)
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,7 @@ class Family:
 
     ``architectures`` begins with the base class. ``labelled`` are those whose head has ``num_labels`` outputs. ``aliases`` are other
     spellings of keys, as in the reference's ``attribute_map``. ``arrange`` may change the arguments where structure depends on sizes.
+    ``labels`` is how many outputs a configuration without labels means.
     """
 
     model_type: str
@@ -148,6 +149,7 @@ class Family:
     ignored: Mapping[str, str] = field(default_factory=dict[str, str])
     usual: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     arrange: Callable[[dict[str, Any], Sizes], None] | None = None
+    labels: int = 2
 
     def knows(self, key: str, value: Any) -> bool:
         """Say whether a key is handled, or known to change no tensor at this value."""

@@ -1,0 +1,182 @@
+"""DistilBERT (Sanh et al. 2019, arXiv:1910.01108). Reference: ``transformers.models.distilbert`` 5.23, its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Flag, Size, Word
+from paramsym.models.labels import give_labels
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, F, H, L, P, V
+
+Architecture = Literal[
+    "DistilBertModel",
+    "DistilBertForMaskedLM",
+    "DistilBertForSequenceClassification",
+    "DistilBertForMultipleChoice",
+    "DistilBertForTokenClassification",
+    "DistilBertForQuestionAnswering",
+]
+_LABELLED = frozenset({"DistilBertForSequenceClassification", "DistilBertForTokenClassification", "DistilBertForQuestionAnswering"})
+_BUILT = "the checkpoint's configuration, built by transformers 5.23"
+_CARD = "Hugging Face model card, safetensors metadata"
+
+
+def _size(vocab_size: int) -> dict[str, int]:
+    """All published sizes are half a BERT base deep."""
+    return {"vocab_size": vocab_size, "max_position_embeddings": 512, "n_layers": 6, "n_heads": 12, "dim": 768, "hidden_dim": 3072}
+
+
+@dataclass(frozen=True)
+class DistilBert(Layer):
+    """DistilBERT and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
+    rows of H (a table of sinusoids is stored like a learned one, and frozen); their normalisation; and L blocks of
+    4*H**2 + 2*F*H + 9*H + F. It has no token types and no pooler. ``num_labels`` is N where the architecture has labels and no number is
+    given. With ``tie_word_embeddings`` the output matrix is the word table.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know; an answer that is not two labels.
+
+    >>> DistilBert().params
+    2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
+    >>> DistilBert().at("distilbert-base-uncased").params
+    66362880
+    """
+
+    vocab_size: Dim = V
+    max_position_embeddings: Dim = P
+    sinusoidal_pos_embds: bool = False
+    n_layers: Count = L
+    n_heads: Dim = A
+    dim: Dim = H
+    hidden_dim: Dim = F
+    activation: str = "gelu"
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Architecture = "DistilBertModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "distilbert-base-uncased": _size(30522),
+        "distilbert-base-cased": _size(28996),
+        "distilbert-base-multilingual-cased": _size(119547),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("distilbert-base-uncased", 66_362_880, _BUILT, counts="DistilBertModel"),
+        Claim("distilbert-base-uncased", 66_985_530, _CARD, counts="DistilBertForMaskedLM"),
+        Claim("distilbert-base-cased", 65_190_912, _BUILT, counts="DistilBertModel"),
+        Claim("distilbert-base-multilingual-cased", 134_734_080, _BUILT, counts="DistilBertModel"),
+        Claim("distilbert-base-uncased", 66_000_000, "Sanh et al. 2019, table 3 (66M)", counts="rounded; the base model has 66,362,880"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Heads divide the width; an answer is a beginning and an end."""
+        divides(self.n_heads, self.dim, "n_heads", "dim")
+        check_activation(self.activation, "activation")
+        if self.architecture == "DistilBertForQuestionAnswering" and isinstance(self.num_labels, int) and self.num_labels != 2:
+            message = f"num_labels is {self.num_labels}; {self.architecture} has two outputs, where an answer begins and where it ends."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``distilbert`` where a head follows, then the head."""
+        masked = self.architecture == "DistilBertForMaskedLM"
+        if masked:
+            yield from (Part(name, layer) for name, layer in learned("activation", self.activation).items())
+        yield Part("" if self.architecture == "DistilBertModel" else "distilbert", self._base())
+        width = self.dim
+        if masked:
+            yield Part("vocab_transform", Dense(width, width))
+            yield Part("vocab_layer_norm", LayerNorm(width))
+            yield Part("vocab_projector", Dense(width, self.vocab_size))
+        if self.architecture in {"DistilBertForSequenceClassification", "DistilBertForMultipleChoice"}:
+            yield Part("pre_classifier", Dense(width, width))
+        if self.architecture == "DistilBertForMultipleChoice":
+            yield Part("classifier", Dense(width, 1))
+        elif self.num_labels is not None and self.architecture in _LABELLED:
+            yield Part(
+                "qa_outputs" if self.architecture == "DistilBertForQuestionAnswering" else "classifier", Dense(width, self.num_labels)
+            )
+
+    def ties(self) -> Mapping[str, str]:
+        """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
+        tied = self.architecture == "DistilBertForMaskedLM" and self.tie_word_embeddings
+        return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
+
+    def _base(self) -> Block:
+        width, inner = self.dim, self.hidden_dim
+        sliced = (self.n_heads, divides(self.n_heads, width, "n_heads", "dim"))
+        projection = Dense(width, sliced)
+        block = Block(
+            attention=Block(q_lin=projection, k_lin=projection, v_lin=projection, out_lin=Dense(sliced, width)),
+            sa_layer_norm=LayerNorm(width),
+            ffn=Block(lin1=Dense(width, inner), lin2=Dense(inner, width), **learned("activation", self.activation)),
+            output_layer_norm=LayerNorm(width),
+        )
+        embeddings = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width, self.sinusoidal_pos_embds)
+        return Block(embeddings=embeddings, transformer=Block(layer=Repeat(block, self.n_layers)))
+
+
+@dataclass(frozen=True)
+class DistilBertEmbeddings(Layer):
+    """Word and position tables and their normalisation: (V + P + 2)*H. The index buffer is in no state dict.
+
+    >>> DistilBertEmbeddings(V, P, H).params
+    H*P + H*V + 2*H
+    """
+
+    vocab_size: Dim
+    max_position_embeddings: Dim
+    dim: Dim
+    sinusoidal_pos_embds: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The indices of positions, which the reference computes and does not save."""
+        yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """Two tables, then the normalisation."""
+        yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
+        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.dim), frozen=self.sinusoidal_pos_embds)
+        yield Part("LayerNorm", LayerNorm(self.dim))
+
+
+FAMILIES = (
+    Family(
+        model_type="distilbert",
+        model=DistilBert,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={
+            "vocab_size": Size(V, 30522),
+            "max_position_embeddings": Size(P, 512),
+            "sinusoidal_pos_embds": Flag(default=False),
+            "n_layers": Size(L, 6, least=0),
+            "n_heads": Size(A, 12),
+            "dim": Size(H, 768),
+            "hidden_dim": Size(F, 3072),
+            "activation": Word("gelu"),
+            "tie_word_embeddings": Flag(default=True),
+        },
+        aliases={"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
+        ignored={
+            "drops values while training": "dropout attention_dropout qa_dropout seq_classif_dropout",
+        },
+    ),
+)

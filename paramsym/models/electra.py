@@ -1,0 +1,203 @@
+"""ELECTRA (Clark et al. 2020, arXiv:2003.10555). Reference: ``transformers.models.electra`` 5.23, names and shapes of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.bert import BertEmbeddings, encoder_layer
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Flag, Size, Sizes, Word
+from paramsym.models.labels import give_labels
+from paramsym.size import Count, Dim, canonical, divides
+from paramsym.symbols import A, E, F, H, L, P, T, V
+
+Architecture = Literal[
+    "ElectraModel",
+    "ElectraForPreTraining",
+    "ElectraForMaskedLM",
+    "ElectraForCausalLM",
+    "ElectraForSequenceClassification",
+    "ElectraForMultipleChoice",
+    "ElectraForTokenClassification",
+    "ElectraForQuestionAnswering",
+]
+_LANGUAGE = frozenset({"ElectraForMaskedLM", "ElectraForCausalLM"})
+_LABELLED = frozenset({"ElectraForSequenceClassification", "ElectraForTokenClassification", "ElectraForQuestionAnswering"})
+_BUILT = "the checkpoint's configuration, built by transformers 5.23"
+_PAPER = "Clark et al. 2020, table 1"
+
+
+def _size(embedding_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
+    """All published sizes share BERT's vocabulary, positions and token types."""
+    return {
+        "vocab_size": 30522,
+        "embedding_size": embedding_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": 4 * hidden_size,
+        "max_position_embeddings": 512,
+        "type_vocab_size": 2,
+    }
+
+
+@dataclass(frozen=True)
+class Electra(Layer):
+    """ELECTRA and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
+    normalisation; a projection of E*H + H, unless E and H are equal, which is decided when the model is built (write
+    ``embedding_size=H``); and L of BERT's blocks, 4*H**2 + 2*F*H + 9*H + F each. ``num_labels`` is N where the architecture has labels and
+    no number is given. With ``tie_word_embeddings`` the generator's output matrix is the word table.
+
+    Raises:
+        DivisibilityError: heads that do not divide the hidden width.
+        ArgumentError: cross attention without ``is_decoder``; a summary, activation or architecture that the reference does not build.
+
+    >>> Electra().params
+    E*H + E*P + E*T + E*V + 2*E + 2*F*H*L + F*L + 4*H**2*L + 9*H*L + H
+    >>> Electra(embedding_size=H).at("google/electra-base-discriminator").params
+    108891648
+    """
+
+    vocab_size: Dim = V
+    embedding_size: Dim = E
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    intermediate_size: Dim = F
+    max_position_embeddings: Dim = P
+    type_vocab_size: Dim = T
+    hidden_act: str = "gelu"
+    summary_type: str = "first"
+    summary_use_proj: bool = True
+    summary_activation: str | None = "gelu"
+    is_decoder: bool = False
+    add_cross_attention: bool = False
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Architecture = "ElectraModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "google/electra-small-discriminator": _size(128, 256, 12, 4),
+        "google/electra-base-discriminator": _size(768, 768, 12, 12),
+        "google/electra-large-discriminator": _size(1024, 1024, 24, 16),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("google/electra-small-discriminator", 13_483_008, _BUILT, counts="ElectraModel"),
+        Claim("google/electra-small-discriminator", 13_549_057, _BUILT, counts="ElectraForPreTraining"),
+        Claim("google/electra-base-discriminator", 108_891_648, _BUILT, counts="ElectraModel"),
+        Claim("google/electra-large-discriminator", 334_092_288, _BUILT, counts="ElectraModel"),
+        Claim("google/electra-small-discriminator", 14_000_000, _PAPER, counts="rounded up; the discriminator has 13,549,057"),
+        Claim("google/electra-base-discriminator", 110_000_000, _PAPER, counts="rounded; the discriminator has 109,483,009"),
+        Claim("google/electra-large-discriminator", 335_000_000, "Clark et al. 2020, table 2", counts="rounded; 335,142,913"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Heads divide the width; the reference builds the summary."""
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.hidden_act, "hidden_act")
+        if self.add_cross_attention and not self.is_decoder:
+            message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
+            raise ArgumentError(message)
+        if self.architecture == "ElectraForMultipleChoice":
+            if self.summary_activation:
+                check_activation(self.summary_activation, "summary_activation")
+            if self.summary_type == "attn":
+                message = "summary_type is 'attn', which the reference does not build; take 'first', 'last', 'mean' or 'cls_index'."
+                raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``electra`` where a head follows, then the head."""
+        yield Part("" if self.architecture == "ElectraModel" else "electra", self._base())
+        yield from self._head()
+
+    def ties(self) -> Mapping[str, str]:
+        """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
+        tied = self.architecture in _LANGUAGE and self.tie_word_embeddings
+        return {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"} if tied else {}
+
+    def _base(self) -> Block:
+        narrow, width = self.embedding_size, self.hidden_size
+        layers: dict[str, Layer] = {
+            "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow)
+        }
+        if canonical(narrow) != canonical(width):
+            layers["embeddings_project"] = Dense(narrow, width)
+        block = encoder_layer(
+            width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
+        )
+        layers["encoder"] = Block(layer=Repeat(block, self.num_hidden_layers))
+        return Block(layers)
+
+    def _head(self) -> Iterator[Part]:
+        narrow, width = self.embedding_size, self.hidden_size
+        if self.architecture in _LANGUAGE:
+            yield Part("generator_predictions", Block(LayerNorm=LayerNorm(narrow), dense=Dense(width, narrow)))
+            yield Part("generator_lm_head", Dense(narrow, self.vocab_size))
+        elif self.architecture == "ElectraForPreTraining":
+            act = learned("activation", self.hidden_act)
+            yield Part("discriminator_predictions", Block(dense=Dense(width, width), **act, dense_prediction=Dense(width, 1)))
+        elif self.architecture == "ElectraForMultipleChoice":
+            summary: dict[str, Layer] = {"summary": Dense(width, width)} if self.summary_use_proj else {}
+            yield Part("sequence_summary", Block({**summary, **learned("activation", self.summary_activation or "linear")}))
+            yield Part("classifier", Dense(width, 1))
+        elif self.num_labels is not None and self.architecture == "ElectraForSequenceClassification":
+            yield Part("classifier", Block(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+        elif self.num_labels is not None and self.architecture in _LABELLED:
+            yield Part("qa_outputs" if self.architecture == "ElectraForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+
+
+def _without_a_projection(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Where the two widths are equal, they are one letter, and there is no projection."""
+    if sizes[E] == sizes[H]:
+        arguments["embedding_size"] = H
+        del sizes[E]
+
+
+FAMILIES = (
+    Family(
+        model_type="electra",
+        model=Electra,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={
+            "vocab_size": Size(V, 30522),
+            "embedding_size": Size(E, 128),
+            "hidden_size": Size(H, 256),
+            "num_hidden_layers": Size(L, 12, least=0),
+            "num_attention_heads": Size(A, 4),
+            "intermediate_size": Size(F, 1024),
+            "max_position_embeddings": Size(P, 512),
+            "type_vocab_size": Size(T, 2),
+            "hidden_act": Word("gelu"),
+            "summary_type": Word("first", only=("ElectraForMultipleChoice",)),
+            "summary_use_proj": Flag(default=True, only=("ElectraForMultipleChoice",)),
+            "summary_activation": Word("gelu", only=("ElectraForMultipleChoice",)),
+            "is_decoder": Flag(default=False),
+            "add_cross_attention": Flag(default=False),
+            "tie_word_embeddings": Flag(default=True),
+        },
+        ignored={
+            "drops values while training": (
+                "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout summary_last_dropout summary_first_dropout"
+            ),
+            "keeps a quotient finite": "layer_norm_eps",
+        },
+        usual={"position_embedding_type": ("absolute", None), "summary_proj_to_labels": (False,)},
+        arrange=_without_a_projection,
+    ),
+)

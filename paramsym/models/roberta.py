@@ -1,0 +1,262 @@
+"""RoBERTa (Liu et al. 2019, arXiv:1907.11692) and XLM-RoBERTa (Conneau et al. 2020, arXiv:1911.02116).
+
+Reference: ``transformers.models.roberta`` and ``transformers.models.xlm_roberta`` 5.23, names and shapes of their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation
+from paramsym.models.bert import encoder_layer
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Flag, Key, Size, Word
+from paramsym.models.labels import give_labels
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, F, H, L, P, T, V
+
+RobertaClass = Literal[
+    "RobertaModel",
+    "RobertaForMaskedLM",
+    "RobertaForCausalLM",
+    "RobertaForSequenceClassification",
+    "RobertaForMultipleChoice",
+    "RobertaForTokenClassification",
+    "RobertaForQuestionAnswering",
+]
+XlmRobertaClass = Literal[
+    "XLMRobertaModel",
+    "XLMRobertaForMaskedLM",
+    "XLMRobertaForCausalLM",
+    "XLMRobertaForSequenceClassification",
+    "XLMRobertaForMultipleChoice",
+    "XLMRobertaForTokenClassification",
+    "XLMRobertaForQuestionAnswering",
+]
+_LABELLED = frozenset(
+    name for name in (*get_args(RobertaClass), *get_args(XlmRobertaClass)) if name.endswith(("Classification", "Answering"))
+)
+_BUILT = "the checkpoint's configuration, built by transformers 5.23"
+_CARD = "Hugging Face model card, safetensors metadata"
+
+
+def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
+    """All published sizes have 514 positions, of which two are never used, and one token type."""
+    return {
+        "vocab_size": vocab_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": 4 * hidden_size,
+        "max_position_embeddings": 514,
+        "type_vocab_size": 1,
+    }
+
+
+@dataclass(frozen=True)
+class Roberta(Layer):
+    """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
+    of H; their normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only the base classes let one leave
+    out. ``num_labels`` is N where the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
+    word table and the two output biases are one. XLM-RoBERTa's classes store their heads before the base model.
+
+    Raises:
+        DivisibilityError: heads that do not divide the hidden width.
+        ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
+
+    >>> Roberta().params
+    2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H
+    >>> Roberta(architecture="RobertaForMaskedLM").at("roberta-base").params
+    124697433
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    intermediate_size: Dim = F
+    max_position_embeddings: Dim = P
+    type_vocab_size: Dim = T
+    hidden_act: str = "gelu"
+    is_decoder: bool = False
+    add_cross_attention: bool = False
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    add_pooling_layer: bool = True
+    architecture: Literal[RobertaClass, XlmRobertaClass] = "RobertaModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "roberta-base": _size(50265, 768, 12, 12),
+        "roberta-large": _size(50265, 1024, 24, 16),
+        "distilroberta-base": _size(50265, 768, 6, 12),
+        "xlm-roberta-base": _size(250002, 768, 12, 12),
+        "xlm-roberta-large": _size(250002, 1024, 24, 16),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("roberta-base", 124_645_632, _BUILT, counts="RobertaModel"),
+        Claim("roberta-base", 124_697_433, _CARD, counts="RobertaForMaskedLM"),
+        Claim("roberta-large", 355_412_057, _CARD, counts="RobertaForMaskedLM"),
+        Claim("distilroberta-base", 82_118_400, _BUILT, counts="RobertaModel"),
+        Claim("xlm-roberta-base", 278_043_648, _BUILT, counts="XLMRobertaModel"),
+        Claim("xlm-roberta-base", 278_295_186, _CARD, counts="XLMRobertaForMaskedLM"),
+        Claim("xlm-roberta-large", 560_142_482, _CARD, counts="XLMRobertaForMaskedLM"),
+        Claim("roberta-base", 125_000_000, "Liu et al. 2019, README of fairseq (125M)", counts="rounded; 124,697,433 with the tied head"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Heads divide the width; the flags fit the architecture."""
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.hidden_act, "hidden_act")
+        if self.add_cross_attention and not self.is_decoder:
+            message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
+            raise ArgumentError(message)
+        if not self.add_pooling_layer and self._task != "Model":
+            message = f"add_pooling_layer=False is for the base classes; {self.architecture} itself decides whether it has a pooler."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``roberta`` where there is a head, and the head: after it in RoBERTa, before it in XLM-RoBERTa."""
+        if self._task == "Model":
+            yield Part("", self._base(pooled=self.add_pooling_layer))
+            return
+        base = Part("roberta", self._base(pooled=self._task == "ForMultipleChoice"))
+        yield from (self._head(), base) if self.architecture.startswith("XLM") else (base, self._head())
+
+    def ties(self) -> Mapping[str, str]:
+        """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
+        if not self._task.endswith("LM") or not self.tie_word_embeddings:
+            return {}
+        return {"lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"}
+
+    @property
+    def _task(self) -> str:
+        return self.architecture.removeprefix("XLM").removeprefix("Roberta")
+
+    def _base(self, *, pooled: bool) -> Block:
+        width = self.hidden_size
+        block = encoder_layer(
+            width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
+        )
+        layers: dict[str, Layer] = {
+            "embeddings": RobertaEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
+            "encoder": Block(layer=Repeat(block, self.num_hidden_layers)),
+        }
+        if pooled:
+            layers["pooler"] = Block(dense=Dense(width, width))
+        return Block(layers)
+
+    def _head(self) -> Part:
+        width = self.hidden_size
+        labels = self.num_labels if self.num_labels is not None and self.architecture in _LABELLED else 1
+        if self._task.endswith("LM"):
+            return Part("lm_head", RobertaPredictions(width, self.vocab_size))
+        if self._task == "ForSequenceClassification":
+            return Part("classifier", Block(dense=Dense(width, width), out_proj=Dense(width, labels)))
+        return Part("qa_outputs" if self._task == "ForQuestionAnswering" else "classifier", Dense(width, labels))
+
+
+@dataclass(frozen=True)
+class RobertaEmbeddings(Layer):
+    """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
+
+    >>> RobertaEmbeddings(V, P, T, H).params
+    H*P + H*T + H*V + 2*H
+    """
+
+    vocab_size: Dim
+    max_position_embeddings: Dim
+    type_vocab_size: Dim
+    hidden_size: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The indices of positions and token types, which the reference computes and does not save."""
+        for name in ("position_ids", "token_type_ids"):
+            yield Tensor(name, (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """Two tables, the normalisation, the third table."""
+        yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
+        yield Part("token_type_embeddings", Embedding(self.type_vocab_size, self.hidden_size))
+        yield Part("LayerNorm", LayerNorm(self.hidden_size))
+        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
+
+
+@dataclass(frozen=True)
+class RobertaPredictions(Layer):
+    """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
+
+    >>> RobertaPredictions(H, V).params
+    H**2 + H*V + 3*H + 2*V
+    """
+
+    hidden_size: Dim
+    vocab_size: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The output bias."""
+        yield Tensor("bias", (self.vocab_size,), role="bias")
+
+    def parts(self) -> Iterator[Part]:
+        """The transform, its normalisation, the output matrix."""
+        width = self.hidden_size
+        yield Part("dense", Dense(width, width))
+        yield Part("layer_norm", LayerNorm(width))
+        yield Part("decoder", Dense(width, self.vocab_size))
+
+
+def _keys(vocab_size: int) -> Mapping[str, Key]:
+    return {
+        "vocab_size": Size(V, vocab_size),
+        "hidden_size": Size(H, 768),
+        "num_hidden_layers": Size(L, 12, least=0),
+        "num_attention_heads": Size(A, 12),
+        "intermediate_size": Size(F, 3072),
+        "max_position_embeddings": Size(P, 512),
+        "type_vocab_size": Size(T, 2),
+        "hidden_act": Word("gelu"),
+        "is_decoder": Flag(default=False),
+        "add_cross_attention": Flag(default=False),
+        "tie_word_embeddings": Flag(default=True),
+    }
+
+
+_IGNORED = {
+    "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout",
+    "keeps a quotient finite": "layer_norm_eps",
+}
+_USUAL: Mapping[str, tuple[Any, ...]] = {"position_embedding_type": ("absolute", None)}
+FAMILIES = (
+    Family(
+        model_type="roberta",
+        model=Roberta,
+        architectures=get_args(RobertaClass),
+        labelled=_LABELLED,
+        keys=_keys(50265),
+        ignored=_IGNORED,
+        usual=_USUAL,
+    ),
+    Family(
+        model_type="xlm-roberta",
+        model=Roberta,
+        architectures=get_args(XlmRobertaClass),
+        labelled=_LABELLED,
+        keys=_keys(30522),
+        ignored=_IGNORED,
+        usual=_USUAL,
+    ),
+)

@@ -1,0 +1,95 @@
+"""Small random configurations of encoders, encoder-decoders, vision and speech models, for the live classes to build; no row is recorded.
+
+A family joins by a row of ``ENCODERS``. Some keys are left to their defaults, some are at values that no published model has.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import paramsym as ps
+
+ACTIVATIONS = ("gelu", "relu", "prelu", "xielu", "silu")
+
+
+def labels(draw: random.Random) -> dict[str, Any]:
+    """Labels in one of the three ways in which a configuration gives them."""
+    many = draw.randint(1, 9)
+    return draw.choice(({}, {"num_labels": many}, {"id2label": {str(number): "x" for number in range(many)}}))
+
+
+def roberta(draw: random.Random) -> dict[str, Any]:
+    """RoBERTa, XLM-RoBERTa: BERT's keys."""
+    heads = draw.randint(1, 4)
+    decoder = draw.random() < 0.5
+    return {
+        "vocab_size": draw.randint(2, 90),
+        "hidden_size": heads * draw.randint(1, 6),
+        "num_hidden_layers": draw.randint(0, 3),
+        "num_attention_heads": heads,
+        "intermediate_size": draw.randint(1, 40),
+        "max_position_embeddings": draw.randint(2, 40),
+        "type_vocab_size": draw.randint(1, 4),
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "is_decoder": decoder,
+        "add_cross_attention": decoder and draw.random() < 0.5,
+        "tie_word_embeddings": draw.random() < 0.7,
+    } | labels(draw)
+
+
+def distilbert(draw: random.Random) -> dict[str, Any]:
+    """DistilBERT, sometimes in the common spelling of its keys."""
+    heads = draw.randint(1, 4)
+    sizes = {"dim": heads * draw.randint(1, 6), "n_heads": heads, "n_layers": draw.randint(0, 3)}
+    if draw.random() < 0.3:
+        names = {"dim": "hidden_size", "n_heads": "num_attention_heads", "n_layers": "num_hidden_layers"}
+        sizes = {names[key]: value for key, value in sizes.items()}
+    return {
+        **sizes,
+        "vocab_size": draw.randint(2, 90),
+        "hidden_dim": draw.randint(1, 40),
+        "max_position_embeddings": draw.randint(2, 40),
+        "sinusoidal_pos_embds": draw.random() < 0.3,
+        "activation": draw.choice(ACTIVATIONS),
+        "tie_word_embeddings": draw.random() < 0.7,
+    }
+
+
+def electra(draw: random.Random) -> dict[str, Any]:
+    """ELECTRA, with and without a projection of its embeddings."""
+    config = roberta(draw)
+    return config | {
+        "embedding_size": draw.choice((config["hidden_size"], draw.randint(1, 12))),
+        "summary_use_proj": draw.random() < 0.7,
+        "summary_activation": draw.choice(("gelu", "prelu", "tanh")),
+    }
+
+
+def albert(draw: random.Random) -> dict[str, Any]:
+    """ALBERT with one group or several, of one block or several."""
+    config = roberta(draw)
+    for key in ("is_decoder", "add_cross_attention"):
+        del config[key]
+    return config | {
+        "embedding_size": draw.randint(1, 12),
+        "num_hidden_groups": draw.choice((1, 1, 0, 2, 3)),
+        "inner_group_num": draw.choice((1, 1, 0, 2)),
+    }
+
+
+def as_checkpoints_load(model: Any) -> ps.Layer:
+    """Return the model with an output matrix of its own, as files hold it that say so and that the bare class does not heed."""
+    untied = type(model)(**{**model.arguments()[1], "tie_word_embeddings": False})
+    assert untied != model
+    return untied
+
+
+ENCODERS: dict[str, tuple[Any, str]] = {
+    "albert": (albert, "AlbertConfig"),
+    "distilbert": (distilbert, "DistilBertConfig"),
+    "electra": (electra, "ElectraConfig"),
+    "roberta": (roberta, "RobertaConfig"),
+    "xlm-roberta": (roberta, "XLMRobertaConfig"),
+}
+"""By ``model_type``: how to draw a configuration, and its class."""
