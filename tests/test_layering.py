@@ -15,6 +15,7 @@ FLOORS = (
     {"errors"},
     {"render"},
     {"symbols", "polynomial"},
+    {"letters"},
     {"size"},
     {"grammar"},
     {"ledger"},
@@ -24,6 +25,7 @@ FLOORS = (
     {"edit"},
     {"compose"},
     {"tabulate"},
+    {"typeset"},
     {"layers"},
     {"measure"},
     {"analysis", "verify", "derive"},
@@ -39,6 +41,7 @@ DELEGATES = {
     ("layer", "edit"),
     ("layer", "compose"),
     ("layer", "tabulate"),
+    ("layer", "typeset"),
     ("layer", "measure"),
 }
 """Shorthands of the contract that a method looks up when it is called: (from, to)."""
