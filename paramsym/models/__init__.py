@@ -11,28 +11,44 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from paramsym.models.albert import Albert as Albert
     from paramsym.models.bert import Bert as Bert
+    from paramsym.models.cohere import Cohere as Cohere
     from paramsym.models.densenet import DenseNet as DenseNet
     from paramsym.models.distilbert import DistilBert as DistilBert
     from paramsym.models.electra import Electra as Electra
     from paramsym.models.encoder_decoder import EncoderDecoder as EncoderDecoder
     from paramsym.models.family import Family
+    from paramsym.models.gemma import Gemma as Gemma
     from paramsym.models.gpt2 import Gpt2 as Gpt2
     from paramsym.models.lenet import LeNet5 as LeNet5
+    from paramsym.models.llama import Llama as Llama
+    from paramsym.models.olmo import Olmo as Olmo
+    from paramsym.models.phi import Phi as Phi
+    from paramsym.models.phi3 import Phi3 as Phi3
     from paramsym.models.resnet import ResNet as ResNet
     from paramsym.models.roberta import Roberta as Roberta
+    from paramsym.models.stablelm import StableLm as StableLm
+    from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
     from paramsym.models.vit import Vit as Vit
 
 FAMILIES = {
     "albert": ("Albert", "albert"),
     "bert": ("Bert", "bert"),
+    "cohere": ("Cohere", "cohere"),
     "densenet": ("DenseNet", ""),
     "distilbert": ("DistilBert", "distilbert"),
     "electra": ("Electra", "electra"),
     "encoder_decoder": ("EncoderDecoder", ""),
+    "gemma": ("Gemma", "gemma gemma2 gemma3_text"),
     "gpt2": ("Gpt2", "gpt2"),
     "lenet": ("LeNet5", ""),
+    "llama": ("Llama", "granite llama mistral qwen2 qwen3"),
+    "olmo": ("Olmo", "olmo olmo2"),
+    "phi": ("Phi", "phi"),
+    "phi3": ("Phi3", "phi3"),
     "resnet": ("ResNet", ""),
     "roberta": ("Roberta", "roberta xlm-roberta"),
+    "stablelm": ("StableLm", "stablelm"),
+    "starcoder2": ("Starcoder2", "starcoder2"),
     "vit": ("Vit", "vit"),
 }
 """``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""

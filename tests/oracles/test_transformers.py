@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported, on_meta
+from oracles.decoder_configs import DECODERS
 from oracles.encoder_configs import ACTIVATIONS, ENCODERS, as_checkpoints_load
 from recorded import assert_reproduces, rows
 
@@ -112,7 +113,7 @@ def recorded_row(module: Any) -> dict[str, Any]:
     }
 
 
-CONFIGURATIONS = {"bert": (bert, "BertConfig"), "gpt2": (gpt2, "GPT2Config"), "vit": (vit, "ViTConfig"), **ENCODERS}
+CONFIGURATIONS = {"bert": (bert, "BertConfig"), "gpt2": (gpt2, "GPT2Config"), "vit": (vit, "ViTConfig"), **ENCODERS, **DECODERS}
 LIVE = [
     (family, configure, config_class, architecture)
     for family, (configure, config_class) in CONFIGURATIONS.items()

@@ -1,0 +1,485 @@
+"""What decoder-only language models share: token table, L blocks, last normalisation, head; and how their configurations are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, ClassVar
+
+from sympy import Symbol, floor
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError, ConfigError
+from paramsym.extents import up_over
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.models.activations import learned
+from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word, shown, whole
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, D, F, H, L, N, V, dims
+
+ROTATED = dims("D_r")
+"""The entries of a head that are rotated, where not all of them are."""
+
+
+class Decoder(Layer):
+    """A decoder-only language model, abstract: a family states its fields and its block, and may state other names.
+
+    ``architecture`` is the reference's class name. What stands behind its ``For`` is the head: a matrix of V rows (``CausalLM``), of
+    ``num_labels`` rows (``SequenceClassification``, without a bias, and ``TokenClassification``, with one), or of two
+    (``QuestionAnswering``). With ``tie_word_embeddings`` the output matrix is the token table. ``num_labels`` is N where the architecture
+    has labels and no number is given.
+    """
+
+    vocab_size: Dim
+    hidden_size: Dim
+    num_hidden_layers: Count
+    tie_word_embeddings: bool
+    num_labels: Dim | None
+    architecture: str
+
+    base_name: ClassVar[str] = "model"
+    answering_base_name: ClassVar[str] = "model"
+    table_name: ClassVar[str] = "embed_tokens"
+    output_name: ClassVar[str] = "lm_head"
+    output_bias: ClassVar[bool] = False
+    classifier_name: ClassVar[str] = "score"
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        if self.num_labels is None and isinstance(self.architecture, str) and self.architecture.endswith("Classification"):
+            object.__setattr__(self, "num_labels", N)
+        super().__post_init__()
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under its name where a head follows, then the head."""
+        width, task = self.hidden_size, self.task
+        if not task:
+            yield Part("", self.base())
+            return
+        yield Part(self.answering_base_name if task == "QuestionAnswering" else self.base_name, self.base())
+        if task == "CausalLM":
+            yield Part(self.output_name, Dense(width, self.vocab_size, bias=self.output_bias))
+        elif task == "QuestionAnswering":
+            yield Part("qa_outputs", Dense(width, 2))
+        elif self.num_labels is not None:
+            tokens = task == "TokenClassification"
+            yield Part(self.classifier_name if tokens else "score", Dense(width, self.num_labels, bias=tokens))
+
+    def ties(self) -> Mapping[str, str]:
+        """The output matrix is the token table with ``tie_word_embeddings``."""
+        tied = self.task == "CausalLM" and self.tie_word_embeddings
+        return {f"{self.output_name}.weight": f"{self.base_name}.{self.table_name}.weight"} if tied else {}
+
+    @property
+    def task(self) -> str:
+        """What the head is for; empty for the base model."""
+        return self.architecture.partition("For")[2]
+
+    @property
+    def kind(self) -> str:
+        """The family's prefix of the class name: ``Qwen2`` of ``Qwen2ForCausalLM``."""
+        return self.architecture.partition("For")[0].removesuffix("Model")
+
+    def base(self) -> Block:
+        """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
+        return Block(
+            embed_tokens=Embedding(self.vocab_size, self.hidden_size),
+            layers=self.blocks(),
+            norm=self.norm(),
+            rotary_emb=self.frequencies(),
+        )
+
+    def blocks(self) -> Layer:
+        """Return the blocks; L equal ones, unless a family says otherwise."""
+        return Repeat(self.block(), self.num_hidden_layers)
+
+    def block(self) -> Layer:
+        """Return one block."""
+        raise NotImplementedError
+
+    def norm(self) -> Layer:
+        """Return one normalisation of the hidden width."""
+        raise NotImplementedError
+
+    def frequencies(self) -> Layer:
+        """Return what the rotary embedding keeps."""
+        raise NotImplementedError
+
+
+class GroupedDecoder(Decoder):
+    """A decoder with A query heads and G key/value heads of one width, rotated; abstract.
+
+    ``num_key_value_heads`` None is A; ``head_dim`` None is H/A; ``rotary_dim`` None rotates the whole head.
+    """
+
+    num_attention_heads: Dim
+    num_key_value_heads: Dim | None
+    head_dim: Dim | None
+    rotary_dim: Count | None
+
+    def conditions(self) -> None:
+        """Key/value heads divide heads, and heads the width where their own is not given."""
+        self.head_width()
+        if self.num_key_value_heads is not None:
+            divides(self.num_key_value_heads, self.num_attention_heads, "num_key_value_heads", "num_attention_heads")
+
+    def head_width(self) -> Dim:
+        """Return the width of a head."""
+        if self.head_dim is not None:
+            return self.head_dim
+        return divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+
+    def sliced(self) -> tuple[tuple[Dim, Dim], tuple[Dim, Dim]]:
+        """Return the axes of queries and of keys (and values): heads times width."""
+        width, heads = self.head_width(), self.num_attention_heads
+        return (heads, width), (heads if self.num_key_value_heads is None else self.num_key_value_heads, width)
+
+    def projections(self, *, bias: bool = False, output_bias: bool | None = None, output: str = "o_proj") -> dict[str, Layer]:
+        """Return the four matrices of attention; ``output_bias`` follows ``bias`` where it is None."""
+        query, key = self.sliced()
+        width = self.hidden_size
+        inward = Dense(width, key, bias)
+        outward = Dense(query, width, bias if output_bias is None else output_bias)
+        return {"q_proj": Dense(width, query, bias), "k_proj": inward, "v_proj": inward, output: outward}
+
+    def frequencies(self) -> Layer:
+        """Return the frequencies of the rotated part of a head."""
+        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim)
+
+    def refuse(self, **given: object) -> None:
+        """Raise ``ArgumentError`` for an argument that this architecture's reference does not have."""
+        for name, value in given.items():
+            if value:
+                message = f"{name}={value!r}: {self.architecture} has no {name}."
+                raise ArgumentError(message)
+
+
+def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block:
+    """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), what the activation learns."""
+    up = Dense(width, inner, bias)
+    return Block({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)})
+
+
+@dataclass(frozen=True)
+class RotaryFrequencies(Layer):
+    """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
+
+    ``layer_types`` are the kinds of layers that have frequencies of their own.
+
+    >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
+    (0, 2)
+    """
+
+    rotary_dim: Count
+    layer_types: tuple[str, ...] | None = None
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The frequencies, and those before any scaling."""
+        if self.rotary_dim == 0:
+            return
+        shape = (up_over(self.rotary_dim, 2),)
+        for prefix in ("",) if self.layer_types is None else (f"{kind}_" for kind in self.layer_types):
+            for name in ("inv_freq", "original_inv_freq"):
+                yield Tensor(prefix + name, shape, role="statistic", buffer=True, persistent=False)
+
+
+# Published sizes and configurations -------------------------------------------------------------------------------------------
+
+CARD = "Hugging Face model card, safetensors metadata"
+BUILT = "the checkpoint's configuration, built by transformers 5.23"
+
+
+def grouped_size(vocab_size: int, hidden_size: int, layers: int, heads: int, groups: int, inner: int, **other: Any) -> dict[str, Any]:
+    """Return a published size of a grouped decoder, by constructor argument."""
+    return {
+        "vocab_size": vocab_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": groups,
+        "intermediate_size": inner,
+        **other,
+    }
+
+
+@dataclass(frozen=True)
+class OptionalSize:
+    """A key that holds a size or null, whatever its default is: null is the constructor's None."""
+
+    letter: Symbol
+    default: int | None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
+        """Return the letter, or None."""
+        if value is None:
+            return None
+        sizes[self.letter] = whole(value, where, 1)
+        return self.letter
+
+    def missing(self, sizes: Sizes) -> Symbol | None:
+        """Return the letter with the default for its size."""
+        return self.read(self.default, "the default", sizes)
+
+
+@dataclass(frozen=True)
+class OptionalFlag:
+    """A key that is true, false or null, which is false."""
+
+    default: bool = False
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> bool:
+        """Return the flag."""
+        del sizes
+        if value is not None and not isinstance(value, bool):
+            message = f"{where} is {shown(value)}; wanted true, false or null."
+            raise ConfigError(message)
+        return bool(value)
+
+    def missing(self, sizes: Sizes) -> bool:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
+class Names:
+    """A key that holds a list of words from a small vocabulary, one per layer, or null."""
+
+    known: frozenset[str]
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...] | None:
+        """Return the words."""
+        del sizes
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            message = f"{where} is {shown(value)}; wanted a list of words, one per layer."
+            raise ConfigError(message)
+        for position, word in enumerate(value):
+            if not isinstance(word, str) or word not in self.known:
+                message = f"{where}[{position}] is {shown(word)}; known are {', '.join(sorted(self.known))}."
+                raise ConfigError(message)
+        return tuple(value)
+
+    def missing(self, sizes: Sizes) -> None:
+        """Return None."""
+        del sizes
+
+
+@dataclass(frozen=True)
+class Share:
+    """A key that holds the share of a head that is rotated, from 0 to 1."""
+
+    default: float | None = None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> float | None:
+        """Return the share."""
+        del sizes
+        if value is None:
+            return self.default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or not 0 <= value <= 1:
+            message = f"{where} is {shown(value)}; wanted a number from 0 to 1."
+            raise ConfigError(message)
+        return value
+
+    def missing(self, sizes: Sizes) -> float | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
+class Rope:
+    """A key that says how positions are rotated: an object with a ``rope_type`` (once ``type``), or null."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[str, float | None] | None:
+        """Return the type and the share of a head that is rotated."""
+        del sizes
+        if value is None or value == {}:
+            return None
+        if not isinstance(value, Mapping):
+            message = f"{where} is {shown(value)}; wanted an object such as {{'rope_type': 'default'}}, or null."
+            raise ConfigError(message)
+        kind = value.get("rope_type", value.get("type", "default"))
+        if not isinstance(kind, str) or kind not in _ROPE_TYPES:
+            message = f"{where}: rope_type is {shown(kind)}; known are {', '.join(sorted(_ROPE_TYPES))}."
+            raise ConfigError(message)
+        return kind, Share().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
+
+    def missing(self, sizes: Sizes) -> None:
+        """Return None."""
+        del sizes
+
+
+_ROPE_TYPES = frozenset({"default", "linear", "dynamic", "yarn", "longrope", "su", "llama3", "proportional"})
+_LAYER_TYPES = frozenset(
+    {
+        "full_attention",
+        "sliding_attention",
+        "chunked_attention",
+        "window_attention",
+        "indexed_attention",
+        "compressed_sparse_attention",
+        "heavily_compressed_attention",
+        "minimax_m3_sparse",
+        "conv",
+        "moe",
+        "hybrid",
+        "hybrid_sliding",
+        "reference_sliding_attention",
+        "linear_attention",
+        "mamba",
+        "attention",
+        "deepseek_sparse_attention",
+        "qwen_sparse_attention",
+    }
+)
+"""What the reference knows, and the four old names it still reads."""
+IGNORED: Mapping[str, str] = {
+    "drops values while training": (
+        "attention_dropout resid_pdrop embd_pdrop attn_pdrop hidden_dropout embedding_dropout residual_dropout classifier_dropout"
+    ),
+    "keeps a quotient finite": "rms_norm_eps layer_norm_eps norm_epsilon layer_norm_epsilon",
+    "bounds the positions, which are computed and not stored": "max_position_embeddings original_max_position_embeddings",
+    "turns positions, in the same number of frequencies": "rope_theta rope_local_base_freq rope_interleave",
+    "limits which positions attend to which": "sliding_window use_sliding_window max_window_layers use_bidirectional_attention",
+    "scales or clips values": (
+        "logit_scale logits_scaling embedding_multiplier residual_multiplier attention_multiplier query_pre_attn_scalar clip_qkv"
+        " final_logit_softcapping attn_logit_softcapping"
+    ),
+    "splits a computation, not a tensor": "pretraining_tp",
+    "weighs or reports the routing, or disturbs it while training": (
+        "router_aux_loss_coef output_router_logits router_jitter_noise norm_topk_prob"
+    ),
+}
+USUAL: Mapping[str, tuple[Any, ...]] = {"token_classification_bias": (True,), "is_heterogeneous": (False,)}
+
+
+def grouped_keys(
+    vocab_size: int,
+    hidden_size: int,
+    layers: int,
+    heads: int,
+    groups: Key,
+    inner: int,
+    *,
+    act: str = "silu",
+    tied: bool = False,
+    **own: Key,
+) -> dict[str, Key]:
+    """Return the keys that grouped decoders have in common, with a family's defaults, and the family's own."""
+    return {
+        "vocab_size": Size(V, vocab_size),
+        "hidden_size": Size(H, hidden_size),
+        "num_hidden_layers": Size(L, layers, least=0),
+        "num_attention_heads": Size(A, heads),
+        "num_key_value_heads": groups,
+        "head_dim": Size(D, None),
+        "intermediate_size": Size(F, inner),
+        "hidden_act": Word(act),
+        "tie_word_embeddings": Flag(default=tied),
+        "layer_types": Names(_LAYER_TYPES),
+        "rope_parameters": Rope(),
+        "rope_scaling": Rope(),
+        "partial_rotary_factor": Share(),
+        **own,
+    }
+
+
+def decoder_family(
+    model_type: str,
+    model: type[Layer],
+    architectures: tuple[str, ...],
+    keys: Mapping[str, Key],
+    arrange: Callable[[dict[str, Any], Sizes], None],
+    *,
+    ignored: str = "",
+    **own: Any,
+) -> Family:
+    """Return one ``model_type``, its classes those ``architectures``, the base class first."""
+    other = {"is of a relative, and this family does not read it": ignored} if ignored else {}
+    return Family(
+        model_type=model_type,
+        model=model,
+        architectures=architectures,
+        labelled=frozenset(name for name in architectures if name.endswith("Classification")),
+        keys=keys,
+        ignored={**IGNORED, **other},
+        usual=USUAL,
+        arrange=arrange,
+        **own,
+    )
+
+
+def of_kind(architectures: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+    """Return the class names of one family: ``Qwen2Model``, ``Qwen2ForCausalLM``, but not ``Qwen2MoeModel``."""
+    return tuple(name for name in architectures if name.startswith((f"{prefix}Model", f"{prefix}For")))
+
+
+def settled(*, floors: bool = True, share: float | None = None, partial: bool = False) -> Callable[[dict[str, Any], Sizes], None]:
+    """Return how a family of grouped decoders settles what depends on sizes.
+
+    ``floors``: the reference rounds the width of a head down where heads do not divide the width, rather than refuse. ``partial``: it
+    rotates a share of a head whatever the rope's type is, ``share`` where the configuration does not say.
+    """
+
+    def settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+        check_length(arguments, sizes, "layer_types")
+        round_heads(arguments, sizes, floors=floors)
+        kind, factor = rotation(arguments, share)
+        if not partial and kind == "default":
+            return
+        width = head_width(arguments, sizes)
+        rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
+        if rotated != width:
+            arguments["rotary_dim"] = rotate(rotated, sizes)
+
+    return settle
+
+
+def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[str, ...] | None:
+    """Take a list with one entry per layer out of the arguments; raise ``ConfigError`` where its length is another."""
+    found: tuple[str, ...] | None = arguments.pop(name, None)
+    if found is not None and len(found) != sizes[L]:
+        message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
+        raise ConfigError(message)
+    return found
+
+
+def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> None:
+    """Round the width of a head down where the reference does, in the open: a floor enters the formula."""
+    divided = sizes[H] % sizes[A] == 0
+    if not divided and not floors:
+        message = f"this configuration cannot be built. hidden_size {sizes[H]} is not divisible by num_attention_heads {sizes[A]}."
+        raise ConfigError(message)
+    if arguments.get("head_dim") is None and not divided and sizes[H] > sizes[A]:
+        arguments["head_dim"] = floor(H / A)
+
+
+def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str, float | None]:
+    """Take the keys of the rotation out of the arguments; return its type and the share of a head that is rotated."""
+    scaling, parameters, factor = (arguments.pop(name, None) for name in ("rope_scaling", "rope_parameters", "partial_rotary_factor"))
+    kind, own = scaling or parameters or ("default", None)
+    return kind, next((found for found in (own, factor, share) if found is not None), None)
+
+
+def head_width(arguments: dict[str, Any], sizes: Sizes) -> int:
+    """Return the width of a head as a number."""
+    return sizes[D] if arguments.get("head_dim") == D else sizes[H] // sizes[A]
+
+
+def rotate(rotated: int, sizes: Sizes) -> Count:
+    """Return the number of rotated entries as its letter; none at all is a number, because no tensor is left."""
+    if rotated == 0:
+        return 0
+    sizes[ROTATED] = rotated
+    return ROTATED

@@ -1,0 +1,119 @@
+"""OLMo and OLMo 2 (Groeneveld et al. 2024, arXiv:2402.00838; Ai2 2025, arXiv:2501.00656).
+
+References: ``transformers.models.olmo`` and ``olmo2`` 5.23, names and shapes of their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.layer import Layer
+from paramsym.layers.attention import HeadNorm
+from paramsym.layers.normalization import RMSNorm
+from paramsym.models.activations import check_activation
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import (
+    BUILT,
+    CARD,
+    GroupedDecoder,
+    OptionalSize,
+    decoder_family,
+    gated,
+    grouped_keys,
+    grouped_size,
+    of_kind,
+    settled,
+)
+from paramsym.models.family import Flag
+from paramsym.size import Count, Dim
+from paramsym.symbols import A, F, G, H, L, V
+
+Architecture = Literal[
+    "OlmoModel",
+    "OlmoForCausalLM",
+    "OlmoForSequenceClassification",
+    "Olmo2Model",
+    "Olmo2ForCausalLM",
+    "Olmo2ForSequenceClassification",
+]
+
+
+@dataclass(frozen=True)
+class Olmo(GroupedDecoder):
+    """OLMo, OLMo 2 and their heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. OLMo normalises without learning anything: it stores a table of V*H and L
+    blocks of 2*A*D*H + 2*G*D*H + 3*F*H. OLMo 2 adds, in each block, a scale for all queries together (A*D), one for all keys (G*D) and two
+    of H after attention and feed-forward, and a last one of H. A head's width D is H/A where ``head_dim`` is None.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Olmo().params
+    3*F*H*L + 2*H**2*L + H*V + 2*G*H**2*L/A
+    >>> (Olmo(architecture="Olmo2Model").params - Olmo().params).expand()
+    3*H*L + H + G*H*L/A
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_key_value_heads: Dim | None = G
+    head_dim: Dim | None = None
+    intermediate_size: Dim = F
+    hidden_act: str = "silu"
+    attention_bias: bool = False
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    architecture: Architecture = "OlmoModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "allenai/OLMo-1B-hf": grouped_size(50304, 2048, 16, 16, 16, 8192, tie_word_embeddings=True),
+        "allenai/OLMo-7B-hf": grouped_size(50304, 4096, 32, 32, 32, 11008),
+        "allenai/OLMo-2-1124-13B": grouped_size(100352, 5120, 40, 40, 40, 13824),
+        "allenai/OLMo-2-0325-32B": grouped_size(100352, 5120, 64, 40, 8, 27648),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("allenai/OLMo-1B-hf", 1_176_764_416, BUILT, counts="OlmoForCausalLM"),
+        Claim("allenai/OLMo-7B-hf", 6_888_095_744, BUILT, counts="OlmoForCausalLM"),
+        Claim("allenai/OLMo-2-1124-13B", 13_716_198_400, CARD, counts="Olmo2ForCausalLM"),
+        Claim("allenai/OLMo-2-0325-32B", 32_234_279_936, CARD, counts="Olmo2ForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads and groups divide; the reference knows the activation."""
+        super().conditions()
+        check_activation(self.hidden_act, "hidden_act")
+
+    def norm(self) -> Layer:
+        """A scale for each entry in OLMo 2; nothing is learned in OLMo."""
+        return RMSNorm(self.hidden_size, elementwise_affine=self.kind == "Olmo2")
+
+    def block(self) -> Block:
+        """Attention and the feed-forward network; in OLMo 2 their scales."""
+        attention = self.projections(bias=self.attention_bias)
+        mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
+        if self.kind == "Olmo":
+            return Block(self_attn=Block(attention), mlp=mlp, input_layernorm=self.norm(), post_attention_layernorm=self.norm())
+        query, key = self.sliced()
+        attention |= {"q_norm": HeadNorm((query,)), "k_norm": HeadNorm((key,))}
+        return Block(self_attn=Block(attention), mlp=mlp, post_attention_layernorm=self.norm(), post_feedforward_layernorm=self.norm())
+
+
+_NAMES: tuple[str, ...] = get_args(Architecture)
+FAMILIES = tuple(
+    decoder_family(
+        model_type,
+        Olmo,
+        of_kind(_NAMES, prefix),
+        grouped_keys(50304, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=Flag(default=False)),
+        settled(),
+    )
+    for model_type, prefix in (("olmo", "Olmo"), ("olmo2", "Olmo2"))
+)

@@ -1,0 +1,109 @@
+"""Phi-1, Phi-1.5 and Phi-2 (Li et al. 2023, arXiv:2309.05463). Reference: ``transformers.models.phi`` 5.23."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.extents import over
+from paramsym.layer import Layer
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.models.family import Flag
+from paramsym.size import Count, Dim
+from paramsym.symbols import A, F, G, H, L, V
+
+Architecture = Literal["PhiModel", "PhiForCausalLM", "PhiForSequenceClassification", "PhiForTokenClassification"]
+
+
+@dataclass(frozen=True)
+class Phi(GroupedDecoder):
+    """Phi-1, Phi-1.5, Phi-2 and their heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. Every matrix has a bias, the output's too. The base model stores a table
+    of V*H; L blocks of 2*A*D*H + 2*G*D*H for attention, 2*F*H for the feed-forward network, their biases, and 2*H for one normalisation
+    before both; and a last normalisation of 2*H. ``qk_layernorm`` adds normalisations of 2*H/A for queries and for keys. A head's width D
+    is H/A where ``head_dim`` is None; half of it is rotated, unless a configuration says otherwise.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Phi(num_key_value_heads=None).params
+    2*F*H*L + F*L + 4*H**2*L + 7*H*L + H*V + 2*H
+    >>> Phi(architecture="PhiForCausalLM").at("microsoft/phi-2").params
+    2779683840
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_key_value_heads: Dim | None = G
+    head_dim: Dim | None = None
+    intermediate_size: Dim = F
+    hidden_act: str = "gelu_new"
+    qk_layernorm: bool = False
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    architecture: Architecture = "PhiModel"
+
+    output_bias: ClassVar[bool] = True
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "microsoft/phi-1_5": grouped_size(51200, 2048, 24, 32, 32, 8192),
+        "microsoft/phi-2": grouped_size(51200, 2560, 32, 32, 32, 10240),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("microsoft/phi-1_5", 1_418_270_720, CARD, counts="PhiForCausalLM"),
+        Claim("microsoft/phi-2", 2_779_683_840, CARD, counts="PhiForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads and groups divide; the reference knows the activation."""
+        super().conditions()
+        check_activation(self.hidden_act, "hidden_act")
+
+    def base(self) -> Block:
+        """The base model, whose last normalisation stands at the end."""
+        return Block(
+            embed_tokens=Embedding(self.vocab_size, self.hidden_size),
+            layers=self.blocks(),
+            rotary_emb=self.frequencies(),
+            final_layernorm=self.norm(),
+        )
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """Attention, the feed-forward network, and the one normalisation before both."""
+        width, inner = self.hidden_size, self.intermediate_size
+        attention = self.projections(bias=True, output="dense")
+        if self.qk_layernorm:
+            # As wide as H/A rounded down, even where head_dim says otherwise.
+            norm: Layer = LayerNorm(self.head_width() if self.head_dim is None else over(width, self.num_attention_heads))
+            attention |= {"q_layernorm": norm, "k_layernorm": norm}
+        return Block(
+            self_attn=Block(attention),
+            mlp=Block({**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}),
+            input_layernorm=self.norm(),
+        )
+
+
+FAMILIES = (
+    decoder_family(
+        "phi",
+        Phi,
+        get_args(Architecture),
+        grouped_keys(51200, 2048, 24, 32, OptionalSize(G, None), 8192, act="gelu_new", qk_layernorm=Flag(default=False)),
+        settled(share=0.5, partial=True),
+    ),
+)

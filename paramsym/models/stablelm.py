@@ -1,0 +1,102 @@
+"""StableLM (Bellagente et al. 2024, arXiv:2402.17834). Reference: ``transformers.models.stablelm`` 5.23."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.layer import Layer
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, GroupedDecoder, decoder_family, gated, grouped_keys, grouped_size, settled
+from paramsym.models.family import Flag, Size
+from paramsym.size import Count, Dim
+from paramsym.symbols import A, F, G, H, L, V
+
+Architecture = Literal["StableLmModel", "StableLmForCausalLM", "StableLmForSequenceClassification", "StableLmForTokenClassification"]
+
+
+@dataclass(frozen=True)
+class StableLm(GroupedDecoder):
+    """StableLM and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*H**2 + 2*G*H*H/A for
+    attention, 3*F*H for the gated feed-forward network and 2*H for each of two normalisations, of one with ``use_parallel_residual``; and a
+    last normalisation of 2*H. ``use_qkv_bias`` adds the biases of queries, keys and values; ``qk_layernorm`` a scale of H/A for each query
+    head and each key head.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> StableLm().params
+    3*F*H*L + 2*H**2*L + 4*H*L + H*V + 2*H + 2*G*H**2*L/A
+    >>> StableLm(use_qkv_bias=True, architecture="StableLmForCausalLM").at("stabilityai/stablelm-2-1_6b").params
+    1644515328
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_key_value_heads: Dim | None = G
+    intermediate_size: Dim = F
+    hidden_act: str = "silu"
+    use_qkv_bias: bool = False
+    qk_layernorm: bool = False
+    use_parallel_residual: bool = False
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    architecture: Architecture = "StableLmModel"
+
+    head_dim: ClassVar[None] = None
+    """The reference's heads are always of the width H/A."""
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "stabilityai/stablelm-3b-4e1t": grouped_size(50304, 2560, 32, 32, 32, 6912),
+        "stabilityai/stablelm-2-1_6b": grouped_size(100352, 2048, 24, 32, 32, 5632, use_qkv_bias=True),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("stabilityai/stablelm-3b-4e1t", 2_795_443_200, CARD, counts="StableLmForCausalLM"),
+        Claim("stabilityai/stablelm-2-1_6b", 1_644_515_328, CARD, counts="StableLmForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads and groups divide; the reference knows the activation."""
+        super().conditions()
+        check_activation(self.hidden_act, "hidden_act")
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """Attention, the feed-forward network, and the normalisation before each, or before both."""
+        attention = self.projections(bias=self.use_qkv_bias, output_bias=False)
+        if self.qk_layernorm:
+            for name, (heads, width) in zip(("q_layernorm", "k_layernorm"), self.sliced(), strict=True):
+                attention[name] = Block(norms=Repeat(LayerNorm(width, bias=False), heads))
+        layers: dict[str, Layer] = {
+            "self_attn": Block(attention),
+            "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
+            "input_layernorm": self.norm(),
+        }
+        if not self.use_parallel_residual:
+            layers["post_attention_layernorm"] = self.norm()
+        return Block(layers)
+
+
+_KEYS = grouped_keys(50304, 2560, 32, 32, Size(G, 32), 6912)
+_FLAGS = {name: Flag(default=False) for name in ("use_qkv_bias", "qk_layernorm", "use_parallel_residual")}
+FAMILIES = (
+    decoder_family(
+        "stablelm",
+        StableLm,
+        get_args(Architecture),
+        {name: key for name, key in _KEYS.items() if name != "head_dim"} | _FLAGS,
+        settled(floors=False, share=0.25, partial=True),
+    ),
+)

@@ -1,0 +1,105 @@
+"""Small random configurations of decoder-only and state-space families, for the live classes to build; none is a recorded row.
+
+A family joins by a row of ``DECODERS``. Some keys are left to their defaults, some are at values that no published model has.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+ACTIVATIONS = ("gelu", "relu", "prelu", "xielu", "silu")
+KINDS = ("full_attention", "sliding_attention")
+
+
+def labels(draw: random.Random) -> dict[str, Any]:
+    """Labels in one of the three ways in which a configuration gives them."""
+    many = draw.randint(1, 9)
+    return draw.choice(({}, {"num_labels": many}, {"id2label": {str(number): "x" for number in range(many)}}))
+
+
+def rope(draw: random.Random, *, partly: bool) -> dict[str, Any]:
+    """How positions are rotated, in the present and in the old spelling."""
+    share = draw.choice((0.25, 0.5, 1.0, 0.9)) if partly else 1.0
+    return draw.choice(
+        (
+            {},
+            {"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}},
+            {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "partial_rotary_factor": share}},
+            {"rope_scaling": {"type": "linear", "factor": 2.0}},
+            {"partial_rotary_factor": share, "rope_theta": 1e6},
+        )
+    )
+
+
+def grouped(
+    draw: random.Random,
+    *,
+    flags: str = "",
+    act: str = "hidden_act",
+    exact: bool = False,
+    null_groups: bool = False,
+    head_dim: bool = True,
+    partly: bool = False,
+    rotates: bool = True,
+    listed: bool = True,
+    **own: Callable[[random.Random], dict[str, Any]],
+) -> dict[str, Any]:
+    """A decoder with grouped heads; ``exact`` where the reference refuses heads that do not divide the width."""
+    groups, layers = draw.randint(1, 3), draw.randint(0, 4)
+    heads, width = groups * draw.randint(1, 3), 2 * draw.randint(1, 4)
+    config = {
+        "vocab_size": draw.randint(2, 90),
+        "hidden_size": heads * width + (0 if exact or heads == 1 else draw.choice((0, 0, 1))),
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": groups,
+        "intermediate_size": draw.randint(1, 40),
+        act: draw.choice(ACTIVATIONS),
+        "tie_word_embeddings": draw.random() < 0.5,
+        "pad_token_id": None,
+    }
+    if null_groups and draw.random() < 0.3:
+        config["num_key_value_heads"] = None
+    if head_dim and draw.random() < 0.5:
+        config["head_dim"] = 2 * draw.randint(1, 6)
+    if listed and draw.random() < 0.3:
+        config["layer_types"] = [draw.choice(KINDS) for _ in range(layers)]
+    if rotates:
+        config |= rope(draw, partly=partly)
+    config |= {flag: draw.random() < 0.5 for flag in flags.split() if draw.random() < 0.8}
+    for more in own.values():
+        config |= more(draw)
+    return config | labels(draw)
+
+
+def _gemma3(draw: random.Random) -> dict[str, Any]:
+    return draw.choice(({}, {"sliding_window_pattern": draw.randint(1, 4)}, {"rope_scaling": {"rope_type": "linear", "factor": 8.0}}))
+
+
+DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, Any]], str]] = {
+    "llama": (partial(grouped, flags="attention_bias mlp_bias", exact=True, null_groups=True), "LlamaConfig"),
+    "mistral": (grouped, "MistralConfig"),
+    "qwen2": (partial(grouped, null_groups=True), "Qwen2Config"),
+    "qwen3": (partial(grouped, flags="attention_bias", null_groups=True), "Qwen3Config"),
+    "granite": (partial(grouped, flags="attention_bias mlp_bias", null_groups=True), "GraniteConfig"),
+    "gemma": (partial(grouped, flags="attention_bias"), "GemmaConfig"),
+    "gemma2": (partial(grouped, flags="attention_bias", act="hidden_activation", exact=True), "Gemma2Config"),
+    "gemma3_text": (
+        partial(grouped, flags="attention_bias", act="hidden_activation", exact=True, rotates=False, more=_gemma3),
+        "Gemma3TextConfig",
+    ),
+    "phi3": (partial(grouped, null_groups=True, rotates=False), "Phi3Config"),
+    "phi": (partial(grouped, flags="qk_layernorm", null_groups=True, partly=True), "PhiConfig"),
+    "olmo": (partial(grouped, flags="attention_bias", null_groups=True), "OlmoConfig"),
+    "olmo2": (partial(grouped, flags="attention_bias", null_groups=True), "Olmo2Config"),
+    "starcoder2": (partial(grouped, flags="use_bias"), "Starcoder2Config"),
+    "stablelm": (
+        partial(grouped, flags="use_qkv_bias qk_layernorm use_parallel_residual", exact=True, head_dim=False, partly=True),
+        "StableLmConfig",
+    ),
+    "cohere": (partial(grouped, flags="attention_bias use_qk_norm", null_groups=True), "CohereConfig"),
+}
+"""By ``model_type``: how to draw a configuration, and its class."""
