@@ -36,7 +36,7 @@ def layers(*, compositions: bool = True, depth: int = 2) -> SearchStrategy[Layer
     found = leaf = st.sampled_from(_leaf_classes()).flatmap(_of_class)
     for _ in range(depth if compositions else 0):
         found = st.one_of(leaf, _composed(found))
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 @cache
@@ -52,7 +52,7 @@ def _plain(cls: type[Layer]) -> Layer | None:
     if not cls.__module__.startswith("paramsym.layers"):
         return None
     hints = typing.get_type_hints(cls, include_extras=True)
-    required = [field for field in fields(cls) if field.init and _default(field) is MISSING]  # type: ignore[arg-type]
+    required = [field for field in _fields(cls) if field.init and _default(field) is MISSING]
     if not all(get_origin(hints[field.name]) is Annotated and get_args(hints[field.name])[1] in _SIZES for field in required):
         return None
     try:
@@ -66,7 +66,7 @@ def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
     st = hypothesis().strategies
     plain = _plain(cls)
     hints = typing.get_type_hints(cls, include_extras=True)
-    optional = {field.name: tuple(_options(hints[field.name])) for field in fields(cls) if field.init and _default(field) is not MISSING}  # type: ignore[arg-type]
+    optional = {field.name: tuple(_options(hints[field.name])) for field in _fields(cls) if field.init and _default(field) is not MISSING}
 
     def changed(choice: dict[str, Any]) -> Layer:
         assert plain is not None  # noqa: S101 - for the type checker; classes without a plain layer were left out
@@ -77,7 +77,11 @@ def _of_class(cls: type[Layer]) -> SearchStrategy[Layer]:
             return plain
 
     flags = {name: st.sampled_from(options) for name, options in optional.items() if options}
-    return st.fixed_dictionaries({}, optional=flags).map(changed)  # type: ignore[no-any-return]
+    return st.fixed_dictionaries({}, optional=flags).map(changed)
+
+
+def _fields(cls: Any) -> tuple[Field[Any], ...]:
+    return fields(cls)
 
 
 def _default(field: Field[Any]) -> Any:
@@ -109,7 +113,7 @@ def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
         inner.map(_tied),
         inner.map(lambda layer: layer.freeze()),
     )
-    return st.sampled_from(kinds).flatmap(lambda kind: kind)  # type: ignore[no-any-return]
+    return st.sampled_from(kinds).flatmap(lambda kind: kind)
 
 
 def _tied(layer: Layer) -> Layer:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import cast
 
 from sympy import Expr, Integer, Mod, Symbol, ceiling, floor
 
@@ -59,7 +60,7 @@ def _of_power(generator: Expr, exponent: int, coordinate: Symbol) -> Movement:
             denominator = lcm(*(Fraction(c).denominator for c in inside.terms.values()))
             return Movement(found.degree * exponent, found.modulus * denominator)
         if isinstance(generator, Mod) and isinstance(generator.args[1], Integer):
-            inside = Polynomial.of(generator.args[0])
+            inside = Polynomial.of(cast("Expr", generator.args[0]))
             denominator = lcm(*(Fraction(c).denominator for c in inside.terms.values()))
             return Movement(0, movement([inside], coordinate).modulus * denominator * int(generator.args[1]))
     shown = generator if exponent > 0 else 1 / generator

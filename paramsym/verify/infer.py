@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
@@ -131,7 +132,7 @@ def _first(formula: Expr, symbol: Symbol, value: int) -> int:
     """Return the least positive integer at which a formula that never falls reaches the value."""
 
     def reaches(number: int) -> bool:
-        return bool(formula.xreplace({symbol: Integer(number)}) >= value)
+        return bool(cast("Rational", formula.xreplace({symbol: Integer(number)})) >= value)
 
     high = 1
     while not reaches(high):

@@ -37,7 +37,7 @@ class Lattice:
     """
 
     coordinates: tuple[Coordinate, ...]
-    formulas: Mapping[Symbol, Dim]
+    formulas: Mapping[Symbol, Expr]
     whole: bool = True
     left: tuple[Condition, ...] = ()
 
@@ -98,7 +98,7 @@ def _everything(layer: Layer) -> Iterator[Layer]:
 def _quotients(factors: Iterable[Dim]) -> Iterator[per]:
     for factor in factors:
         if isinstance(factor, Expr):
-            yield from factor.atoms(per)  # type: ignore[misc]
+            yield from factor.atoms(per)
 
 
 def _weight(found: Lattice) -> int:
@@ -154,7 +154,7 @@ def _ordered(found: Lattice, conditions: list[Condition]) -> Lattice:
         by_symbol = {c.symbol: c for c in found.coordinates}
         if isinstance(large, Symbol) and large in by_symbol and not by_symbol[large].choices and large not in symbols_in(small):
             fresh = _fresh(large, found)
-            found = _put(found, large, canonical(small + fresh - 1), fresh, whole=found.whole)
+            found = _put(found, large, Polynomial.of(small + fresh - 1).as_expr(), fresh, whole=found.whole)
         elif isinstance(small, Symbol) and small in by_symbol and isinstance(large, int) and large <= _MOST_CHOICES:
             options = by_symbol[small].choices or tuple(range(1, large + 1))
             found = _limited(found, small, tuple(option for option in options if option <= large))
@@ -173,11 +173,10 @@ def _coordinate(found: Lattice, symbol: Symbol) -> Coordinate:
     return next(c for c in found.coordinates if c.symbol == symbol)
 
 
-def _put(found: Lattice, symbol: Symbol, formula: Dim, fresh: Symbol, *, whole: bool) -> Lattice:
+def _put(found: Lattice, symbol: Symbol, formula: Expr, fresh: Symbol, *, whole: bool) -> Lattice:
     """Replace a coordinate by a formula with a fresh one in it."""
-    mapping = {symbol: Integer(formula) if isinstance(formula, int) else formula}
     coordinates = tuple(Coordinate(fresh) if c.symbol == symbol else c for c in found.coordinates)
-    formulas = {known: canonical(substitute(value, mapping)) for known, value in found.formulas.items()}
+    formulas = {known: Polynomial.of(substitute(value, {symbol: formula})).as_expr() for known, value in found.formulas.items()}
     return replace(found, coordinates=coordinates, formulas=formulas, whole=whole)
 
 

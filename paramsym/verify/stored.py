@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from paramsym.errors import CheckpointError
 
 Shape = tuple[int, ...]
 
 
-def _nothing() -> Mapping[str, str]:
+def _nothing() -> Mapping[str, Any]:
     return MappingProxyType({})
 
 
@@ -38,15 +40,14 @@ class Stored:
     entries: Mapping[str, int] = field(default_factory=_nothing)
 
 
-def shape(value: object, name: str) -> Shape:
+def shape(value: Any, name: str) -> Shape:
     """Return a shape as a tuple of ints.
 
     Raises:
         CheckpointError: an extent that is not a whole number of at least zero.
     """
     try:
-        extents = tuple(value)  # type: ignore[arg-type, call-overload]
-        found = tuple(_extent(extent) for extent in extents)
+        found = tuple(_extent(extent) for extent in value)
     except TypeError:
         message = f"the shape of {name!r} is {_shown(value)}; wanted whole numbers, as in (768, 768)."
         raise CheckpointError(message) from None
@@ -56,10 +57,10 @@ def shape(value: object, name: str) -> Shape:
     return found
 
 
-def _extent(value: object) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+def _extent(value: Any) -> int:
+    if isinstance(value, bool):
         raise TypeError
-    return int(value.__index__())
+    return operator.index(value)
 
 
 def _shown(value: object, limit: int = 80) -> str:
