@@ -8,6 +8,7 @@ the documentation of ``torch.nn.Conv2d``, ``MaxPool2d`` and ``ConvTranspose2d``;
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sympy import Max, Min, Mod, Rational, Symbol, ceiling, floor
 
@@ -157,9 +158,7 @@ def same(length: Count, stride: Count = 1) -> Count:
     return up_over(length, stride)
 
 
-def spread(
-    length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1, output_padding: Count = 0
-) -> Count:
+def spread(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1, output_padding: Count = 0) -> Count:
     """Return the length after a transposed convolution: ``(length - 1)*stride + reach - padding + output_padding``.
 
     ``padding`` is the total of both sides.
@@ -200,6 +199,20 @@ def spread_by_word(
         both = isinstance(width, int) and isinstance(stride, int)
         return canonical((length - 1) * stride + (max(width, stride) if both else Max(width, stride)))
     return canonical((length - 1) * stride + width + output_padding)
+
+
+def scaled(length: Count, factor: Dim | float) -> Count:
+    """Return ``floor(length * factor)``; a float is taken for the simplest fraction that it stands for, so that 3 * (1/3) is 1.
+
+    >>> from paramsym import W
+    >>> scaled(7, 1.5), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
+    (10, 1, 2*W, floor(3*W/2))
+    """
+    if not isinstance(factor, float):
+        return canonical(length * factor)
+    simple = Fraction(factor).limit_denominator(10**6)
+    ratio = simple if float(simple) == factor else Fraction(factor)
+    return over(canonical(length * ratio.numerator), ratio.denominator)
 
 
 def _quotient(length: Count, divisor: Count) -> Count:

@@ -248,7 +248,7 @@ class Layer:
             raise NotYetError(message)
         return ()
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:  # noqa: ARG002 - for those who override it
         """Say how often each entry of the layer's own tensors is used for one example: once per place that a kernel slides over.
 
         Raises:
@@ -462,17 +462,22 @@ class Layer:
 
     # Showing ------------------------------------------------------------------------------------------------------------------
 
-    def table(self, depth: int | None = None, *, buffers: bool = False) -> Table:
+    def table(self, depth: int | None = None, *, buffers: bool = False, letters: Any = None) -> Table:
         """Return a table of every tensor, or, with ``depth``, of the parts to that depth; text, HTML, LaTeX, Markdown and CSV."""
         from paramsym.tabulate import tabulate
 
-        return tabulate(self, depth, buffers=buffers)
+        return tabulate(self, depth, buffers=buffers, letters=letters)
 
-    def to_latex(self) -> str:
-        """Return the closed form as LaTeX, without dollar signs."""
-        from paramsym.tabulate import formula_latex
+    def to_latex(self, form: Any = "expanded", **options: Any) -> str:
+        """Return the closed form as LaTeX, without dollar signs; forms and options are those of ``paramsym.typeset.to_latex``.
 
-        return formula_latex(self.params)
+        >>> from paramsym import Dense, H
+        >>> Dense(H, 4 * H).to_latex(letters="megatron")
+        '4 h^{2} + 4 h'
+        """
+        from paramsym.typeset import to_latex
+
+        return to_latex(self, form, **options)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

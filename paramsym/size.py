@@ -20,7 +20,7 @@ from paramsym.errors import DivisibilityError, SizeError
 from paramsym.polynomial import Polynomial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 Dim: TypeAlias = Annotated[int | Expr, "size"]
 """A field annotated so holds a size: at least one."""
@@ -354,6 +354,24 @@ def _plain(polynomial: Polynomial) -> Dim:
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
     return value if isinstance(value, int) else _plain(Polynomial.of(value))
+
+
+def product(extents: Iterable[Count | None]) -> Count:
+    """Multiply extents.
+
+    Raises:
+        SizeError: one that is not known.
+
+    >>> from paramsym import H, W
+    >>> product((2, 3)), product((H, W, 2)), product(())
+    (6, 2*H*W, 1)
+    """
+    listed = tuple(extents)
+    known = [extent for extent in listed if extent is not None]
+    if len(known) < len(listed):
+        message = f"the product of {listed} is not known; give a size or a symbol in the place of None."
+        raise SizeError(message)
+    return _plain(Polynomial.product(known))
 
 
 def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:

@@ -276,6 +276,7 @@ def _door(
         "dilation": per_axis_argument(given.dilation_rate, kind.rank, "dilation_rate", where),
         "bias": given.use_bias,
         "dialect": "keras",
+        "data_format": "channels_first" if axis == 1 else None,
     }
     if transposed:
         named["output_padding"] = per_axis_argument(given.output_padding, kind.rank, "output_padding", where)

@@ -188,6 +188,7 @@ def _door(
         "depth_multiplier": given.depth_multiplier,
         "bias": given.use_bias,
         "dialect": "keras",
+        "data_format": "channels_first" if axis == 1 else None,
     }
     if name.startswith("Separable"):
         named["out_channels"] = filters

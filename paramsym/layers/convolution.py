@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from paramsym.errors import ArgumentError
+from paramsym.extents import View
 from paramsym.layer import Layer, Tensor
+from paramsym.layers.axes import Axes, DataFormat, take_apart
 from paramsym.layers.spatial import Dialect, Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
-from paramsym.size import Axis, Dim, divides, per
+from paramsym.layers.windowed import Sliding, Spreading, data_format_of
+from paramsym.size import Axis, Dim, Shape, divides, per, product
 
 
 class _Convolution(Layer):
@@ -28,6 +31,7 @@ class _Convolution(Layer):
     bias: bool
     padding_mode: PaddingMode
     dialect: Dialect
+    data_format: DataFormat | None
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernel, then the bias."""
@@ -57,7 +61,33 @@ class _Convolution(Layer):
         else:
             self._torch_conditions(stride)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The channels become ``out_channels``, and the spatial axes what the kernel's places leave."""
+        axes = self._axes(input_shape)
+        return axes.giving(self._sliding.over(axes), self.out_channels)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per place of the kernel, which is once per output position."""
+        places = product(self._sliding.over(self._axes(input_shape)))
+        return {tensor.name: places for tensor in self.own_tensors}
+
+    def views(self) -> tuple[View, ...]:
+        """The kernel with its gaps, moved on by the stride."""
+        return self._sliding.views()
+
+    def _axes(self, input_shape: Shape) -> Axes:
+        batched = None if self.dialect == "torch" else True
+        data_format = data_format_of(self.data_format, self.dialect)
+        return take_apart(input_shape, self.rank, data_format, channels=self.in_channels, batched=batched)
+
+    @property
+    def _sliding(self) -> Sliding:
+        return Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
+
     def _torch_conditions(self, stride: tuple[Dim, ...]) -> None:
+        if self.data_format == "channels_last":
+            message = "data_format is 'channels_last', which is Keras' (dialect='keras'); torch's convolutions take the channels first."
+            raise ArgumentError(message)
         if isinstance(self.padding, str) and self.transposed:
             message = f"padding is {self.padding!r}; a transposed convolution in torch takes numbers, as in padding=1."
             raise ArgumentError(message)
@@ -110,6 +140,26 @@ class _Transposed(_Convolution):
                 message = f"output_padding {self.output_padding} is not less than stride {self.stride}."
                 raise ArgumentError(message)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The channels become ``out_channels``, and every entry is spread over as many places as the kernel has."""
+        axes = self._axes(input_shape)
+        return axes.giving(self._spreading.over(axes), self.out_channels)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight is used once per input position, every bias once per output position."""
+        axes = self._axes(input_shape)
+        weight, *bias = self.own_tensors
+        return {weight.name: product(axes.extents), **{tensor.name: product(self._spreading.over(axes)) for tensor in bias}}
+
+    def views(self) -> tuple[View, ...]:
+        """Not one number: outputs between two strides see fewer entries than others."""
+        return super(_Convolution, self).views()
+
+    @property
+    def _spreading(self) -> Spreading:
+        settings = (self.kernel_size, self.stride, self.dilation, self.padding, self.output_padding, self.groups, self.dialect)
+        return Spreading.of(self.rank, *settings)
+
 
 @dataclass(frozen=True)
 class Conv1d(_Convolution):
@@ -144,7 +194,9 @@ class Conv1d(_Convolution):
     groups: Dim = 1
     bias: bool = True
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -184,7 +236,9 @@ class Conv2d(_Convolution):
     groups: Dim = 1
     bias: bool = True
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -218,7 +272,9 @@ class Conv3d(_Convolution):
     groups: Dim = 1
     bias: bool = True
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -251,7 +307,9 @@ class ConvTranspose1d(_Transposed):
     bias: bool = True
     dilation: Extents = 1
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -285,7 +343,9 @@ class ConvTranspose2d(_Transposed):
     bias: bool = True
     dilation: Extents = 1
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -319,4 +379,6 @@ class ConvTranspose3d(_Transposed):
     bias: bool = True
     dilation: Extents = 1
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None

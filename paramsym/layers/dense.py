@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
+from paramsym.extents import differ
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Dim, Width
+from paramsym.layers.features import Featurewise
+from paramsym.size import Axis, Dim, Shape, Width
 
 
 @dataclass(frozen=True)
-class Dense(Layer):
+class Dense(Featurewise):
     r"""A fully connected layer, :math:`y = W x + b`.
 
     ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). With ``dialect="keras"`` the first is
@@ -45,9 +47,14 @@ class Dense(Layer):
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
 
+    @property
+    def features(self) -> tuple[Axis, Axis]:
+        """The widths of input and output."""
+        return self.in_features, self.out_features
+
 
 @dataclass(frozen=True)
-class TransposedDense(Layer):
+class TransposedDense(Featurewise):
     """A fully connected layer that stores its matrix the other way round: ``weight`` is (in_features, out_features).
 
     Parameters: in*out + out. Reference: ``transformers.pytorch_utils.Conv1D`` of GPT-2 (Radford et al. 2019), whose constructor takes the
@@ -67,6 +74,11 @@ class TransposedDense(Layer):
         yield Tensor("weight", (self.in_features, self.out_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
+
+    @property
+    def features(self) -> tuple[Axis, Axis]:
+        """The widths of input and output."""
+        return self.in_features, self.out_features
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,18 @@ class EinsumDense(Layer):
         if self.bias_axes is not None:
             yield Tensor("bias", self._bias_shape(outputs, produced, after), role="bias")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The output's letters with their extents; letters of the input take them from the shape that goes in."""
+        if len(input_shape) != len(self.input_shape):
+            message = f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {len(input_shape)}, {input_shape}."
+            raise ShapeError(message)
+        for found, built in zip(input_shape, self.input_shape, strict=True):
+            if differ(found, built):
+                message = f"the layer was built for {self.input_shape}; found {input_shape}."
+                raise ShapeError(message)
+        inputs, _, outputs = self._terms()
+        return self._output_shape(inputs, outputs, input_shape)
+
     def _terms(self) -> tuple[str, str, str]:
         """Split the equation into the letters of input, kernel and output, without ellipses."""
         left, arrow, outputs = self.equation.partition("->")
@@ -175,7 +199,7 @@ class EinsumDense(Layer):
             raise ArgumentError(message)
         return (elided, 0) if self.equation.startswith("...") else (0, elided)
 
-    def _output_shape(self, inputs: str, outputs: str) -> tuple[Dim | None, ...]:
+    def _output_shape(self, inputs: str, outputs: str, input_shape: Shape | None = None) -> tuple[Dim | None, ...]:
         """Complete the output shape with the batch axis and what the ellipsis stands for."""
         before, after = self._ellipsis(inputs)
         given = self.partial_output_shape if isinstance(self.partial_output_shape, tuple) else (self.partial_output_shape,)
@@ -183,7 +207,8 @@ class EinsumDense(Layer):
         if len(given) != wanted:
             message = f"the output shape {given} has {len(given)} axes; {self.equation!r} wants {wanted}, without the batch axis."
             raise ArgumentError(message)
-        return self.input_shape[: max(1, before)] + given + self.input_shape[len(self.input_shape) - after :]
+        around = self.input_shape if input_shape is None else input_shape
+        return around[: max(1, before)] + given + around[len(around) - after :]
 
     def _check_shared(self, letter: str, extents: dict[str, Dim | None], produced: dict[str, Dim | None]) -> None:
         one, other = extents.get(letter), produced.get(letter)

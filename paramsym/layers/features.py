@@ -5,8 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramsym.errors import ShapeError
-from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, Shape
+from paramsym.extents import View, differ
+from paramsym.layer import Layer
+from paramsym.size import Axis, Dim, Shape, canonical, extent, product, text
+
+
+class Featurewise(Layer):
+    """What maps the last axis to another width, position by position."""
+
+    @property
+    def features(self) -> tuple[Axis, Axis]:
+        """The widths of input and output."""
+        raise NotImplementedError
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept; the last axis takes the output's width."""
+        taken, given = map(extent, self.features)
+        return over_features(input_shape, (taken,), (given,))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per position."""
+        self.output_shape(input_shape)
+        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
+
+    def views(self) -> tuple[View, ...]:
+        """Every output position sees its own input position."""
+        return ()
+
+
+def positions(input_shape: Shape, features: int = 1) -> Dim:
+    """Return over how many positions a layer goes for one example: the product of the axes between batch and features.
+
+    >>> from paramsym import B, H, S
+    >>> positions((B, S, H)), positions((B, H))
+    (S, 1)
+    """
+    return product(input_shape[1 : len(input_shape) - features])
 
 
 def over_features(input_shape: Shape, taken: Sequence[Dim], given: Sequence[Dim] | None = None) -> Shape:
@@ -26,7 +60,7 @@ def over_features(input_shape: Shape, taken: Sequence[Dim], given: Sequence[Dim]
         raise ShapeError(message)
     lead, trailing = input_shape[: len(input_shape) - len(taken)], input_shape[len(input_shape) - len(taken) :]
     for found, wanted in zip(trailing, taken, strict=True):
-        if found is not None and (Polynomial.of(found) - Polynomial.of(wanted)).constant not in {0, None}:
-            message = f"the last axis has {found} entries; wanted {wanted}."
+        if differ(found, wanted):
+            message = f"the last axis has {found} entries; wanted {canonical(wanted)}, in {text(input_shape)}."
             raise ShapeError(message)
     return (*lead, *(trailing if given is None else given))

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
+from paramsym.extents import View, reach, same, scaled, spread, windows, windows_ceil
 from paramsym.layer import Layer
-from paramsym.layers.padding import DataFormat
+from paramsym.layers.axes import Axes, DataFormat, not_empty, take_apart
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Dim
+from paramsym.size import Count, Dim, Shape, canonical
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or one of Keras' words."""
@@ -32,7 +33,69 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
             raise SizeError(message)
 
 
-class _Pool(Layer):
+class _Windows(Layer):
+    """What every pooling by windows shares: places, as torch counts them with numbers for the padding, or Keras with words."""
+
+    rank: ClassVar[int]
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """One entry for each place of the window; the channels are kept."""
+        axes = take_apart(input_shape, self.rank, getattr(self, "data_format", "channels_first"), batched=self._batched)
+        not_empty((axes.channels, *axes.extents), "the axes")
+        return axes.giving(self._places(axes))
+
+    def views(self) -> tuple[View, ...]:
+        """The window with its gaps, moved on by the stride."""
+        return tuple(View(reach(kernel, gap), step) for kernel, step, _, gap in zip(*self._settings, strict=True))
+
+    @property
+    def _batched(self) -> bool | None:
+        return True if isinstance(getattr(self, "padding", 0), str) else None
+
+    @property
+    def _settings(self) -> tuple[tuple[Dim, ...], tuple[Dim, ...], tuple[Count | str, ...], tuple[Dim, ...]]:
+        """Kernel, stride, padding and dilation, one entry per axis."""
+        kernel = per_axis(self.kernel_size, self.rank, "kernel_size")  # type: ignore[attr-defined]
+        stride = kernel if self.stride is None else per_axis(self.stride, self.rank, "stride")  # type: ignore[attr-defined]
+        padding = per_axis(getattr(self, "padding", 0), self.rank, "padding")
+        return kernel, stride, padding, per_axis(getattr(self, "dilation", 1), self.rank, "dilation")
+
+    def _places(self, axes: Axes) -> tuple[Count | None, ...]:
+        return axes.each(self._along, *self._settings)
+
+    def _along(self, length: Count, kernel: Dim, stride: Dim, padding: Count | str, dilation: Dim) -> Count:
+        if padding == "same":
+            return same(length, stride)
+        margin = 0 if isinstance(padding, str) else padding
+        if getattr(self, "ceil_mode", False):
+            return windows_ceil(length, kernel, stride, margin, dilation)
+        return windows(length, kernel, stride, canonical(2 * margin), dilation)
+
+
+class _WholeWindows(_Windows):
+    """Means over volumes: torch wants the input, without its padding, to be as large as the window."""
+
+    def _places(self, axes: Axes) -> tuple[Count | None, ...]:
+        kernel, stride, padding, _ = self._settings
+        padded = isinstance(padding[0], str) and padding[0] == "same" and not _even_on_both_sides(axes, kernel, stride)
+        for length, size in zip(axes.extents, kernel, strict=True):
+            if isinstance(length, int) and isinstance(size, int) and length < size and not padded:
+                message = f"the input {axes.extents} is smaller than the window {kernel}; padding does not count here."
+                raise ShapeError(message)
+        return super()._places(axes)
+
+
+def _even_on_both_sides(axes: Axes, kernel: tuple[Dim, ...], stride: tuple[Dim, ...]) -> bool:
+    """Say whether padding "same" is the same before and after on every axis; Keras on torch then leaves it to torch, else pads itself."""
+    for length, size, step in zip(axes.extents, kernel, stride, strict=True):
+        if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
+            total = size - 1 if step == 1 else max(0, (same(length, step) - 1) * step + size - length)
+            if total % 2:
+                return False
+    return True
+
+
+class _Pool(_Windows):
     """What pooling by windows shares."""
 
     rank: ClassVar[int]
@@ -47,7 +110,7 @@ class _Pool(Layer):
         per_axis(self.stride, self.rank, "stride")
 
 
-class _MaxPool(Layer):
+class _MaxPool(_Windows):
     """What pooling by maximum shares."""
 
     rank: ClassVar[int]
@@ -168,7 +231,7 @@ class AvgPool2d(_Pool):
 
 
 @dataclass(frozen=True)
-class AvgPool3d(_Pool):
+class AvgPool3d(_Pool, _WholeWindows):
     """The mean of each window of a volume. Reference: ``torch.nn.AvgPool3d``; Keras: ``AveragePooling3D``.
 
     >>> AvgPool3d(2).params
@@ -187,7 +250,7 @@ class AvgPool3d(_Pool):
     data_format: DataFormat = "channels_first"
 
 
-class _LPPool(Layer):
+class _LPPool(_Windows):
     """What pooling by a power mean shares."""
 
     rank: ClassVar[int]
@@ -235,7 +298,7 @@ class LPPool2d(_LPPool):
 
 
 @dataclass(frozen=True)
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPool, _WholeWindows):
     """The p-norm of each window of a volume, p being ``norm_type``. Reference: ``torch.nn.LPPool3d``.
 
     >>> LPPool3d(2, 3).params
@@ -269,6 +332,20 @@ class _FractionalMaxPool(Layer):
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in per_axis(self.output_ratio, self.rank, "output_ratio")):
             message = f"output_ratio is {self.output_ratio}; a ratio is between 0 and 1."
             raise ArgumentError(message)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """As many windows as are wanted; they overlap by less than a window."""
+        axes = take_apart(input_shape, self.rank)
+        not_empty((axes.channels, *axes.extents), "the axes")
+        wanted = per_axis(self.output_size if self.output_ratio is None else self.output_ratio, self.rank, "output_size")
+        return axes.giving(axes.each(self._along, per_axis(self.kernel_size, self.rank, "kernel_size"), wanted))
+
+    def _along(self, length: Count, kernel: Dim, wanted: Dim | float) -> Count:
+        left = scaled(length, wanted) if isinstance(wanted, float) else wanted
+        if isinstance(length, int) and isinstance(kernel, int) and isinstance(left, int) and left + kernel - 1 > length:
+            message = f"{left} windows of {kernel} are too large for a length of {length}."
+            raise ShapeError(message)
+        return left
 
 
 @dataclass(frozen=True)
@@ -323,6 +400,14 @@ class _MaxUnpool(Layer):
         per_axis(self.kernel_size, self.rank, "kernel_size")
         per_axis(self.stride, self.rank, "stride")
         per_axis(self.padding, self.rank, "padding")
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The length that the pooling may have had: (length - 1)*stride - 2*padding + kernel."""
+        axes = take_apart(input_shape, self.rank)
+        kernel = per_axis(self.kernel_size, self.rank, "kernel_size")
+        stride = kernel if self.stride is None else per_axis(self.stride, self.rank, "stride")
+        padding = (canonical(2 * side) for side in per_axis(self.padding, self.rank, "padding"))
+        return axes.giving(axes.each(spread, kernel, stride, tuple(padding)))
 
 
 @dataclass(frozen=True)
@@ -380,6 +465,15 @@ class _AdaptivePool(Layer):
     def conditions(self) -> None:
         """There is one extent per axis."""
         per_axis(self.output_size, self.rank, "output_size")
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The extents that are wanted; None keeps the input's."""
+        axes = take_apart(input_shape, self.rank, getattr(self, "data_format", "channels_first"))
+        not_empty(axes.extents, "the axes")
+        if isinstance(self, AdaptiveMaxPool1d | AdaptiveMaxPool2d | AdaptiveMaxPool3d):
+            not_empty((axes.channels,), "the channels")
+        wanted = per_axis(self.output_size, self.rank, "output_size")
+        return axes.giving(tuple(length if size is None else size for length, size in zip(axes.extents, wanted, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -475,8 +569,31 @@ class AdaptiveMaxPool3d(_AdaptivePool):
     data_format: DataFormat = "channels_first"
 
 
+class _GlobalPool(Layer):
+    """What pooling over everything spatial shares."""
+
+    rank: Dim
+    keepdims: bool
+    data_format: DataFormat
+
+    def conditions(self) -> None:
+        """There are one, two or three spatial axes."""
+        if isinstance(self.rank, int) and self.rank not in {1, 2, 3}:
+            message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
+            raise ArgumentError(message)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Batch and channels, and between or after them 1 for every spatial axis with ``keepdims``."""
+        if not isinstance(self.rank, int):
+            message = f"the number of spatial axes is {self.rank}; it must be known."
+            raise ShapeError(message)
+        rank = self.rank
+        axes = take_apart(input_shape, rank, self.data_format, batched=True)
+        return axes.giving((1,) * rank if self.keepdims else ())
+
+
 @dataclass(frozen=True)
-class GlobalAvgPool(Layer):
+class GlobalAvgPool(_GlobalPool):
     """The mean of each channel over everything spatial; the spatial axes go, or stay as 1 with ``keepdims``.
 
     Reference: Keras ``GlobalAveragePooling1D`` to ``GlobalAveragePooling3D``.
@@ -491,7 +608,7 @@ class GlobalAvgPool(Layer):
 
 
 @dataclass(frozen=True)
-class GlobalMaxPool(Layer):
+class GlobalMaxPool(_GlobalPool):
     """The maximum of each channel over everything spatial; the spatial axes go, or stay as 1 with ``keepdims``.
 
     Reference: Keras ``GlobalMaxPooling1D`` to ``GlobalMaxPooling3D``.

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import differ, exactly
 from paramsym.layer import Layer
-from paramsym.size import Dim, size
+from paramsym.layers.axes import Pointwise, axis_of
+from paramsym.size import Count, Dim, Shape, product, size, text
 
 
 @dataclass(frozen=True, init=False)
-class Identity(Layer):
+class Identity(Pointwise):
     """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer.
 
     Reference: ``torch.nn.Identity``.
@@ -36,6 +38,17 @@ class Flatten(Layer):
 
     start_dim: int = 1
     end_dim: int = -1
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The product of the axes from ``start_dim`` to ``end_dim`` in their place; None where one of them is not known."""
+        if not input_shape:
+            return (1,)
+        first, last = axis_of(self.start_dim, input_shape, "start_dim"), axis_of(self.end_dim, input_shape, "end_dim")
+        if first > last:
+            message = f"start_dim {self.start_dim} comes after end_dim {self.end_dim} in {text(input_shape)}."
+            raise ShapeError(message)
+        flat = input_shape[first : last + 1]
+        return (*input_shape[:first], None if None in flat else product(flat), *input_shape[last + 1 :])
 
 
 def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
@@ -71,6 +84,25 @@ class Unflatten(Layer):
             raise ArgumentError(message)
         _check_open_extents(self.unflattened_size, "unflattened_size")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The axis ``dim`` in several; their product must be its extent."""
+        position = axis_of(self.dim, input_shape)
+        several = _filled(self.unflattened_size, input_shape[position : position + 1])
+        return (*input_shape[:position], *several, *input_shape[position + 1 :])
+
+
+def _filled(extents: tuple[int | Expr, ...], taken: Shape) -> Shape:
+    """Return the extents with the open one worked out; their product must be that of what is taken."""
+    known = product(extent for extent in extents if extent != -1)
+    total: Count | None = None if None in taken else product(taken)
+    if -1 in extents:
+        rest = None if total is None else exactly(total, known, "the entries")
+        return tuple(rest if extent == -1 else extent for extent in extents)
+    if differ(total, known):
+        message = f"{text(taken)} has {total} entries, {text(extents)} has {known}."
+        raise ShapeError(message)
+    return extents
+
 
 @dataclass(frozen=True)
 class Reshape(Layer):
@@ -92,6 +124,10 @@ class Reshape(Layer):
         """One extent may be open."""
         _check_open_extents(self.target_shape, "target_shape")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The batch axis and the target; the products must be equal."""
+        return (*input_shape[:1], *_filled(self.target_shape, input_shape[1:]))
+
 
 @dataclass(frozen=True)
 class Permute(Layer):
@@ -112,6 +148,13 @@ class Permute(Layer):
             message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, the batch axis left out."
             raise ArgumentError(message)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The axes after the batch in their new order."""
+        if len(input_shape) != len(self.order) + 1:
+            message = f"wanted {len(self.order) + 1} axes, batch first; found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        return (input_shape[0], *(input_shape[position] for position in self.order))
+
 
 @dataclass(frozen=True)
 class RepeatVector(Layer):
@@ -122,3 +165,10 @@ class RepeatVector(Layer):
     """
 
     times: Dim
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """(batch, times, width)."""
+        if len(input_shape) != 2:
+            message = f"wanted 2 axes, (batch, width); found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        return (input_shape[0], self.times, input_shape[1])

@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from paramsym.errors import ArgumentError
+from paramsym.extents import View
+from paramsym.flow import Step, steps
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import Axes, DataFormat, take_apart
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.spatial import Dialect, Extents, Padding, PaddingMode, per_axis
-from paramsym.size import Dim, canonical
+from paramsym.layers.windowed import Sliding, data_format_of
+from paramsym.size import Dim, Shape, canonical, product
 
 
-class _Depthwise(Layer):
+class _Filtering(Layer):
+    """How the kernel of every channel slides over the spatial axes."""
+
+    rank: ClassVar[int]
+
+    in_channels: Dim
+    kernel_size: Extents
+    stride: Extents
+    padding: Padding
+    dilation: Extents
+    padding_mode: PaddingMode
+    dialect: Dialect
+    data_format: DataFormat | None
+
+    def conditions(self) -> None:
+        """Tuples have one entry per axis; what the framework refuses is refused here."""
+        per_axis(self.kernel_size, self.rank, "kernel_size")
+        per_axis(self.dilation, self.rank, "dilation")
+        check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
+        if self.dialect == "torch" and self.data_format == "channels_last":
+            message = "data_format is 'channels_last', which is Keras' (dialect='keras'); torch's convolutions take the channels first."
+            raise ArgumentError(message)
+
+    def views(self) -> tuple[View, ...]:
+        """The kernel with its gaps, moved on by the stride."""
+        return self._sliding.views()
+
+    def _axes(self, input_shape: Shape) -> Axes:
+        batched = None if self.dialect == "torch" else True
+        data_format = data_format_of(self.data_format, self.dialect)
+        return take_apart(input_shape, self.rank, data_format, channels=self.in_channels, batched=batched)
+
+    @property
+    def _sliding(self) -> Sliding:
+        return Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
+
+
+class _Depthwise(_Filtering):
     """The one statement behind the three classes: ``depth_multiplier`` kernels for every channel."""
 
     rank: ClassVar[int]
@@ -27,12 +68,17 @@ class _Depthwise(Layer):
     bias: bool
     padding_mode: PaddingMode
     dialect: Dialect
+    data_format: DataFormat | None
 
-    def conditions(self) -> None:
-        """Tuples have one entry per axis; what the framework refuses is refused here."""
-        per_axis(self.kernel_size, self.rank, "kernel_size")
-        per_axis(self.dilation, self.rank, "dilation")
-        check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Every channel becomes ``depth_multiplier`` channels, and the spatial axes what the kernel's places leave."""
+        axes = self._axes(input_shape)
+        return axes.giving(self._sliding.over(axes), canonical(self.in_channels * self.depth_multiplier))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per place of the kernel."""
+        places = product(self._sliding.over(self._axes(input_shape)))
+        return {tensor.name: places for tensor in self.own_tensors}
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels, then the bias."""
@@ -45,7 +91,7 @@ class _Depthwise(Layer):
             yield Tensor("bias", (outputs,), role="bias")
 
 
-class _Separable(Layer):
+class _Separable(_Filtering):
     """The one statement behind the three classes: a depthwise convolution, then one of kernel size 1 over all channels."""
 
     rank: ClassVar[int]
@@ -62,12 +108,25 @@ class _Separable(Layer):
     depthwise_bias: bool
     padding_mode: PaddingMode
     dialect: Dialect
+    data_format: DataFormat | None
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The channels become ``out_channels``, and the spatial axes what the kernel's places leave."""
+        axes = self._axes(input_shape)
+        return axes.giving(self._sliding.over(axes), self.out_channels)
+
+    def applications(self, input_shape: Shape) -> Iterable[Step]:
+        """The depthwise convolution, then the one that mixes the channels."""
+        return steps(self.own_parts, input_shape)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """In Keras every weight and bias is used once per place of the kernel; in torch the parts say it."""
+        places = product(self._sliding.over(self._axes(input_shape)))
+        return {tensor.name: places for tensor in self.own_tensors}
 
     def conditions(self) -> None:
-        """Tuples have one entry per axis; what the framework refuses is refused here."""
-        per_axis(self.kernel_size, self.rank, "kernel_size")
-        per_axis(self.dilation, self.rank, "dilation")
-        check_padding(self.padding, per_axis(self.stride, self.rank, "stride"), self.padding_mode, self.rank, self.dialect)
+        """Likewise; and Keras has one bias only."""
+        super().conditions()
         if self.dialect == "keras" and self.depthwise_bias:
             message = "depthwise_bias is True; Keras' separable convolutions have one bias, behind both steps."
             raise ArgumentError(message)
@@ -144,7 +203,9 @@ class DepthwiseConv1d(_Depthwise):
     dilation: Extents = 1
     bias: bool = True
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +238,9 @@ class DepthwiseConv2d(_Depthwise):
     dilation: Extents = 1
     bias: bool = True
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -206,7 +269,9 @@ class DepthwiseConv3d(_Depthwise):
     dilation: Extents = 1
     bias: bool = True
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -240,7 +305,9 @@ class SeparableConv1d(_Separable):
     bias: bool = True
     depthwise_bias: bool = False
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -274,7 +341,9 @@ class SeparableConv2d(_Separable):
     bias: bool = True
     depthwise_bias: bool = False
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -306,4 +375,6 @@ class SeparableConv3d(_Separable):
     bias: bool = True
     depthwise_bias: bool = False
     padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    data_format: DataFormat | None = None

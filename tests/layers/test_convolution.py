@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from frameworks import assert_same_as_torch, imported
+from frameworks import assert_same_as_torch, assert_same_signature, imported
 from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
@@ -53,15 +53,8 @@ def test_torch(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", FORWARD + BACKWARD)
 def test_torchs_signature(name: str) -> None:
-    """Same arguments in the same order with the same defaults; the dialect comes last."""
-    from dataclasses import fields
-    from inspect import Parameter, signature
-
-    nn = imported("torch").nn
-    theirs = [(p.name, p.default) for p in signature(getattr(nn, name)).parameters.values() if p.name not in {"device", "dtype"}]
-    ours = [(p.name, p.default) for p in signature(getattr(ps, name)).parameters.values()]
-    assert ours[:-1] == [(argument, Parameter.empty if default is Parameter.empty else default) for argument, default in theirs]
-    assert fields(getattr(ps, name))[-1].name == "dialect"
+    """Same arguments in the same order with the same defaults; dialect and data format are ours."""
+    assert_same_signature(getattr(ps, name), getattr(imported("torch").nn, name))
 
 
 @pytest.mark.parametrize("name", FORWARD + BACKWARD)
