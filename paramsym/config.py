@@ -20,7 +20,7 @@ from paramsym.symbols import N
 if TYPE_CHECKING:
     from paramsym.layer import Layer
 
-_LARGEST_FILE = 16 * 2**20
+LARGEST_FILE = 16 * 2**20
 """The largest known configuration, with 21,843 labels, is a tenth of this."""
 
 
@@ -42,8 +42,8 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     >>> model.count, model.formula
     (335141888, 2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H)
     """
-    config = _mapping(source)
-    reader = _family(config, architecture)
+    config = read_config(source)
+    reader = reader_of(config, architecture)
     _check_keys(config, reader, strict=strict)
     built = _architecture(config, architecture, reader)
     sizes: Sizes = {}
@@ -106,7 +106,15 @@ def _label_number(key: object) -> int:
 # Which family, which class, which keys ----------------------------------------------------------------------------------------
 
 
-def _family(config: Mapping[str, Any], architecture: str | None) -> Family:
+def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Family:
+    """Return how this configuration is read, going by its ``model_type``, else by the reference's class.
+
+    Raises:
+        ConfigError: neither says which family it is.
+
+    >>> reader_of({"architectures": ["BertModel"]}).model_type
+    'bert'
+    """
     known = model_types()
     found = config.get("model_type")
     if found is None:
@@ -170,8 +178,15 @@ def _quoted(text: str) -> str:
 # Reading what a stranger wrote ------------------------------------------------------------------------------------------------
 
 
-def _mapping(source: object) -> Mapping[str, Any]:
-    """Return the configuration as a mapping with string keys."""
+def read_config(source: object) -> Mapping[str, Any]:
+    """Return a configuration as a mapping with string keys, from a mapping, a path, or the path of a directory.
+
+    Raises:
+        ConfigError: a file that is not there, cannot be read, or holds no JSON object; a key that is no string.
+
+    >>> read_config({"model_type": "bert"})
+    {'model_type': 'bert'}
+    """
     if isinstance(source, Mapping):
         for key in source:
             if not isinstance(key, str):
@@ -189,16 +204,13 @@ def _read(source: str | os.PathLike[str]) -> Mapping[str, Any]:
     try:
         path = _found(Path(source))
         with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
+            content = file.read(LARGEST_FILE + 1)
     except ConfigError:
         raise
     except (OSError, ValueError, TypeError) as error:
         message = f"{name} cannot be read: {type(error).__name__}."
         raise ConfigError(message) from None
-    if len(content) > _LARGEST_FILE:
-        message = f"{name} has more than {_LARGEST_FILE // 2**20} MiB, which is no configuration."
-        raise ConfigError(message)
-    return _parse(content, name)
+    return parse_config(content, name)
 
 
 def _found(path: Path) -> Path:
@@ -211,7 +223,18 @@ def _found(path: Path) -> Path:
     return file
 
 
-def _parse(content: bytes, name: str) -> Mapping[str, Any]:
+def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
+    """Return the JSON object that bytes from ``name`` hold.
+
+    Raises:
+        ConfigError: too many bytes, bytes that are no UTF-8 or no JSON, a value that is no object, a key that stands twice.
+
+    >>> parse_config(b'{"model_type": "bert"}', "standard input")
+    {'model_type': 'bert'}
+    """
+    if len(content) > LARGEST_FILE:
+        message = f"{name} has more than {LARGEST_FILE // 2**20} MiB, which is no configuration."
+        raise ConfigError(message)
     try:
         config = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
     except UnicodeDecodeError as error:
