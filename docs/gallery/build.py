@@ -102,16 +102,22 @@ def plain(value: Any) -> Any:
 
 def answer(question: str, item: dict[str, Any]) -> str:
     """Fill the braces of an answer."""
-    return str(eval(f'f"""{question}"""', _names(item)))  # noqa: S307 - likewise
+    return _escaped(str(eval(f'f"""{question}"""', _names(item))))  # noqa: S307 - likewise
+
+
+def _escaped(words: str) -> str:
+    """Keep asterisks from becoming emphasis."""
+    return words.replace("*", r"\*")
 
 
 def entry(item: dict[str, Any]) -> list[str]:
     """Return the Markdown of one claim."""
     name = item["id"]
-    lines = [f"### {name}: {item['claim']}", ""]
+    lines = [f"### {name}: {_escaped(item['claim'])}", ""]
     if name in QUESTIONS:
         return [*lines, answer(QUESTIONS[name][1], item), ""]
-    lines.append(f"**{_VERDICTS[item['verdict']]}**, about: {item['architecture']}")
+    about = f", about: {_escaped(item['architecture'])}" if item["architecture"] else ""
+    lines.append(f"**{_VERDICTS[item['verdict']]}**{about}")
     lines.append("")
     if name in OUTSIDE:
         reason, call = OUTSIDE[name]
@@ -119,7 +125,9 @@ def entry(item: dict[str, Any]) -> list[str]:
     elif name in COUNTS:
         lines.extend(_counted(item))
     else:
-        lines.append(f"`{VALUES[name]}` gives {shown(evaluate(VALUES[name], item))}.")
+        value = evaluate(VALUES[name], item)
+        claimed = f"; claimed was {shown(item['claim_value'])}" if item["verdict"] == "wrong" else ""
+        lines.append(f"`{VALUES[name]}` gives {shown(value)}{claimed}.")
     return [*lines, ""]
 
 
@@ -129,8 +137,13 @@ def _counted(item: dict[str, Any]) -> list[str]:
     lines = [f"`{COUNTS[item['id']]}` holds `{text(layer.formula)}` parameters: **{layer.count:,}**" + (f" at {sizes}." if sizes else ".")]
     if item["claim_value"] is not None and item["claim_value"] != layer.count:
         found = ps.reconcile(layer, claim_of(item))
-        lines.extend(["", *(f"- `{line.partition(': ')[0]}`: {line.partition(': ')[2]}" for line in str(found).splitlines()[:3])])
+        lines.extend(["", *(_shown_answer(found[i]) for i in range(min(3, len(found))))])
     return lines
+
+
+def _shown_answer(found: ps.Answer) -> str:
+    words = _escaped(found.words)
+    return f"- {words}" if found.term == 0 else f"- `{str(found).partition(': ')[0]}`: {words}"
 
 
 def shown(value: Any) -> str:

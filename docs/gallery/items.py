@@ -237,7 +237,7 @@ QUESTIONS: dict[str, tuple[str, str]] = {
     "Q-05": (
         "ps.MultiHeadAttention(H, A).count - ps.Dense((A, per(H, A)), H).count - 3*ps.Dense(H, per(H, A)).count",
         (
-            f"No: every head has its own slice of each matrix, {{{_QKV}.params}} in all, {{{_QKV}.count:,}} per layer of BERT base."
+            f"No: every head has its own slice of each matrix, {{{_QKV}.count:,}} parameters per layer of BERT base, whatever their number."
             f" Shared by all heads they would be {{{_ONE_HEAD}.count:,}}; with keys and values alone shared (multi-query attention),"
             " {ps.Block(query=ps.Dense(H, H), key=ps.Dense(H, per(H, A)), value=ps.Dense(H, per(H, A))).count:,}."
         ),
@@ -268,14 +268,14 @@ QUESTIONS: dict[str, tuple[str, str]] = {
         "1 - ps.Dense(768, stored).count / ps.Dense(768, F).count",
         (
             f"No: what is stored stays, or grows ({{{_FFF}.count:,}} for a tree of depth 11, {{ps.FeedForward(768, F).count:,}} for the dense"
-            f" network). What a token touches of it shrinks, to {{{_FFF}.active}}: stored is not used."
+            f" network). What a token touches of it shrinks, to {{int({_FFF}.active):,}}: stored is not used."
         ),
     ),
     "Q-10": (
         "ps.LayerNorm(H).count + ps.Repeat(ps.Parameter(9*H + F), L).count + ps.Dense(H, H).count",
         (
             "The norm after the embeddings {ps.LayerNorm(H).count:,}, the biases and norms of the blocks {L*(9*H + F):,}, and the pooler"
-            " {ps.Dense(H, H).count:,}: most of it is a matrix, and not *others*."
+            " {ps.Dense(H, H).count:,}: most of it is a matrix, and not others."
         ),
     ),
     "Q-11": (

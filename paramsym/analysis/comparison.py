@@ -41,9 +41,7 @@ def _same_sizes(layer: Layer, claim: Layer) -> bool:
     """Whether the two formulas can be subtracted: no letter stands for two numbers."""
     one, other = layer.origin[1], claim.origin[1]
     names = {symbol.name: symbol for symbol in one}
-    return set(one) | (layer.symbols) >= set(other) and all(
-        symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items()
-    )
+    return all(symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items())
 
 
 def _by_name(one: Layer, other: Layer) -> Iterator[Edit]:

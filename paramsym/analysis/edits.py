@@ -12,7 +12,7 @@ from fractions import Fraction
 from sympy import Expr, Symbol
 
 from paramsym.analysis.conventions import conventions
-from paramsym.analysis.subject import Subject, heads, widths
+from paramsym.analysis.subject import Subject, heads, segment, widths
 from paramsym.analysis.wording import Names, each_of, listed, plain
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
@@ -80,6 +80,7 @@ class Structure:
             yield from self._of(group)
         yield from self._ties_undone()
         yield from self._ties_done()
+        yield from self._biases_added()
         yield from self._buffers()
         yield from self._conventions()
 
@@ -283,11 +284,34 @@ class Structure:
             if some and (some is saved or len(some) != len(saved)):
                 total = Polynomial.total(line.polynomial() for line in some)
                 yield self._fixed(total, tuple(line.name for line in some), f"{word} counted as well", 0.9)
-        for role in dict.fromkeys(line.path[-1] for line in buffers):
+        statistics = [line for line in buffers if line.shape]
+        if statistics and len(statistics) < len(buffers):
+            total = Polynomial.total(line.polynomial() for line in statistics)
+            yield self._fixed(total, tuple(line.name for line in statistics), "the running statistics counted as well", 0.9)
+        for role in dict.fromkeys(buffer.path[-1] for buffer in buffers):
             some = [line for line in buffers if line.path[-1] == role]
             if len(some) < len(buffers):
                 total = Polynomial.total(line.polynomial() for line in some)
                 yield self._fixed(total, tuple(line.name for line in some), f"the buffers {role} counted as well", 1.1)
+
+    def _biases_added(self) -> Iterator[Edit]:
+        """Biases for matrices that have none: Keras' convolutions before a norm, a head with a bias of V."""
+        biased = {path[:-1] for path, line in zip(self.paths, self.lines, strict=True) if line.role == "bias"}
+        bare = [i for i in range(len(self.lines)) if self._could_have_bias(i) and self.paths[i][:-1] not in biased]
+        amounts = {i: self._bias_of(self.lines[i]) for i in bare}
+        if len(bare) > 1:
+            total = Polynomial.total(amounts.values())
+            yield self._fixed(total, tuple(self.full[i] for i in bare), "a bias counted for every matrix that has none", 1.0)
+        for i, amount in amounts.items():
+            yield self._fixed(amount, (self.full[i],), f"a bias counted for {self.names.tensor(self.lines[i])}, which has none", 1.35)
+
+    def _could_have_bias(self, i: int) -> bool:
+        line = self.lines[i]
+        return line.role == "weight" and len(line.shape) > 1 and not line.spans and self.paths[i][-1] in {"weight", "kernel"}
+
+    def _bias_of(self, line: Line) -> Polynomial:
+        outputs = segment(line.shape[-1 if line.path[-1] == "kernel" else 0], line.label)
+        return Polynomial.product((*outputs, *line.stored))
 
     def _conventions(self) -> Iterator[Edit]:
         for item in conventions(self.subject.root):

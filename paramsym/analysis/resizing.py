@@ -62,6 +62,8 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
     used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
     numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
     for symbol in used:
+        if _only_divides(subject.formula, symbol):
+            continue  # G*H/A with another A is G*H/A with another G, which says it more simply
         for other, value in numbers.items():
             near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
             if other != symbol and value != numbers[symbol] and near:
@@ -73,6 +75,10 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
                 if width not in {symbol, _HEADS} and rest == 0 and quotient != numbers[symbol]:
                     term = Polynomial.of(substitute(formula, {symbol: width / _HEADS})) - subject.formula
                     yield _moved(subject, term, {symbol: quotient}, f"{width}/{_HEADS} in place of {symbol}", 1.5)
+
+
+def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
+    return all(exponent < 0 for monomial in formula.terms for generator, exponent in monomial if generator == symbol)
 
 
 def _same_kind(one: Symbol, other: Symbol) -> bool:

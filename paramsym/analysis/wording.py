@@ -99,6 +99,8 @@ def written(term: Expr) -> str:
     below = _factors(denominator)[1]
     if not above and not below:
         return sign or "0" if term == 0 else f"{sign}1"
+    if len(above) == 1 and above[0].startswith("(") and not sign and not below:
+        return above[0][1:-1]
     body = "*".join(above) or "1"
     return sign + body + (f"/{below[0]}" if len(below) == 1 else f"/({'*'.join(below)})" if below else "")
 

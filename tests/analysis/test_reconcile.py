@@ -387,3 +387,19 @@ def test_terms_hold_for_every_answer() -> None:
         for answer in ps.reconcile(sized, claim):
             assert isinstance(answer.difference, int)
             assert answer.term.subs(sized.sizes) == Integer(answer.difference)
+
+
+def test_what_keras_adds_to_a_residual_network() -> None:
+    """ResNet-50 has 25,557,032 parameters; with running statistics 25,610,152; in Keras, whose convolutions have biases, 25,636,712."""
+    resnet = ps.models.ResNet().at("resnet50")
+    assert "running statistics" in str(ps.reconcile(resnet, 25_610_152))
+    keras = ps.reconcile(resnet, 25_636_712)
+    assert "the running statistics counted as well, and a bias counted for every matrix that has none" in str(keras)
+
+
+def test_two_matrix_feed_forward() -> None:
+    """Llama 7B as 5,033,164,800: without embeddings, and with two matrices where there are three (TransformerLens issue 448)."""
+    sizes = {"V": 32000, "H": 4096, "F": 11008, "L": 32, "A": 32, "G": 32}
+    answers = ps.reconcile(grouped(), 5_033_164_800, at=sizes)
+    assert expand(answers[0].term + 2 * H * V + F * H * L + 2 * H * L + H) == 0
+    assert len(answers[0].readings[0].edits) == 2

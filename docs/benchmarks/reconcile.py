@@ -1,0 +1,62 @@
+"""How long an answer takes, and how often a random wrong claim gets one.
+
+Run it anywhere: ``python docs/benchmarks/reconcile.py``. Claims are drawn within 5 % of the count, every second one a multiple of the width
+H. An answer to such a claim is a false one: nobody made that mistake. The recorded disputed claims are timed first, each on a fresh model.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+
+import paramsym as ps
+from paramsym import A, H
+
+CLAIMS = 200
+DISPUTED = (
+    (ps.models.Bert, "bert-base-uncased", 109_786_368),
+    (ps.models.Bert, "bert-large-uncased", 335_043_584),
+    (ps.models.Gpt2, "gpt2", 123_653_376),
+    (ps.models.EncoderDecoder, "one-layer", 15_676_928),
+)
+
+
+def false_answers(layer: ps.Layer) -> tuple[int, float, float]:
+    """Return how many random claims are answered, and the median and the longest time of one answer in milliseconds."""
+    chosen = random.Random(2024)  # noqa: S311 - a sample, not a secret
+    count, width = layer.count, int(layer.sizes[H])
+    answered, times = 0, []
+    for number in range(CLAIMS):
+        claim = chosen.randint(int(count * 0.95), int(count * 1.05))
+        claim = claim // width * width if number % 2 else claim
+        started = time.perf_counter()
+        found = ps.reconcile(layer, claim)
+        times.append(1000 * (time.perf_counter() - started))
+        answered += bool(found) and claim != count
+    return answered, sorted(times)[len(times) // 2], max(times)
+
+
+def main() -> None:
+    """Print both tables."""
+    out = sys.stdout.write
+    out("first answer, model built and searched\n")
+    for build, name, claim in DISPUTED:
+        started = time.perf_counter()
+        found = ps.reconcile(build(), claim, at=name)
+        out(f"  {name:20} {claim:>13,}  {1000 * (time.perf_counter() - started):7.0f} ms  {str(found).splitlines()[0][:70]}\n")
+    out(f"random wrong claims, {CLAIMS} each\n")
+    layers = {
+        **{name: ps.models.Bert().at(name) for name in ("bert-base-uncased", "bert-large-uncased")},
+        "gpt2": ps.models.Gpt2().at("gpt2"),
+        "an encoder layer": ps.TransformerEncoderLayer(H, A, ps.F).at(H=768, A=12, F=3072),
+        "an attention layer": ps.MultiHeadAttention(H, A).at(H=768, A=12),
+        "one-layer": ps.models.EncoderDecoder().at("one-layer"),
+    }
+    for name, layer in layers.items():
+        answered, median, longest = false_answers(layer)
+        out(f"  {name:20} {answered:3} answered ({100 * answered / CLAIMS:.1f} %), median {median:.1f} ms, longest {longest:.0f} ms\n")
+
+
+if __name__ == "__main__":
+    main()
