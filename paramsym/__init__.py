@@ -10,6 +10,16 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # what typing has, without importing it
 if TYPE_CHECKING:
+    from paramsym import (
+        analysis as analysis,
+        errors as errors,
+        keras as keras,
+        layers as layers,
+        models as models,
+        render as render,
+        testing as testing,
+        verify as verify,
+    )
     from paramsym.analysis.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
     from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
@@ -205,6 +215,8 @@ if TYPE_CHECKING:
     )
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
     from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
+    from paramsym.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
+    from paramsym.measure.shapes import output_shape as output_shape
     from paramsym.size import (
         Count as Count,
         Dim as Dim,
@@ -238,6 +250,7 @@ if TYPE_CHECKING:
         W as W,
         dims as dims,
     )
+    from paramsym.typeset import latex_document as latex_document
     from paramsym.verify.match import Match as Match, match as match
 
     Linear = Dense
@@ -249,6 +262,8 @@ _HOMES = {
     "paramsym.symbols": "A B C D E F G H K L N P R S T V W LETTERS Letter dims",
     "paramsym.size": "Count Dim Width at_most canonical cat divides per stack",
     "paramsym.ledger": "Ledger Line Numbers",
+    "paramsym.letters": "LETTER_SETS LetterSet",
+    "paramsym.typeset": "latex_document",
     "paramsym.layer": "Layer Part Tensor",
     "paramsym.compose": "Block Repeat Residual Runs Sequential Shared Tied",
     "paramsym.layers.dense": "Bilinear Dense EinsumDense TransposedDense",
@@ -300,6 +315,7 @@ _HOMES = {
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",
     "paramsym.verify.match": "Match match",
+    "paramsym.measure.shapes": "output_shape",
     "paramsym.config": "from_config",
 }
 _ALIASES = {"Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}

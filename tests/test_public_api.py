@@ -14,7 +14,7 @@ import paramsym as ps
 import paramsym.errors
 
 SOURCE = Path(ps.__file__).read_text(encoding="utf-8")
-PLAIN = {"LETTERS", "Count", "Dim", "Width", "Axis", "Factor", "Shape"} | {letter.name for letter in ps.LETTERS}
+PLAIN = {"LETTERS", "LETTER_SETS", "Count", "Dim", "Width", "Axis", "Factor", "Shape"} | {letter.name for letter in ps.LETTERS}
 """Letters and annotations: values that carry no docstring of their own."""
 
 
@@ -64,6 +64,7 @@ def test_type_checkers_see_the_same_names() -> None:
     aliases = {"Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
     wanted = {name: f"{module} {name}" for name, module in homes().items()}
     wanted |= {alias: f"{homes()[name]} {name}" for alias, name in aliases.items()}
+    wanted |= {room: f"paramsym {room}" for room in set(dir(ps)) - set(wanted) - {"__version__"}}
     found = typed()
     missing = {name: home for name, home in wanted.items() if found.get(name) != home}
     lines = "\n".join(f"    from {home.replace(' ', ' import ')} as {name}" for name, home in missing.items())
