@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.polynomial import Polynomial
 from paramsym.size import Axis, Count, Dim, Factor, canonical, cat, extent, substitute, symbols_in, text
+
+if TYPE_CHECKING:
+    from paramsym.render.table import Table
 
 Kind: TypeAlias = Literal["stored", "used"]
 
@@ -198,6 +201,19 @@ class Ledger:
     def polynomial(self, kind: Kind = "stored") -> Polynomial:
         """Return the sum of all lines."""
         return Polynomial.total(line.polynomial(kind) for line in self.lines)
+
+    def table(self, letters: Any = None) -> Table:
+        """Return the lines as a table: name, factors, copies and what they add."""
+        from paramsym.tabulate import tabulate_lines
+
+        return tabulate_lines(self, letters)
+
+    def to_latex(self, letters: Any = None) -> str:
+        """Return the table as LaTeX; ``table().to_latex(long=True)`` breaks across pages."""
+        return self.table(letters).to_latex()
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
 
     @cached_property
     def stored(self) -> Expr:

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Integer
 
 from paramsym.ledger import Numbers
+from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.table import Cell, Letters, Table
-from paramsym.symbols import LETTERS
+from paramsym.size import symbols_in
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
-    from paramsym.ledger import Line
+    from paramsym.ledger import Ledger, Line
 
-PAPER = Letters(tuple((letter.name, letter.latex or letter.name) for letter in LETTERS))
+PAPER = lettering()
 """The shared letters, as their papers write them."""
 
 
@@ -25,18 +26,20 @@ def formula_latex(value: Expr | int) -> str:
     return latex.expression(value, PAPER)
 
 
-def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False) -> Table:
+def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
     """Return the table of a layer: tensor by tensor, or the parts to a depth.
 
     Rows of numbered copies stand once, under their template name, with the number of copies beside them. An alias is a row that adds
-    nothing and says whose tensor it is.
+    nothing and says whose tensor it is. ``letters`` says how formulas are typeset.
     """
     lines = [line for line in layer.lines if 0 not in line.stored and (buffers or not line.buffer)]
     total = layer.params
-    caption = f"{type(layer).__name__}: {_amount(total)} parameters"
+    name = type(layer).__name__
+    caption = f"{name}: {_amount(total)} parameters"
+    form = (caption, lettering(letters, layer.symbols), (f"{name}:", _cell(total), "parameters"))
     if depth is None:
         rows = tuple(_tensor_row(line) for line in lines)
-        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, _cell(total), None), caption)
+        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, _cell(total), None), *form)
     sums: dict[str, list[Polynomial]] = {}
     for line in lines:
         sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
@@ -45,13 +48,28 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False) -
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
     if isinstance(total, Integer):
         rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
-        return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), caption, PAPER)
-    return Table(
-        ("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), caption, PAPER
-    )
+        return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), *form)
+    return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), *form)
 
 
-def _lean(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], footer: tuple[Cell, ...], caption: str) -> Table:
+def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
+    """Return the table of a ledger: every line with the sizes it multiplies, the copies, and what it adds."""
+    rows = tuple(_tensor_row(line) for line in ledger)
+    columns = ("line", "shape", "copies", "amount", "note")
+    symbols = {symbol for line in ledger for symbol in symbols_in((line.factors, line.stored, line.shape))}
+    total = _cell(ledger.stored)
+    heading = ("Ledger of", len(ledger), "lines")
+    return _lean(columns, rows, ("total", None, None, total, None), f"Ledger of {len(ledger)} lines", lettering(letters, symbols), heading)
+
+
+def _lean(
+    columns: tuple[str, ...],
+    rows: tuple[tuple[Cell, ...], ...],
+    footer: tuple[Cell, ...],
+    caption: str,
+    letters: Letters,
+    heading: tuple[Cell, ...],
+) -> Table:
     """Make a table without the columns in which nothing stands."""
     kept = [i for i in range(len(columns)) if i == 0 or footer[i] is not None or any(row[i] not in {None, ""} for row in rows)]
     return Table(
@@ -59,7 +77,8 @@ def _lean(columns: tuple[str, ...], rows: tuple[tuple[Cell, ...], ...], footer: 
         tuple(tuple(row[i] for i in kept) for row in rows),
         tuple(footer[i] for i in kept),
         caption,
-        PAPER,
+        letters,
+        heading,
     )
 
 

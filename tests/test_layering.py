@@ -42,6 +42,7 @@ DELEGATES = {
     ("layer", "compose"),
     ("layer", "tabulate"),
     ("layer", "typeset"),
+    ("ledger", "tabulate"),
     ("layer", "measure"),
 }
 """Shorthands of the contract that a method looks up when it is called: (from, to)."""

@@ -89,12 +89,19 @@ class Sum:
 
     def to_latex(self, letters: Letters) -> str:
         """Write the terms with their signs."""
-        written = ""
+        return latex.joined(self.latex_terms(letters))
+
+    def latex_terms(self, letters: Letters, limit: int | None = None) -> list[tuple[int, str]]:
+        """Return the terms with their signs apart; a sum in brackets that is wider than ``limit`` is opened, so that it can be broken."""
+        found: list[tuple[int, str]] = []
         for times, term in self.signed:
-            sign = ("- " if times < 0 else "+ ") if written else ("-" if times < 0 else "")
             body = term.to_latex(letters) if abs(times) == 1 else rf"{latex.integer(abs(times))} \cdot {term.to_latex(letters)}"
-            written += (" " if written else "") + sign + body
-        return written or "0"
+            lone = term.factors[0] if len(term.factors) == 1 and not term.spans and times == 1 else None
+            if limit is not None and isinstance(lone, Expr) and latex.width(body) > limit:
+                found += latex.terms(lone.doit(), letters)
+            else:
+                found.append((-1 if times < 0 else 1, body))
+        return found
 
 
 @dataclass(frozen=True)
@@ -113,7 +120,7 @@ class Step:
 
     def latex_words(self, letters: Letters) -> str:
         """Return the sentence as LaTeX, its formulas in math."""
-        pieces = (latex.escape(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in self.said)
+        pieces = (latex.words(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in self.said)
         return "".join(pieces)
 
     @property
@@ -128,6 +135,15 @@ class Step:
     def to_latex(self, letters: Letters) -> str:
         """Write the equation as one line of an ``align``."""
         return rf"{self.left.to_latex(letters)} &= {latex.expression(self.right, letters)}"
+
+    def latex_lines(self, letters: Letters, limit: int) -> list[str]:
+        """Write the equation on as many lines, flush left, as its width asks for."""
+        line = self.to_latex(letters).replace("&=", "=")
+        if latex.width(line) <= limit:
+            return [f"&{line}"]
+        left = latex.rows(self.left.latex_terms(letters, limit // 2), limit)
+        right = latex.rows(latex.terms(self.right, letters), limit)
+        return [*(rf"&{row}" for row in left), rf"&\quad = {right[0]}", *(rf"&\qquad {row}" for row in right[1:])]
 
 
 def _range(span: Numbers) -> str:

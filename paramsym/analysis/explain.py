@@ -6,6 +6,8 @@ import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
+from typing import Literal
 
 from sympy import Expr, Integer, Symbol, diff
 
@@ -13,7 +15,9 @@ from paramsym.analysis.derivation import Product, Said, Step, Sum, shown
 from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer
 from paramsym.ledger import Line
+from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
+from paramsym.render import latex
 from paramsym.render.table import Letters
 from paramsym.size import Count, Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
@@ -21,6 +25,7 @@ from paramsym.tabulate import PAPER
 
 _SLICED = frozenset("AG")
 _ONE_OF = {"L": "layer", "E": "expert"}
+_WIDE = 76  # characters on a line of an align before an equation is broken
 _NAMED = 4  # tensors of one kind that a sentence names before it counts the rest
 
 
@@ -107,13 +112,27 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join([self.verdict, *(f"{number}. {step}" for number, step in enumerate(self.steps, 1))])
 
-    def to_latex(self) -> str:
-        r"""Return the derivation as a LaTeX ``align*``; needs ``amsmath``."""
-        rows = [rf"\intertext{{{step.latex_words(self.letters)}}}" + "\n" + step.to_latex(self.letters) for step in self.steps]
+    def to_latex(self, letters: Lettering = None, *, words: Literal["intertext", "text", "none"] = "intertext") -> str:
+        r"""Return the derivation as a LaTeX ``align*``; needs ``amsmath``.
+
+        ``letters`` is the name of a paper's set or a mapping. ``words="text"`` writes the sentences with ``\text``, which MathJax and KaTeX
+        know too; ``"none"`` leaves them out.
+        """
+        chosen = self.letters if letters is None else lettering(letters, self.params.free_symbols | {self.symbol})
+        rows: list[str] = []
+        fits = all(latex.width(step.to_latex(chosen)) <= _WIDE for step in self.steps)  # else all of it stands flush left
+        for step in self.steps:
+            equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, _WIDE))
+            if words == "intertext":
+                equation = rf"\intertext{{{step.latex_words(chosen)}}}" + "\n" + equation
+            elif words == "text":
+                said = wrap(step.words, _WIDE, break_long_words=False, break_on_hyphens=False)
+                equation = " \\\\\n".join([*(rf"&\text{{{latex.words(line)}}}" for line in said), equation])
+            rows.append(equation)
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"
 
     def _repr_latex_(self) -> str:
-        return self.to_latex()
+        return self.to_latex(words="text")
 
     def to_html(self) -> str:
         """Return the derivation as HTML: the verdict, then the steps as a numbered list, their formulas for MathJax."""
@@ -226,7 +245,7 @@ def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: 
 
 def _sentence(group: Group, symbol: Symbol) -> tuple[Said, ...]:
     many = len(group.lines)
-    head = f"{many} tensors ({group.names}): " if many > 1 else f"{group.names}: "
+    head = f"{many} tensor{'s' if many > 1 else ''} ({group.names}): "
     return (head, *_how(group, symbol), ".")
 
 

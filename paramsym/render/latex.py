@@ -1,15 +1,18 @@
-"""LaTeX: expressions in the order a paper would use, and booktabs tables."""
+"""LaTeX: expressions in the order a paper would use, broken where a line is full, and booktabs tables."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, cast
 
 import sympy
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 if TYPE_CHECKING:
-    from paramsym.render.table import Cell, Letters, Table
+    from collections.abc import Iterable
+
+    from paramsym.render.table import Cell, Letters
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -22,22 +25,61 @@ def escape(words: str) -> str:
     return "".join(_SPECIAL.get(character, character) for character in words)
 
 
-def expression(value: Expr | int, letters: Letters) -> str:
+def expression(value: Expr | int, letters: Letters, times: str = " ") -> str:
     r"""Return an expanded expression as LaTeX: highest degree first, numbers before letters, ``12 L H^{2}``.
 
-    Names such as ``d_model`` become ``d_{\text{model}}``.
+    Names such as ``d_model`` become ``d_{\text{model}}``. ``times`` stands between factors.
     """
+    return joined(terms(value, letters, times))
+
+
+def ordered(value: Expr | int, letters: Letters) -> list[Expr]:
+    """Return the terms in the order in which a paper writes them."""
     value = Integer(value) if isinstance(value, int) else value
     order = {name: position for position, (name, _) in enumerate(letters.latex)}
-    terms = sorted(Add.make_args(value), key=lambda term: _term_key(term, order))
-    if terms and _sign(terms[0]) < 0:
-        terms.sort(key=lambda term: _sign(term) < 0)
+    found = sorted(Add.make_args(value), key=lambda term: _term_key(term, order))
+    if found and _sign(found[0]) < 0:
+        found.sort(key=lambda term: _sign(term) < 0)
+    return found
+
+
+def terms(value: Expr | int, letters: Letters, times: str = " ") -> list[tuple[int, str]]:
+    """Return the terms in order, each as a sign and what stands after it."""
+    order = {name: position for position, (name, _) in enumerate(letters.latex)}
+    return [(_sign(term), _term(term if _sign(term) > 0 else -term, letters, order, times)) for term in ordered(value, letters)]
+
+
+def joined(signed: Iterable[tuple[int, str]]) -> str:
+    """Write signed terms one after another."""
     written = ""
-    for term in terms:
-        body = _term(term if _sign(term) > 0 else -term, letters, order)
-        joint = (" - " if written else "-") if _sign(term) < 0 else (" + " if written else "")
-        written += joint + body
-    return written
+    for sign, body in signed:
+        written += ((" - " if written else "-") if sign < 0 else (" + " if written else "")) + body
+    return written or "0"
+
+
+def rows(signed: Iterable[tuple[int, str]], limit: int) -> list[str]:
+    """Write signed terms on as many lines as it takes so that none is much wider than ``limit`` characters."""
+    lines: list[list[tuple[int, str]]] = [[]]
+    used = 0
+    for sign, body in signed:
+        wide = width(body) + 3
+        if lines[-1] and used + wide > limit:
+            lines.append([])
+            used = 0
+        lines[-1].append((sign, body))
+        used += wide
+    first, *others = (joined(line) for line in lines)
+    return [first, *(line if line.startswith("-") else f"+ {line}" for line in others)]
+
+
+def width(written: str) -> int:
+    """Estimate how many characters wide LaTeX comes out: commands do not count, a fraction is as wide as its wider half."""
+    written = re.sub(r"\\(?:text|mathit|mathcal|underbrace)|\\(?:left|right|allowbreak|displaystyle)(?![a-z])", "", written)
+    halves = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
+    while match := halves.search(written):
+        written = written[: match.start()] + max(match.group(1), match.group(2), key=len) + written[match.end() :]
+    spaced = len(re.findall(r" [+=-] |\\cdot|&=", written))
+    return 2 * spaced + len(re.sub(r"[{}^_$& ]", "", re.sub(r"\\[a-zA-Z]+", "x", written)))
 
 
 def symbol(name: str, letters: Letters) -> str:
@@ -45,6 +87,9 @@ def symbol(name: str, letters: Letters) -> str:
     known = dict(letters.latex).get(name)
     if known is not None:
         return known
+    greek = unicodedata.name(name, "").split(" LETTER ") if len(name) == 1 else []
+    if len(greek) == 2 and greek[0].startswith("GREEK"):
+        return rf"\{greek[1].lower() if 'SMALL' in greek[0] else greek[1].capitalize()}"
     stem, _, index = name.partition("_")
     if not index:
         return name if len(name) == 1 else rf"\mathit{{{escape(name)}}}"
@@ -57,19 +102,9 @@ def integer(value: int) -> str:
     return f"{value:,}".replace(",", "{,}")
 
 
-def table(source: Table) -> str:
-    r"""Return a ``tabular`` with booktabs rules; needs ``\usepackage{booktabs,amsmath}``."""
-    numeric = [all(not isinstance(row[i], str) for row in source.rows) for i in range(len(source.columns))]
-    lines = [
-        rf"\begin{{tabular}}{{{''.join('r' if number else 'l' for number in numeric)}}}",
-        r"\toprule",
-        " & ".join(map(escape, source.columns)) + r" \\",
-        r"\midrule",
-        *(" & ".join(cell(value, source.letters) for value in row) + r" \\" for row in source.rows),
-    ]
-    if source.footer:
-        lines += [r"\midrule", " & ".join(cell(value, source.letters) for value in source.footer) + r" \\"]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+def words(source: str) -> str:
+    r"""Return words escaped, with places where a long dotted name may break."""
+    return re.sub(r"(?<=[.\0])(?=[\w\\])", r"\\allowbreak{}", escape(source).replace(r"\_", "\0")).replace("\0", r"\_")
 
 
 def cell(value: Cell, letters: Letters) -> str:
@@ -77,7 +112,7 @@ def cell(value: Cell, letters: Letters) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return re.sub(r"(?<=[.\0])(?=\w)", r"\\allowbreak{}", escape(value).replace(r"\_", "\0")).replace("\0", r"\_")
+        return words(value)
     if isinstance(value, tuple):
         inside = ", ".join(expression(size, letters) for size in value)
         return rf"$({inside}{',' if len(value) == 1 else ''})$"
@@ -111,7 +146,7 @@ def _place(base: Expr, order: dict[str, int]) -> tuple[int, str]:
     return (order.get(name, len(order)), name)
 
 
-def _term(term: Expr, letters: Letters, order: dict[str, int]) -> str:
+def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ") -> str:
     coefficient, rest = term.as_coeff_Mul()
     above: list[str] = []
     below: list[str] = []
@@ -125,7 +160,7 @@ def _term(term: Expr, letters: Letters, order: dict[str, int]) -> str:
         above.insert(0, integer(int(numerator)))
     if denominator != 1:
         below.insert(0, integer(int(denominator)))
-    return rf"\frac{{{' '.join(above)}}}{{{' '.join(below)}}}" if below else " ".join(above)
+    return rf"\frac{{{times.join(above)}}}{{{times.join(below)}}}" if below else times.join(above)
 
 
 def _power(base: Expr, exponent: Expr, letters: Letters) -> str:

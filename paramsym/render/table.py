@@ -23,13 +23,17 @@ class Letters:
 
 @dataclass(frozen=True)
 class Table:
-    """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals."""
+    """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals.
+
+    ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     footer: tuple[Cell, ...] = ()
     caption: str = ""
     letters: Letters = Letters()
+    heading: tuple[Cell, ...] = ()
 
     def __str__(self) -> str:
         return self.to_text()
@@ -46,11 +50,14 @@ class Table:
 
         return table(self)
 
-    def to_latex(self) -> str:
-        """Return a LaTeX ``tabular`` with booktabs rules."""
-        from paramsym.render.latex import table
+    def to_latex(self, *, long: bool = False, label: str = "", letters: Letters | None = None) -> str:
+        r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` with caption and label that breaks across pages.
 
-        return table(self)
+        Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
+        """
+        from paramsym.render.latex_table import table
+
+        return table(self, letters, long=long, label=label)
 
     def to_html(self) -> str:
         """Return an HTML table."""

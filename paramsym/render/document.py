@@ -1,0 +1,32 @@
+"""A document of its own around pieces of LaTeX, so that they compile as they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paramsym.render import latex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PREAMBLE = r"""\documentclass{article}
+\usepackage[a4paper,margin=30mm]{geometry}
+\usepackage{amsmath,array,booktabs,longtable}
+\setlength{\parindent}{0pt}
+\allowdisplaybreaks"""
+"""What every piece needs, and nothing more; it suits pdflatex and lualatex."""
+
+
+def document(pieces: Iterable[str], title: str = "") -> str:
+    """Return a document that holds the pieces one after another."""
+    head = [r"\section*{" + latex.escape(title) + "}"] if title else []
+    return "\n\n".join([PREAMBLE, r"\begin{document}", *head, *pieces, r"\end{document}"]) + "\n"
+
+
+def displayed(piece: str) -> str:
+    """Return a piece as it stands in running text: a formula displayed, an environment or a table as it is."""
+    if piece.startswith((r"\begin{align*}", r"\begin{longtable}")):
+        return piece
+    if piece.startswith(r"\begin{tabular"):
+        return f"\\begin{{center}}\n{piece}\n\\end{{center}}"
+    return f"\\[\n{piece}\n\\]"

@@ -1,0 +1,238 @@
+"""From a layer to LaTeX: its closed form expanded, collected, factored, by part, annotated, or with numbers put in step by step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.ledger import Ledger, Numbers
+from paramsym.letters import Lettering, lettering
+from paramsym.polynomial import Polynomial
+from paramsym.render import forms, latex
+from paramsym.render.document import displayed, document
+from paramsym.size import Dim, text
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+    from paramsym.ledger import Line
+    from paramsym.render.table import Letters
+
+Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
+FORMS: tuple[Form, ...] = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
+_MOST = 8  # parts that one formula names before it stops going deeper
+_PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", "kernel", "proj", "LayerNorm", "norm"}
+"""Names that say too little without the name before them."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the tensors under one path add: ``copies`` times ``amount``."""
+
+    path: tuple[str | Numbers, ...]
+    copies: tuple[Dim, ...]
+    amount: Expr
+
+    @property
+    def total(self) -> Expr:
+        """The whole contribution, expanded."""
+        return Polynomial.product((*self.copies, self.amount)).as_expr()
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names on the path, numbers left out."""
+        names = (step.pattern.replace("{}", "") if isinstance(step, Numbers) else step.replace("{}", "") for step in self.path)
+        return tuple(name.replace("_", " ").replace(".", " ").strip() for name in names if name.strip("._"))
+
+
+def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...]:
+    """Return what the parts add, down to a depth; without one, as deep as eight of them allow.
+
+    >>> from paramsym.models import Bert
+    >>> [(" ".join(share.steps), share.copies, share.amount) for share in shares(Bert(), 1)][2]
+    ('pooler', (), H**2 + H)
+    """
+    lines = (source if isinstance(source, Ledger) else source.ledger()).lines
+    if depth is not None:
+        return tuple(_shares(lines, depth))
+    deepest = max((len(line.path) for line in lines), default=1)
+    best = tuple(_shares(lines, 1))
+    for level in range(2, deepest + 1):
+        found = tuple(_shares(lines, level))
+        if len(found) > _MOST:
+            break
+        best = found
+    return best
+
+
+def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
+    groups: dict[tuple[str | Numbers, ...], list[Line]] = {}
+    for line in lines:
+        # The last name on a path is a tensor's; parts are named down to what holds it.
+        groups.setdefault(line.path[: max(1, min(depth, len(line.path) - 1))], []).append(line)
+    for path, members in groups.items():
+        copies = tuple(step.count for step in path if isinstance(step, Numbers) and step.count != 1)
+        if any(line.spans or not _contains(line.stored, copies) for line in members):
+            copies = ()
+        inside = (Polynomial.product((*line.factors, *_without(line.stored, copies))) for line in members)
+        total = Polynomial.total(inside if copies else (line.polynomial() for line in members))
+        yield Share(path, copies, total.as_expr())
+
+
+def _contains(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> bool:
+    return not Counter(copies) - Counter(stored)
+
+
+def _without(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> Iterator[Dim]:
+    left = Counter(copies)
+    for number in reversed(stored):
+        if left[number]:
+            left[number] -= 1
+        else:
+            yield number
+
+
+def names(found: tuple[Share, ...]) -> list[str]:
+    """Return short words for each share: the last name on its path, and as many before it as tell them apart."""
+    wanted = [1 + (len(share.steps) > 1 and share.steps[-1].split(" ")[-1] in _PLAIN) for share in found]
+    deepest = max((len(share.steps) for share in found), default=1)
+    for _ in range(deepest):
+        shown = [" ".join(share.steps[-taken:]) for share, taken in zip(found, wanted, strict=True)]
+        counts = Counter(shown)
+        wanted = [taken + (counts[name] > 1) for name, taken in zip(shown, wanted, strict=True)]
+    return [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
+
+
+def to_latex(
+    layer: Layer,
+    form: Form = "expanded",
+    *,
+    letters: Lettering = None,
+    by: Symbol | Expr | str | None = None,
+    depth: int | None = None,
+    width: int | None = None,
+    standalone: bool = False,
+) -> str:
+    r"""Return the closed form of a layer as LaTeX, without dollar signs; ``align`` and ``steps`` are an ``align*``.
+
+    ``form`` is one of these. ``expanded``: ``12 L H^{2} + 13 L H + V H``. ``collected``: by powers of the symbol ``by``. ``factored``: the
+    leading term, or the term ``by``, times what is left. ``parts``: one sum per part, in brackets. ``annotated``: the same with the name
+    of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
+
+    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks sums wider than so many
+    characters; ``standalone`` returns a whole document.
+
+    Raises:
+        ArgumentError: an unknown form or letters.
+        UnknownNameError: ``by`` is no symbol of the layer.
+        SizeError: ``steps`` while symbols are left.
+
+    >>> from paramsym import Dense, H, L, MultiHeadAttention, A
+    >>> to_latex(MultiHeadAttention(H, A), "factored", letters="megatron")
+    '4 h^{2} \\left(1 + \\frac{1}{h}\\right)'
+    """
+    if form not in FORMS:
+        message = f"form {form!r} is not known; known are {', '.join(FORMS)}."
+        raise ArgumentError(message)
+    root = layer.origin[0] if form == "steps" else layer
+    chosen = lettering(letters, root.symbols)
+    limit = width or (forms.LIMIT if standalone or form in {"align", "steps"} else 10**9)
+    written = _written(layer, form, chosen, by, depth, limit)
+    return document([displayed(written)]) if standalone else written
+
+
+def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | None, limit: int) -> str:
+    if form == "expanded":
+        return forms.broken(latex.terms(layer.params, letters), limit)
+    if form == "collected":
+        return forms.broken(forms.collected(layer.params, letters, _symbol(layer, by)), limit)
+    if form == "factored":
+        lead = _symbol(layer, by) if isinstance(by, str) else by
+        return forms.factored(layer.params, letters, lead)
+    if form == "steps":
+        return _steps(layer, letters, limit)
+    found = shares(layer, depth)
+    if form == "align":
+        return _align(layer, found, letters, limit)
+    bodies = [forms.product(share.copies, share.amount, letters) for share in found]
+    if form == "annotated":
+        bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found), strict=True)]
+    else:
+        bodies = [_bracketed(body, share) for body, share in zip(bodies, found, strict=True)]
+    return forms.broken([(1, body) for body in bodies], limit)
+
+
+def _bracketed(body: str, share: Share) -> str:
+    return rf"\left({body}\right)" if not share.copies and share.amount.is_Add else body
+
+
+def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
+    names = {symbol.name: symbol for symbol in layer.symbols}
+    name = by if isinstance(by, str) else getattr(by, "name", None)
+    if name is None and len(names) == 1:
+        return next(iter(names.values()))
+    if name not in names or (isinstance(by, Symbol) and names[name] != by):
+        message = f"{type(layer).__name__} has no symbol {text(by)} to collect by; it has {', '.join(sorted(names)) or 'none'}."
+        raise UnknownNameError(message)
+    return names[name]
+
+
+def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: int) -> str:
+    """Write one line per part, and the sum."""
+    rows = []
+    for share, name in zip(found, names(found), strict=True):
+        body = forms.product(share.copies, share.amount, letters)
+        expanded = latex.expression(share.total, letters)
+        equal = f" = {expanded}" if share.copies and expanded != body else ""
+        first, *others = [body + equal] if latex.width(body + equal) + len(name) <= limit else [body, *([equal.strip()] if equal else [])]
+        rows += [rf"\text{{{latex.escape(name)}}} &= {first}", *(f"&{other}" for other in others)]
+    first, *others = latex.rows(latex.terms(layer.params, letters), limit)
+    return forms.align([*rows, rf"\text{{total}} &= {first}", *(rf"&\quad {other}" for other in others)])
+
+
+def _steps(layer: Layer, letters: Letters, limit: int) -> str:
+    """Write the formula, the numbers in it, the terms, and the sum."""
+    root, sizes = layer.origin
+    if not isinstance(layer.params, Integer):
+        message = f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps."
+        raise SizeError(message)
+    numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
+    terms = latex.ordered(root.params, letters)
+    placed = {symbol: Integer(size) for symbol, size in sizes.items()}
+    values = [int(cast("Expr", term.xreplace(placed))) for term in terms]
+    known = {symbol.name for symbol in root.params.free_symbols} <= set(numbers)
+    sides = [latex.rows(latex.terms(root.params, letters), limit)]
+    if sizes and known:
+        sides.append(latex.rows(forms.substituted(root.params, numbers, letters), limit))
+    if len(values) > 1 and sizes:
+        sides.append(latex.rows([(-1 if value < 0 else 1, latex.integer(abs(value))) for value in values], limit))
+    if sizes:
+        sides.append([latex.integer(layer.count)])
+    return forms.lines(r"\text{parameters}", sides)
+
+
+def latex_document(*pieces: Any, title: str = "") -> str:
+    r"""Return a LaTeX document that compiles: of layers, tables, explanations, reconciliations, or strings of LaTeX.
+
+    >>> from paramsym import Dense, F, H
+    >>> print(latex_document(Dense(H, F)).splitlines()[0])
+    \documentclass{article}
+    """
+    return document([_piece(piece) for piece in pieces], title)
+
+
+def _piece(piece: Any) -> str:
+    if isinstance(piece, str):
+        return displayed(piece) if piece.startswith("\\begin{") else piece
+    if hasattr(piece, "columns"):
+        return displayed(piece.to_latex(long=True))
+    if hasattr(piece, "own_tensors"):
+        return displayed(piece.to_latex(width=forms.LIMIT))
+    if hasattr(piece, "to_latex"):
+        return displayed(piece.to_latex())
+    message = f"{piece!r} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX."
+    raise ArgumentError(message)
