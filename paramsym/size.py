@@ -20,7 +20,7 @@ from paramsym.errors import DivisibilityError, SizeError
 from paramsym.polynomial import Polynomial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
 Dim: TypeAlias = Annotated[int | Expr, "size"]
 """A field annotated so holds a size: at least one."""
@@ -43,7 +43,7 @@ _asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
 
 
 @contextmanager
-def conditions_asked() -> Iterator[list[Condition]]:
+def conditions_asked() -> Generator[list[Condition], None, None]:
     """Collect the conditions that ``per``, ``divides`` and ``at_most`` are asked for inside the block, symbolic ones included.
 
     >>> from paramsym import A, H
