@@ -1,0 +1,56 @@
+"""The laws again, for every model there is, with its default letters and its published sizes."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from strategies import model_classes, names
+from sympy import Integer, Symbol
+
+import paramsym as ps
+from paramsym.polynomial import Polynomial
+
+every_model = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
+
+
+@every_model
+def test_a_model_is_a_value(cls: type[ps.Layer]) -> None:
+    """Without arguments it stands in the shared letters; it reads back from its repr and from a pickle."""
+    model = cls()
+    for twin in (eval(repr(model), names(model)), pickle.loads(pickle.dumps(model)), cls()):
+        assert twin == model
+        assert hash(twin) == hash(model)
+        assert twin.params == model.params
+
+
+@every_model
+def test_views_agree(cls: type[ps.Layer]) -> None:
+    """Ledger, table and count have one sum; the letters mean nothing."""
+    model = cls()
+    assert model.ledger().stored == model.params == model.table(1).footer[1]
+    renaming = {symbol: Symbol(f"{symbol.name}_z", integer=True, positive=True) for symbol in model.symbols}
+    assert Polynomial.of(model.params.xreplace(renaming)) == Polynomial.of(model.at(renaming).params)
+    assert model.freeze().trainable == 0
+
+
+PUBLISHED = [pytest.param(cls, size, id=f"{cls.__name__}-{size}") for cls in model_classes() for size in list(cls.published)[:2]]
+
+
+@pytest.mark.parametrize(("cls", "size"), PUBLISHED)
+def test_published_sizes_commute_with_counting(cls: type[ps.Layer], size: str) -> None:
+    """Counting first or putting sizes in first gives one number, and the tensors written out add up to it."""
+    try:
+        model = cls().at(size)
+    except ps.errors.StructureError:
+        return  # it is built with arguments of its own, as the error says
+    model = model.at(dict.fromkeys(model.symbols, 8))  # what the publication leaves open
+    values = {symbol: Integer(value) for symbol, value in model.sizes.items()}
+    assert model.formula.xreplace(values) == model.params
+    total = 0
+    for shape in model.shapes().values():
+        entries = 1
+        for extent in shape:
+            entries *= extent
+        total += entries
+    assert total == model.count
