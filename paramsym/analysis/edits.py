@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from paramsym.analysis.conventions import conventions
 from paramsym.analysis.subject import Subject, heads, segment, widths
-from paramsym.analysis.wording import Names, each_of, listed, plain
+from paramsym.analysis.wording import Names, each_of, listed, once_per, plain
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, text
@@ -195,29 +195,30 @@ class Structure:
     def _once_per_head(self, group: Group, total: int) -> Iterator[Edit]:
         shared = frozenset.intersection(*(self.heads[i] for i in group.lines))
         for slices in sorted(shared, key=str):
-            one = each_of(slices)
             full = {text(width) for i in group.lines for width in widths(self.lines[i])}
             width = f" at full width {full.pop()}" if len(full) == 1 else " at full width" if full else ""
             composite = all(slices in self.lines[i].factors for i in group.lines)
-            words = f"counted once per {one}{width}" if composite else f"counted{width}, not at that of one {one}"
+            words = f"counted {once_per(slices)}{width}" if composite else f"counted{width}, not at that of {_article(slices)}"
             yield self._edit(group, slices, f"{group.words} {words}", 0.1, total)
             if composite:
-                yield self._edit(group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for one {one} only", 0.3, total)
+                yield self._edit(
+                    group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for {_article(slices)} only", 0.3, total
+                )
 
     def _once_per_copy(self, group: Group, total: int) -> Iterator[Edit]:
         copies = {count for line in self.lines for count in line.stored if isinstance(count, Symbol)}
         for count in sorted(copies, key=str):
             has = [count in self.lines[i].stored for i in group.lines]
             if all(has):
-                yield self._edit(group, 1 / count, f"{group.words} counted for one {each_of(count)} only", 0.3, total)
+                yield self._edit(group, 1 / count, f"{group.words} counted for {_article(count)} only", 0.3, total)
                 outside = frozenset(i for i, line in enumerate(self.lines) if count not in line.stored)
                 if outside and len(has) == sum(count in line.stored for line in self.lines):
                     rest = sum(self.subject.values[i] for i in outside)
                     # "8x7B" is the best known of these.
                     everything = Group(outside, f"everything outside {group.words}", 0.9 if each_of(count) == "expert" else 1.3)
-                    yield self._edit(everything, count, f"{everything.words} counted once per {each_of(count)}", 0.1, rest)
+                    yield self._edit(everything, count, f"{everything.words} counted {once_per(count)}", 0.1, rest)
             elif not any(has) and group.cost < 1.2:
-                yield self._edit(group, count, f"{group.words} counted once per {each_of(count)}", 0.5, total)
+                yield self._edit(group, count, f"{group.words} counted {once_per(count)}", 0.5, total)
 
     def _without_factor(self, group: Group, total: int) -> Iterator[Edit]:
         if any(len(self.lines[i].shape) < 2 for i in group.lines):
@@ -324,6 +325,11 @@ class Structure:
 
     def _fixed(self, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
         return Edit(words, tensors, self.subject.value(term), cost, frozenset(), None, term)
+
+
+def _article(size: Dim) -> str:
+    one = each_of(size)
+    return one if one.startswith("one of") else f"one {one}"
 
 
 def _kind(line: Line, beside_scale: bool) -> str:

@@ -117,8 +117,7 @@ class Search:
     def _chance(self, values: Iterable[int], difference: int) -> float:
         """Return how many hits to expect for a random claim that is as far off, and a multiple of the same width."""
         window = max(abs(difference), self.subject.count // _NEARBY)
-        sizes = [size for size in self.subject.sizes.values() if isinstance(size, int) and size >= _WIDEST]
-        width = max((size for size in sizes if difference % size == 0), default=1)
+        width = max((size for size in self.subject.numbers if size >= _WIDEST and difference % size == 0), default=1)
         reached = sum(abs(value) <= window and value % width == 0 for value in values)
         return reached / max(1, 2 * (window // width))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 from sympy import Integer, Symbol
 
@@ -20,9 +20,11 @@ from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import written
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
+from paramsym.size import Dim
 
 _MOST = 10  # answers shown; a number that more terms explain explains nothing
 _AS_SIMPLE = 0.15
+_Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
 _FACTORS = 5  # sizes that a product somebody took for a count may have
 
 
@@ -82,7 +84,7 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
         return [_right(subject, stated)]
     if stated.binary is not None and stated.binary.allows(subject.count):
         return [_right(subject, stated, binary=True)]
-    searched = _search(subject.layer, _frozen(symbols_of(subject, others)))
+    searched = _search_of(subject, tuple(symbols_of(subject, others).items()))
     if stated.exact:
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):
@@ -100,13 +102,18 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
     return _merged(subject, sorted((hit for hit in hits if hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated)
 
 
+def _search_of(subject: Subject, others: _Others) -> Search:
+    """Return the search, kept for the next claim about the same layer; two layers of one size may have different letters."""
+    try:
+        return _search(subject.layer, subject.root, tuple(subject.sizes.items()), others)
+    except TypeError:  # a layer of the user's own with a field that has no hash
+        return search(subject, dict(others))
+
+
 @lru_cache(maxsize=16)
-def _search(layer: Layer, others: tuple[tuple[Symbol, tuple[int, ...]], ...]) -> Search:
+def _search(layer: Layer, root: Layer, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> Search:
+    del root, sizes  # part of the key: equal layers need not have come from the same letters
     return search(Subject(layer), dict(others))
-
-
-def _frozen(others: dict[Symbol, tuple[int, ...]]) -> tuple[tuple[Symbol, tuple[int, ...]], ...]:
-    return tuple(others.items())
 
 
 def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:

@@ -123,15 +123,18 @@ def roots(subject: Subject, low: int, high: int) -> Iterator[Edit]:
 
 def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:
     """Say why a root may be what somebody wrote, and how much one has to stretch for it; None where nothing speaks for it."""
+    near = size <= _NEAR * root and root <= _NEAR * size
+    step = _value(powers, root + 1) - _value(powers, root)
+    if low != high:  # a rounded claim can single out a size only where each step of it is large
+        return ("", 1.7) if near and (high - low) * 10 <= step else None
+    if abs(size - root) == 1:
+        return ", off by one", 1.2
     if _mistyped(size, root):
         return ", digits mistyped", 1.2
     if root in {_padded(size, multiple) for multiple in _PADDINGS}:
         return ", padded", 1.3
-    if size > _NEAR * root or root > _NEAR * size:
+    if not near:
         return None
-    step = _value(powers, root + 1) - _value(powers, root)
-    if low != high:
-        return ("", 1.7) if (high - low) * 10 <= step else None
     # Claims are not any numbers: a wrong one is a multiple of some width as a right one is, and hits that much oftener.
     numbers = [size for size in subject.sizes.values() if isinstance(size, int)]
     shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)

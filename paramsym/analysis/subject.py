@@ -34,6 +34,12 @@ class Subject:
         """The sizes."""
         return dict(self.layer.origin[1])
 
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The sizes as numbers; where the layer was built with numbers, the factors of its tensors."""
+        known = [size for size in self.sizes.values() if isinstance(size, int)]
+        return tuple(dict.fromkeys(known or [factor for line in self.lines for factor in line.factors if isinstance(factor, int)]))
+
     @property
     def name(self) -> str:
         """The class of the layer."""

@@ -20,7 +20,12 @@ _MOST_NAMED = 5
 
 def each_of(size: Expr | int) -> str:
     """Return the word for one of ``size`` things: head for A, layer for L, otherwise "one of n"."""
-    return _ONE_OF.get(str(size), f"each of {text(size)}")
+    return _ONE_OF.get(str(size), f"one of {text(size)}")
+
+
+def once_per(size: Expr | int) -> str:
+    """Return "once per head", or "once for each of n"."""
+    return f"once per {_ONE_OF[str(size)]}" if str(size) in _ONE_OF else f"once for each of {text(size)}"
 
 
 def listed(words: Sequence[str]) -> str:
@@ -65,7 +70,8 @@ class Names:
         if line.label:
             return f"{line.label} in {self.short(path)}"
         if line.role == "table":
-            return f"the table {self.short(path[:-1] or path)}"
+            owner = path[:-1] if path[-1] in {"weight", "embeddings"} else path
+            return f"the table {self.short(owner or path)}"
         return f"the {path[-1]} of {self.short(path[:-1])}" if path[:-1] else path[-1]
 
 

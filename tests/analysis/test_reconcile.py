@@ -403,3 +403,13 @@ def test_two_matrix_feed_forward() -> None:
     answers = ps.reconcile(grouped(), 5_033_164_800, at=sizes)
     assert expand(answers[0].term + 2 * H * V + F * H * L + 2 * H * L + H) == 0
     assert len(answers[0].readings[0].edits) == 2
+
+
+def test_layers_built_with_numbers() -> None:
+    """A layer without letters is reconciled in numbers; an equal layer with letters keeps them."""
+    claim = 109_786_368
+    numbers = ps.models.Bert(30522, 768, 12, 12, 3072, 512, 2)
+    assert numbers == BERT.at("bert-base-uncased")
+    assert ps.reconcile(numbers, claim)[0].term == 304_128
+    assert expand(ps.reconcile(BERT.at("bert-base-uncased"), claim)[0].term - 3 * L * H * (A - 1)) == 0
+    assert not ps.reconcile(ps.ReLU(), 5)
