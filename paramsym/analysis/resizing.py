@@ -126,7 +126,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
     near = size <= _NEAR * root and root <= _NEAR * size
     step = _value(powers, root + 1) - _value(powers, root)
     if low != high:  # a rounded claim can single out a size only where each step of it is large
-        return ("", 1.7) if near and (high - low) * 10 <= step else None
+        return ("", 1.6) if near and (high - low) * 10 <= step else None
     if abs(size - root) == 1:
         return ", off by one", 1.2
     if _mistyped(size, root):
