@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from paramsym.models.albert import Albert as Albert
     from paramsym.models.bert import Bert as Bert
     from paramsym.models.cohere import Cohere as Cohere
+    from paramsym.models.deepseek import Deepseek as Deepseek
     from paramsym.models.densenet import DenseNet as DenseNet
     from paramsym.models.distilbert import DistilBert as DistilBert
     from paramsym.models.electra import Electra as Electra
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     from paramsym.models.family import Family
     from paramsym.models.gemma import Gemma as Gemma
     from paramsym.models.gpt2 import Gpt2 as Gpt2
+    from paramsym.models.gpt_oss import GptOss as GptOss
     from paramsym.models.lenet import LeNet5 as LeNet5
     from paramsym.models.llama import Llama as Llama
+    from paramsym.models.mixtral import Mixtral as Mixtral
     from paramsym.models.olmo import Olmo as Olmo
+    from paramsym.models.olmoe import Olmoe as Olmoe
     from paramsym.models.phi import Phi as Phi
     from paramsym.models.phi3 import Phi3 as Phi3
+    from paramsym.models.qwen_moe import QwenMoe as QwenMoe
     from paramsym.models.resnet import ResNet as ResNet
     from paramsym.models.roberta import Roberta as Roberta
     from paramsym.models.stablelm import StableLm as StableLm
@@ -34,17 +39,22 @@ FAMILIES = {
     "albert": ("Albert", "albert"),
     "bert": ("Bert", "bert"),
     "cohere": ("Cohere", "cohere"),
+    "deepseek": ("Deepseek", "deepseek_v2 deepseek_v3"),
     "densenet": ("DenseNet", ""),
     "distilbert": ("DistilBert", "distilbert"),
     "electra": ("Electra", "electra"),
     "encoder_decoder": ("EncoderDecoder", ""),
     "gemma": ("Gemma", "gemma gemma2 gemma3_text"),
     "gpt2": ("Gpt2", "gpt2"),
+    "gpt_oss": ("GptOss", "gpt_oss"),
     "lenet": ("LeNet5", ""),
     "llama": ("Llama", "granite llama mistral qwen2 qwen3"),
+    "mixtral": ("Mixtral", "mixtral"),
     "olmo": ("Olmo", "olmo olmo2"),
+    "olmoe": ("Olmoe", "olmoe"),
     "phi": ("Phi", "phi"),
     "phi3": ("Phi3", "phi3"),
+    "qwen_moe": ("QwenMoe", "qwen2_moe qwen3_moe"),
     "resnet": ("ResNet", ""),
     "roberta": ("Roberta", "roberta xlm-roberta"),
     "stablelm": ("StableLm", "stablelm"),

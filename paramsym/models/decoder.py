@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol, floor
 
@@ -15,12 +15,13 @@ from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.models.activations import learned
+from paramsym.layers.experts import StackedExperts
+from paramsym.models.activations import LEARNED, Activation, learned
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word, shown, whole
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, D, F, H, L, N, V, dims
 
-ROTATED = dims("D_r")
+ROTATED = dims("r")
 """The entries of a head that are rotated, where not all of them are."""
 
 
@@ -161,6 +162,37 @@ def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block
     """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), what the activation learns."""
     up = Dense(width, inner, bias)
     return Block({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)})
+
+
+Storage: TypeAlias = Literal["stacked", "separate"]
+"""How experts are stored: *stacked* in two tensors, as transformers 5 holds them, or *separate*, one by one, as checkpoint files do."""
+
+
+def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str, storage: Storage) -> Layer:
+    """Return gated experts, of which a token uses ``used``; where that is None nothing is known, and all are counted as used."""
+    used = stored if used is None else used
+    if storage == "separate":
+        return Repeat(gated(width, inner, function), stored, used=used)
+    stacked = StackedExperts(width, inner, stored, used)
+    return ActivatedExperts(stacked, function) if function in LEARNED else stacked
+
+
+@dataclass(frozen=True)
+class ActivatedExperts(Layer):
+    """Stacked experts with an activation that learns, one for all of them.
+
+    >>> from paramsym.symbols import E, K
+    >>> ActivatedExperts(StackedExperts(H, F, E, K), "prelu").params
+    3*E*F*H + 1
+    """
+
+    experts: StackedExperts
+    function: str
+
+    def parts(self) -> Iterator[Part]:
+        """The experts, then what the activation learns."""
+        yield Part("", self.experts)
+        yield Part("act_fn", Activation(self.function))
 
 
 @dataclass(frozen=True)
@@ -357,8 +389,9 @@ IGNORED: Mapping[str, str] = {
         " final_logit_softcapping attn_logit_softcapping"
     ),
     "splits a computation, not a tensor": "pretraining_tp",
+    "says how numbers are packed in a file": "quantization_config",
     "weighs or reports the routing, or disturbs it while training": (
-        "router_aux_loss_coef output_router_logits router_jitter_noise norm_topk_prob"
+        "router_aux_loss_coef output_router_logits router_jitter_noise norm_topk_prob aux_loss_alpha seq_aux"
     ),
 }
 USUAL: Mapping[str, tuple[Any, ...]] = {"token_classification_bias": (True,), "is_heterogeneous": (False,)}
@@ -423,6 +456,29 @@ def decoder_family(
 def of_kind(architectures: tuple[str, ...], prefix: str) -> tuple[str, ...]:
     """Return the class names of one family: ``Qwen2Model``, ``Qwen2ForCausalLM``, but not ``Qwen2MoeModel``."""
     return tuple(name for name in architectures if name.startswith((f"{prefix}Model", f"{prefix}For")))
+
+
+@dataclass(frozen=True)
+class Number:
+    """A key whose number decides which tensors there are, so that no letter can stand for it; from ``least`` to ``most``."""
+
+    default: int
+    least: int = 1
+    most: int = 256
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> int:
+        """Return the number."""
+        del sizes
+        if (found := whole(value, where, self.least)) > self.most:
+            message = f"{where} is {shown(value)}; at most {self.most} can be built."
+            raise ConfigError(message)
+        return found
+
+    def missing(self, sizes: Sizes) -> int:
+        """Return the default."""
+        del sizes
+        return self.default
 
 
 def settled(*, floors: bool = True, share: float | None = None, partial: bool = False) -> Callable[[dict[str, Any], Sizes], None]:

@@ -79,6 +79,54 @@ def _gemma3(draw: random.Random) -> dict[str, Any]:
     return draw.choice(({}, {"sliding_window_pattern": draw.randint(1, 4)}, {"rope_scaling": {"rope_type": "linear", "factor": 8.0}}))
 
 
+def _experts(stored: str, least: int = 1) -> Callable[[random.Random], dict[str, Any]]:
+    def draw_experts(draw: random.Random) -> dict[str, Any]:
+        many = draw.randint(least, 5)
+        return {stored: many, "num_experts_per_tok": draw.randint(1, max(1, many))}
+
+    return draw_experts
+
+
+def _qwen_moe(draw: random.Random) -> dict[str, Any]:
+    return {
+        "moe_intermediate_size": draw.randint(1, 20),
+        "decoder_sparse_step": draw.choice((1, 1, 2, 3, 7)),
+        "mlp_only_layers": draw.choice((None, [], [0], [1, 3], [2, 0, 2], [9])),
+    }
+
+
+def _qwen2_moe(draw: random.Random) -> dict[str, Any]:
+    return _qwen_moe(draw) | {"shared_expert_intermediate_size": draw.randint(1, 20)}
+
+
+def deepseek(draw: random.Random, flags: str = "attention_bias") -> dict[str, Any]:
+    """DeepSeek-V2 and V3: latent attention, dense layers first."""
+    heads, layers, many = draw.randint(1, 4), draw.randint(0, 4), draw.randint(1, 5)
+    return {
+        "vocab_size": draw.randint(2, 90),
+        "hidden_size": heads * draw.randint(1, 6),
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": heads,
+        "intermediate_size": draw.randint(1, 40),
+        "moe_intermediate_size": draw.randint(1, 20),
+        "n_routed_experts": many,
+        "n_shared_experts": draw.randint(1, 3),
+        "num_experts_per_tok": draw.randint(1, many),
+        "first_k_dense_replace": draw.randint(0, 5),
+        "q_lora_rank": draw.choice((None, draw.randint(1, 9))),
+        "kv_lora_rank": draw.randint(1, 9),
+        "qk_nope_head_dim": draw.randint(1, 9),
+        "qk_rope_head_dim": 2 * draw.randint(1, 4),
+        "v_head_dim": draw.randint(1, 9),
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "tie_word_embeddings": draw.random() < 0.5,
+        "pad_token_id": None,
+        **{flag: draw.random() < 0.5 for flag in flags.split()},
+        **rope(draw, partly=True),
+    } | labels(draw)
+
+
 DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, Any]], str]] = {
     "llama": (partial(grouped, flags="attention_bias mlp_bias", exact=True, null_groups=True), "LlamaConfig"),
     "mistral": (grouped, "MistralConfig"),
@@ -100,6 +148,16 @@ DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, Any]], str]] = {
         partial(grouped, flags="use_qkv_bias qk_layernorm use_parallel_residual", exact=True, head_dim=False, partly=True),
         "StableLmConfig",
     ),
+    "mixtral": (partial(grouped, more=_experts("num_local_experts")), "MixtralConfig"),
+    "qwen2_moe": (
+        partial(grouped, flags="qkv_bias", more=_qwen2_moe, experts=_experts("num_experts", 0)),
+        "Qwen2MoeConfig",
+    ),
+    "qwen3_moe": (partial(grouped, flags="attention_bias", more=_qwen_moe, experts=_experts("num_experts", 0)), "Qwen3MoeConfig"),
+    "olmoe": (partial(grouped, flags="attention_bias", null_groups=True, more=_experts("num_experts")), "OlmoeConfig"),
+    "gpt_oss": (partial(grouped, flags="attention_bias", more=_experts("num_local_experts")), "GptOssConfig"),
+    "deepseek_v2": (partial(deepseek, flags="attention_bias mlp_bias"), "DeepseekV2Config"),
+    "deepseek_v3": (deepseek, "DeepseekV3Config"),
     "cohere": (partial(grouped, flags="attention_bias use_qk_norm", null_groups=True), "CohereConfig"),
 }
 """By ``model_type``: how to draw a configuration, and its class."""

@@ -1,0 +1,248 @@
+"""DeepSeek-V2 and DeepSeek-V3 (DeepSeek-AI 2024: arXiv:2405.04434, arXiv:2412.19437).
+
+References: ``transformers.models.deepseek_v2`` and ``deepseek_v3`` 5.23, names and shapes of their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Runs
+from paramsym.layer import Layer
+from paramsym.layers.experts import Router
+from paramsym.layers.latent_attention import LatentAttention
+from paramsym.layers.normalization import RMSNorm
+from paramsym.models.activations import check_activation
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import (
+    BUILT,
+    CARD,
+    Decoder,
+    OptionalSize,
+    RotaryFrequencies,
+    check_length,
+    decoder_family,
+    experts,
+    gated,
+    grouped_keys,
+    of_kind,
+    rotate,
+    rotation,
+)
+from paramsym.models.family import Flag, Key, Size, Sizes
+from paramsym.size import Count, Dim, at_most, divides
+from paramsym.symbols import A, E, F, H, K, L, R, V, dims
+
+Architecture = Literal[
+    "DeepseekV2Model",
+    "DeepseekV2ForCausalLM",
+    "DeepseekV2ForSequenceClassification",
+    "DeepseekV3Model",
+    "DeepseekV3ForCausalLM",
+    "DeepseekV3ForSequenceClassification",
+    "DeepseekV3ForTokenClassification",
+]
+EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_n D_r D_v")
+"""An expert's width, experts that every token uses, dense layers, the queries' rank, and the parts of a head: plain, rotated, value."""
+
+
+def _size(*sizes: int, ranks: tuple[int | None, int], dense: int, expert: int, stored: int, shared: int, used: int) -> dict[str, Any]:
+    names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    return {
+        **dict(zip(names, sizes, strict=True)),
+        "q_lora_rank": ranks[0],
+        "kv_lora_rank": ranks[1],
+        "qk_nope_head_dim": 128,
+        "qk_rope_head_dim": 64,
+        "v_head_dim": 128,
+        "first_k_dense_replace": dense,
+        "moe_intermediate_size": expert,
+        "n_routed_experts": stored,
+        "n_shared_experts": shared,
+        "num_experts_per_tok": used,
+    }
+
+
+@dataclass(frozen=True)
+class Deepseek(Decoder):
+    """DeepSeek-V2, DeepSeek-V3 and their heads, as the reference class ``architecture`` stores them, without multi-token prediction.
+
+    The arguments are the keys of the reference's configuration. Attention is latent: keys and values come through a vector of
+    R = ``kv_lora_rank``, queries through one of R_q = ``q_lora_rank``, or straight from the input where it is None. The first k layers
+    have a feed-forward network of 3*F*H; each of the L - k others a router of E*H, E experts of 3*F_e*H, of which a token uses K, and
+    ``n_shared_experts`` that every token uses, stored as one network of E_s*F_e. DeepSeek-V3's router also keeps a correction of E, which
+    is saved and is no parameter. ``attention_bias`` adds biases to the matrices into the latent vectors and out of attention, ``mlp_bias``
+    (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the
+    published files do. Where ``num_experts_per_tok`` is None, all experts are counted as used.
+
+    Raises:
+        SizeError: more experts used than stored, or more dense layers than layers.
+        DivisibilityError: heads that do not divide the width (V2, whose reference asks for it).
+        ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
+
+    >>> Deepseek().part("layers").params.coeff(E).coeff(L)
+    3*F_e*H + H
+    >>> v3 = Deepseek(architecture="DeepseekV3ForCausalLM").at("deepseek-ai/DeepSeek-V3")
+    >>> v3.params, v3.active
+    (671026404352, 37552282624)
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    intermediate_size: Dim = F
+    moe_intermediate_size: Dim = EXPERT
+    n_routed_experts: Dim = E
+    n_shared_experts: Dim = ALWAYS
+    num_experts_per_tok: Dim | None = K
+    first_k_dense_replace: Count = DENSE
+    kv_lora_rank: Dim = R
+    q_lora_rank: Dim | None = QUERY_RANK
+    qk_nope_head_dim: Dim = PLAIN
+    qk_rope_head_dim: Dim = TURNED
+    v_head_dim: Dim = VALUE
+    hidden_act: str = "silu"
+    attention_bias: bool = False
+    mlp_bias: bool = False
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    expert_storage: Literal["stacked", "separate"] = "stacked"
+    architecture: Architecture = "DeepseekV3Model"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "deepseek-ai/DeepSeek-V2-Lite": _size(
+            *(102400, 2048, 27, 16, 10944), ranks=(None, 512), dense=1, expert=1408, stored=64, shared=2, used=6
+        ),
+        "deepseek-ai/DeepSeek-V2": _size(
+            *(102400, 5120, 60, 128, 12288), ranks=(1536, 512), dense=1, expert=1536, stored=160, shared=2, used=6
+        ),
+        "deepseek-ai/DeepSeek-V3": _size(
+            *(129280, 7168, 61, 128, 18432), ranks=(1536, 512), dense=3, expert=2048, stored=256, shared=1, used=8
+        ),
+        "moonshotai/Kimi-K2-Instruct": _size(
+            *(163840, 7168, 61, 64, 18432), ranks=(1536, 512), dense=1, expert=2048, stored=384, shared=1, used=8
+        ),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("deepseek-ai/DeepSeek-V2-Lite", 15_706_484_224, CARD, counts="DeepseekV2ForCausalLM"),
+        Claim("deepseek-ai/DeepSeek-V2", 235_741_434_880, CARD, counts="DeepseekV2ForCausalLM"),
+        Claim("deepseek-ai/DeepSeek-V3", 671_026_404_352, BUILT, counts="DeepseekV3ForCausalLM"),
+        Claim("moonshotai/Kimi-K2-Instruct", 1_026_408_209_408, BUILT, counts="DeepseekV3ForCausalLM"),
+        Claim(
+            "deepseek-ai/DeepSeek-V3",
+            671_026_419_200,
+            "the main model's tensors in the published files",
+            counts="DeepseekV3ForCausalLM",
+            besides=14_848,
+            note="the corrections of 58 routers, 256 each, which are buffers",
+        ),
+        Claim("deepseek-ai/DeepSeek-V3", 671_000_000_000, "DeepSeek-AI 2024, abstract (671B)", counts="rounded; 671,026,404,352"),
+    )
+
+    def conditions(self) -> None:
+        """A token uses no more experts than there are; the family has the biases; what the reference asks of the heads."""
+        check_activation(self.hidden_act, "hidden_act")
+        if self.num_experts_per_tok is not None:
+            at_most(self.num_experts_per_tok, self.n_routed_experts, "num_experts_per_tok", "n_routed_experts")
+        at_most(self.first_k_dense_replace, self.num_hidden_layers, "first_k_dense_replace", "num_hidden_layers")
+        if self.kind == "DeepseekV2":
+            divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        elif self.mlp_bias:
+            self.refuse(mlp_bias=True)
+
+    def norm(self) -> RMSNorm:
+        """A scale for each entry."""
+        return RMSNorm(self.hidden_size)
+
+    def frequencies(self) -> Layer:
+        """The frequencies of a head's rotated part."""
+        return RotaryFrequencies(self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim)
+
+    def blocks(self) -> Layer:
+        """Dense layers first, experts from k on."""
+        dense = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
+        first = self.first_k_dense_replace
+        return Runs((self._block(dense), first), (self._block(self._sparse()), self.num_hidden_layers - first))
+
+    def _block(self, mlp: Layer) -> Block:
+        attention = LatentAttention(
+            *(self.hidden_size, self.num_attention_heads, self.kv_lora_rank),
+            *(self.qk_nope_head_dim, self.qk_rope_head_dim, self.v_head_dim),
+            q_lora_rank=self.q_lora_rank,
+            attention_bias=self.attention_bias,
+        )
+        return Block(self_attn=attention, mlp=mlp, input_layernorm=self.norm(), post_attention_layernorm=self.norm())
+
+    def _sparse(self) -> Block:
+        width, inner, act = self.hidden_size, self.moe_intermediate_size, self.hidden_act
+        return Block(
+            experts=experts(width, inner, self.n_routed_experts, self.num_experts_per_tok, act, self.expert_storage),
+            gate=Router(width, self.n_routed_experts, correction_bias=self.kind == "DeepseekV3"),
+            shared_experts=gated(width, inner * self.n_shared_experts, act, bias=self.mlp_bias),
+        )
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """No more dense layers than layers, as the reference counts; frequencies for the rotated part of a head."""
+    check_length(arguments, sizes, "layer_types")
+    if sizes[DENSE] > sizes[L]:
+        arguments["first_k_dense_replace"] = L
+        del sizes[DENSE]
+    kind, factor = rotation(arguments)
+    if kind == "default":
+        return
+    width = sizes[TURNED]
+    rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
+    if rotated != width:
+        arguments["rotary_dim"] = rotate(rotated, sizes)
+
+
+def _keys(sizes: tuple[int, int, int, int, int], dense: int, expert: int, stored: int, shared: int, used: int | None, **own: Key) -> Any:
+    vocab_size, width, layers, heads, inner = sizes
+    keys = grouped_keys(vocab_size, width, layers, heads, Size(A, heads), inner)
+    del keys["num_key_value_heads"], keys["head_dim"]
+    return {
+        **keys,
+        "first_k_dense_replace": Size(DENSE, dense, least=0),
+        "moe_intermediate_size": Size(EXPERT, expert),
+        "n_routed_experts": Size(E, stored),
+        "n_shared_experts": Size(ALWAYS, shared),
+        "num_experts_per_tok": OptionalSize(K, used),
+        "kv_lora_rank": Size(R, 512),
+        "q_lora_rank": OptionalSize(QUERY_RANK, 1536),
+        "qk_nope_head_dim": Size(PLAIN, 128),
+        "qk_rope_head_dim": Size(TURNED, 64),
+        "v_head_dim": Size(VALUE, 128),
+        "attention_bias": Flag(default=False),
+        **own,
+    }
+
+
+_NAMES: tuple[str, ...] = get_args(Architecture)
+_IGNORED = (
+    "num_key_value_heads head_dim qk_head_dim n_group topk_group topk_method scoring_func routed_scaling_factor ep_size moe_layer_freq"
+)
+FAMILIES = (
+    decoder_family(
+        "deepseek_v2",
+        Deepseek,
+        of_kind(_NAMES, "DeepseekV2"),
+        _keys((102400, 4096, 32, 32, 11008), 0, 1407, 64, 2, None, mlp_bias=Flag(default=False)),
+        _settle,
+        ignored=_IGNORED,
+        aliases={"num_experts": "n_routed_experts"},
+    ),
+    decoder_family(
+        "deepseek_v3",
+        Deepseek,
+        of_kind(_NAMES, "DeepseekV3"),
+        _keys((129280, 7168, 61, 128, 18432), 3, 2048, 256, 1, 8),
+        _settle,
+        ignored=f"{_IGNORED} num_nextn_predict_layers num_mtp_layers",
+        aliases={"num_local_experts": "n_routed_experts"},
+    ),
+)

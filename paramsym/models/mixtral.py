@@ -1,0 +1,120 @@
+"""Mixtral (Jiang et al. 2024, arXiv:2401.04088). Reference: ``transformers.models.mixtral`` 5.23."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.layers.dense import Dense
+from paramsym.layers.experts import Router
+from paramsym.layers.normalization import RMSNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, GroupedDecoder, decoder_family, experts, grouped_keys, grouped_size, settled
+from paramsym.models.family import Size
+from paramsym.size import Count, Dim, at_most
+from paramsym.symbols import A, E, F, G, H, K, L, V
+
+Architecture = Literal[
+    "MixtralModel",
+    "MixtralForCausalLM",
+    "MixtralForSequenceClassification",
+    "MixtralForTokenClassification",
+    "MixtralForQuestionAnswering",
+]
+
+
+@dataclass(frozen=True)
+class Mixtral(GroupedDecoder):
+    """Mixtral and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. It is Mistral with E experts of 3*F*H in each block and a router of E*H
+    that sends a token to K of them: ``.params`` counts what is stored, ``.active`` what a token uses. ``expert_storage`` is *stacked*, two
+    tensors as the reference holds them, or *separate*: ``block_sparse_moe.experts.0.w1``, ``w2``, ``w3`` and so on, as the published files
+    do. A head's width D is H/A where ``head_dim`` is None.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        SizeError: more experts used than stored.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Mixtral().params
+    3*E*F*H*L + E*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A
+    >>> mixtral = Mixtral(architecture="MixtralForCausalLM").at("mistralai/Mixtral-8x7B-v0.1")
+    >>> mixtral.params, mixtral.active
+    (46702792704, 12879925248)
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_key_value_heads: Dim | None = G
+    head_dim: Dim | None = None
+    intermediate_size: Dim = F
+    num_local_experts: Dim = E
+    num_experts_per_tok: Dim = K
+    hidden_act: str = "silu"
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    expert_storage: Literal["stacked", "separate"] = "stacked"
+    architecture: Architecture = "MixtralModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "mistralai/Mixtral-8x7B-v0.1": grouped_size(32000, 4096, 32, 32, 8, 14336, num_local_experts=8, num_experts_per_tok=2),
+        "mistralai/Mixtral-8x22B-v0.1": grouped_size(32000, 6144, 56, 48, 8, 16384, num_local_experts=8, num_experts_per_tok=2),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("mistralai/Mixtral-8x7B-v0.1", 46_702_792_704, CARD, counts="MixtralForCausalLM"),
+        Claim("mistralai/Mixtral-8x22B-v0.1", 140_620_634_112, CARD, counts="MixtralForCausalLM"),
+        Claim(
+            "mistralai/Mixtral-8x7B-v0.1",
+            13_000_000_000,
+            "Jiang et al. 2024, section 1 (13B active)",
+            counts="rounded; a token uses 12,879,925,248",
+        ),
+        Claim(
+            "mistralai/Mixtral-8x7B-v0.1",
+            56_000_000_000,
+            "the name, 8x7B",
+            counts="wrong; the experts share attention and tables, in all 46,702,792,704",
+        ),
+    )
+
+    def conditions(self) -> None:
+        """Heads and groups divide; a token uses no more experts than there are; the reference knows the activation."""
+        super().conditions()
+        check_activation(self.hidden_act, "hidden_act")
+        at_most(self.num_experts_per_tok, self.num_local_experts, "num_experts_per_tok", "num_local_experts")
+
+    def norm(self) -> RMSNorm:
+        """A scale for each entry."""
+        return RMSNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """Attention, router and experts, and the scale before each."""
+        width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
+        router = Router(width, stored)
+        attention, norm = Block(self.projections()), self.norm()
+        if self.expert_storage == "separate":
+            up = Dense(width, inner, bias=False)
+            expert = Block({"w1": up, "w2": Dense(inner, width, bias=False), "w3": up, **learned("act_fn", self.hidden_act)})
+            moe = Block(gate=router, experts=Repeat(expert, stored, used=used))
+            return Block(self_attn=attention, block_sparse_moe=moe, input_layernorm=norm, post_attention_layernorm=norm)
+        moe = Block(gate=router, experts=experts(width, inner, stored, used, self.hidden_act, "stacked"))
+        return Block(self_attn=attention, mlp=moe, input_layernorm=norm, post_attention_layernorm=norm)
+
+
+FAMILIES = (
+    decoder_family(
+        "mixtral",
+        Mixtral,
+        get_args(Architecture),
+        grouped_keys(32000, 4096, 32, 32, Size(G, 8), 14336, num_local_experts=Size(E, 8), num_experts_per_tok=Size(K, 2)),
+        settled(),
+        aliases={"num_experts": "num_local_experts"},
+    ),
+)

@@ -1,0 +1,116 @@
+"""OLMoE (Muennighoff et al. 2024, arXiv:2409.02060). Reference: ``transformers.models.olmoe`` 5.23."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.extents import over
+from paramsym.layers.attention import HeadNorm
+from paramsym.layers.experts import Router
+from paramsym.layers.normalization import RMSNorm
+from paramsym.models.activations import check_activation
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, GroupedDecoder, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
+from paramsym.models.family import Flag, Size
+from paramsym.size import Count, Dim, at_most
+from paramsym.symbols import A, E, F, G, H, K, L, V
+
+Architecture = Literal["OlmoeModel", "OlmoeForCausalLM"]
+
+
+@dataclass(frozen=True)
+class Olmoe(GroupedDecoder):
+    """OLMoE and its head, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
+    attention, a scale of H for all queries together and one of G*H/A for all keys, a router of E*H, E experts of 3*F*H of which a token
+    uses K, and two scales of H; and a last scale of H. A head's width D is H/A where ``head_dim`` is None. ``expert_storage`` is
+    *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        SizeError: more experts used than stored.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Olmoe(num_key_value_heads=None).params
+    3*E*F*H*L + E*H*L + 4*H**2*L + 4*H*L + H*V + H
+    >>> olmoe = Olmoe(architecture="OlmoeForCausalLM").at("allenai/OLMoE-1B-7B-0924")
+    >>> olmoe.params, olmoe.active
+    (6919161856, 1282017280)
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_key_value_heads: Dim | None = G
+    head_dim: Dim | None = None
+    intermediate_size: Dim = F
+    num_experts: Dim = E
+    num_experts_per_tok: Dim = K
+    hidden_act: str = "silu"
+    attention_bias: bool = False
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    expert_storage: Literal["stacked", "separate"] = "stacked"
+    architecture: Architecture = "OlmoeModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "allenai/OLMoE-1B-7B-0924": grouped_size(50304, 2048, 16, 16, 16, 1024, num_experts=64, num_experts_per_tok=8)
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("allenai/OLMoE-1B-7B-0924", 6_919_161_856, CARD, counts="OlmoeForCausalLM"),
+        Claim(
+            "allenai/OLMoE-1B-7B-0924",
+            1_300_000_000,
+            "Muennighoff et al. 2024, section 2 (1.3B active)",
+            counts="rounded; a token uses 1,282,017,280",
+        ),
+    )
+
+    def conditions(self) -> None:
+        """Heads and groups divide; a token uses no more experts than there are; the reference knows the activation."""
+        super().conditions()
+        check_activation(self.hidden_act, "hidden_act")
+        at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
+
+    def norm(self) -> RMSNorm:
+        """A scale for each entry."""
+        return RMSNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """Attention, router and experts, and the scale before each."""
+        width, stored, heads = self.hidden_size, self.num_experts, self.num_attention_heads
+        groups = heads if self.num_key_value_heads is None else self.num_key_value_heads
+        # The scales of queries and keys are as wide as H and H/A say, even where head_dim says otherwise.
+        own = self.head_width() if self.head_dim is None else over(width, heads)
+        attention = self.projections(bias=self.attention_bias)
+        attention |= {"q_norm": HeadNorm((width,)), "k_norm": HeadNorm(((groups, own),))}
+        routed = experts(width, self.intermediate_size, stored, self.num_experts_per_tok, self.hidden_act, self.expert_storage)
+        return Block(
+            self_attn=Block(attention),
+            mlp=Block(gate=Router(width, stored), experts=routed),
+            input_layernorm=self.norm(),
+            post_attention_layernorm=self.norm(),
+        )
+
+
+FAMILIES = (
+    decoder_family(
+        "olmoe",
+        Olmoe,
+        get_args(Architecture),
+        grouped_keys(
+            *(50304, 2048, 16, 16, OptionalSize(G, None), 2048),
+            num_experts=Size(E, 64),
+            num_experts_per_tok=Size(K, 8),
+            attention_bias=Flag(default=False),
+        ),
+        settled(),
+        aliases={"num_local_experts": "num_experts"},
+    ),
+)

@@ -1,0 +1,268 @@
+"""Qwen1.5-MoE, Qwen2-MoE and Qwen3-MoE (Yang et al. 2024 and 2025: arXiv:2407.10671, arXiv:2505.09388).
+
+References: ``transformers.models.qwen2_moe`` and ``qwen3_moe`` 5.23, names and shapes of their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ConfigError
+from paramsym.layer import Layer, Part
+from paramsym.layers.attention import HeadNorm
+from paramsym.layers.dense import Dense
+from paramsym.layers.experts import Router
+from paramsym.layers.normalization import RMSNorm
+from paramsym.models.activations import check_activation
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import (
+    CARD,
+    GroupedDecoder,
+    Number,
+    decoder_family,
+    experts,
+    gated,
+    grouped_keys,
+    grouped_size,
+    of_kind,
+    settled,
+)
+from paramsym.models.family import Flag, Size, Sizes, shown
+from paramsym.size import Count, Dim, at_most
+from paramsym.symbols import A, E, F, G, H, K, L, V, dims
+
+Architecture = Literal[
+    "Qwen2MoeModel",
+    "Qwen2MoeForCausalLM",
+    "Qwen2MoeForSequenceClassification",
+    "Qwen2MoeForTokenClassification",
+    "Qwen2MoeForQuestionAnswering",
+    "Qwen3MoeModel",
+    "Qwen3MoeForCausalLM",
+    "Qwen3MoeForSequenceClassification",
+    "Qwen3MoeForTokenClassification",
+    "Qwen3MoeForQuestionAnswering",
+]
+EXPERT, SHARED = dims("F_e F_s")
+"""The widths of an expert and of the one that every token uses."""
+
+
+def _size(*dense: int, expert: int, stored: int, used: int, **other: Any) -> dict[str, Any]:
+    return grouped_size(*dense, moe_intermediate_size=expert, num_experts=stored, num_experts_per_tok=used, **other)
+
+
+@dataclass(frozen=True)
+class QwenMoe(GroupedDecoder):
+    """Qwen's mixtures of experts and their heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. A sparse block has a router of E*H and E experts of 3*F_e*H, of which a
+    token uses K; Qwen2-MoE also one of 3*F_s*H that every token uses, behind a gate of H. Every ``decoder_sparse_step``-th layer is sparse,
+    except those in ``mlp_only_layers`` (numbered from 0); the others have a feed-forward network of 3*F*H. Without experts all layers are
+    dense. Attention is Qwen2's (biases on queries, keys and values unless ``qkv_bias`` is False) or Qwen3's (a scale of D for queries and
+    one for keys). ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the published files do.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        SizeError: more experts used than stored.
+        ArgumentError: an argument that the family does not have; an activation or architecture that the reference does not know.
+
+    >>> from paramsym import D
+    >>> QwenMoe(architecture="Qwen3MoeModel", head_dim=D).params
+    2*A*D*H*L + 2*D*G*H*L + 2*D*L + 3*E*F_e*H*L + E*H*L + 2*H*L + H*V + H
+    >>> QwenMoe(architecture="Qwen2MoeForCausalLM").at("Qwen/Qwen1.5-MoE-A2.7B", F=5632).params
+    14315784192
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_key_value_heads: Dim | None = G
+    head_dim: Dim | None = None
+    intermediate_size: Dim = F
+    moe_intermediate_size: Dim = EXPERT
+    shared_expert_intermediate_size: Dim = SHARED
+    num_experts: Count = E
+    num_experts_per_tok: Dim = K
+    decoder_sparse_step: int = 1
+    mlp_only_layers: tuple[int, ...] = ()
+    hidden_act: str = "silu"
+    qkv_bias: bool = True
+    attention_bias: bool = False
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    expert_storage: Literal["stacked", "separate"] = "stacked"
+    architecture: Architecture = "Qwen2MoeModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "Qwen/Qwen1.5-MoE-A2.7B": _size(
+            *(151936, 2048, 24, 16, 16, 5632), expert=1408, stored=60, used=4, shared_expert_intermediate_size=5632
+        ),
+        "Qwen/Qwen3-30B-A3B": _size(151936, 2048, 48, 32, 4, 6144, expert=768, stored=128, used=8, head_dim=128),
+        "Qwen/Qwen3-235B-A22B": _size(151936, 4096, 94, 64, 4, 12288, expert=1536, stored=128, used=8, head_dim=128),
+        "Qwen/Qwen3-Coder-480B-A35B-Instruct": _size(151936, 6144, 62, 96, 8, 8192, expert=2560, stored=160, used=8, head_dim=128),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("Qwen/Qwen1.5-MoE-A2.7B", 14_315_784_192, CARD, counts="Qwen2MoeForCausalLM"),
+        Claim("Qwen/Qwen3-30B-A3B", 30_532_122_624, CARD, counts="Qwen3MoeForCausalLM"),
+        Claim("Qwen/Qwen3-235B-A22B", 235_093_634_560, CARD, counts="Qwen3MoeForCausalLM"),
+        Claim("Qwen/Qwen3-Coder-480B-A35B-Instruct", 480_154_875_392, CARD, counts="Qwen3MoeForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads and groups divide; a token uses no more experts than there are; the family has the biases."""
+        super().conditions()
+        check_activation(self.hidden_act, "hidden_act")
+        if self.num_experts != 0:
+            at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
+        if self.kind == "Qwen2Moe":
+            self.refuse(attention_bias=self.attention_bias)
+
+    @property
+    def answering_base_name(self) -> str:  # type: ignore[override]
+        """Qwen3's question answering keeps its base model under another name."""
+        return "transformer" if self.kind == "Qwen3Moe" else "model"
+
+    def norm(self) -> RMSNorm:
+        """A scale for each entry."""
+        return RMSNorm(self.hidden_size)
+
+    def blocks(self) -> Layer:
+        """Sparse layers at every step, dense ones between them and where they are listed."""
+        if self.num_experts == 0:
+            return Repeat(self._block(self._dense()), self.num_hidden_layers)
+        sparse = self._block(self._sparse())
+        if self.decoder_sparse_step == 1 and not self.mlp_only_layers:
+            return Repeat(sparse, self.num_hidden_layers)
+        dense = self._block(self._dense())
+        return SparsePattern(dense, sparse, self.num_hidden_layers, self.decoder_sparse_step, self.mlp_only_layers)
+
+    def _block(self, mlp: Layer) -> Block:
+        if self.kind == "Qwen2Moe":
+            attention = self.projections(bias=self.qkv_bias, output_bias=False)
+        else:
+            scale = HeadNorm((self.head_width(),))
+            attention = self.projections(bias=self.attention_bias) | {"q_norm": scale, "k_norm": scale}
+        return Block(self_attn=Block(attention), mlp=mlp, input_layernorm=self.norm(), post_attention_layernorm=self.norm())
+
+    def _dense(self) -> Layer:
+        return gated(self.hidden_size, self.intermediate_size, self.hidden_act)
+
+    def _sparse(self) -> Layer:
+        width, stored, act = self.hidden_size, self.num_experts, self.hidden_act
+        routed = experts(width, self.moe_intermediate_size, stored, self.num_experts_per_tok, act, self.expert_storage)
+        if self.kind == "Qwen3Moe":
+            return Block(experts=routed, gate=Router(width, stored))
+        shared = gated(width, self.shared_expert_intermediate_size, act)
+        return Block(gate=Router(width, stored), experts=routed, shared_expert=shared, shared_expert_gate=Dense(width, 1, bias=False))
+
+
+@dataclass(frozen=True)
+class SparsePattern(Layer):
+    """Every ``step``-th of ``copies`` layers is sparse, the last of each ``step``, except those in ``only``; the others are dense.
+
+    ``only`` holds, in order, those layers that would be sparse.
+
+    >>> SparsePattern(Dense(H, F, bias=False), Dense(H, H, bias=False), 6, 2, (3,)).params
+    4*F*H + 2*H**2
+    >>> SparsePattern(Dense(H, 1, bias=False), Dense(H, H, bias=False), L, 1, (0, 1)).params
+    H**2*L - 2*H**2 + 2*H
+    """
+
+    dense: Layer
+    sparse: Layer
+    copies: Count
+    step: int
+    only: tuple[int, ...] = ()
+
+    def parts(self) -> Iterator[Part]:
+        """Whole steps up to each exception, a dense step for it, and whole steps after the last."""
+        blocks = (*(self.dense,) * (self.step - 1), self.sparse)
+        start = 0
+        for exception in self.only:
+            before = exception + 1 - self.step - start
+            if before:
+                yield Part("", Repeat(blocks, before, start=start))
+            yield Part("", Repeat(self.dense, self.step, start=start + before))
+            start = exception + 1
+        yield Part("", Repeat(blocks, self.copies - start, start=start))
+
+
+@dataclass(frozen=True)
+class LayerNumbers:
+    """A key that holds a list of layers by number, or null."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[int, ...]:
+        """Return the numbers."""
+        del sizes
+        if value is None:
+            return ()
+        if not isinstance(value, list | tuple):
+            message = f"{where} is {shown(value)}; wanted a list of layer numbers."
+            raise ConfigError(message)
+        for position, number in enumerate(value):
+            if isinstance(number, bool) or not isinstance(number, int):
+                message = f"{where}[{position}] is {shown(number)}; wanted a whole number."
+                raise ConfigError(message)
+        return tuple(value)
+
+    def missing(self, sizes: Sizes) -> tuple[int, ...]:
+        """Return no numbers."""
+        del sizes
+        return ()
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Keep those exceptions that are layers and would be sparse: the reference ignores the others, too."""
+    settled()(arguments, sizes)
+    step = arguments["decoder_sparse_step"]
+    listed = {number for number in arguments["mlp_only_layers"] if 0 <= number < sizes[L] and (number + 1) % step == 0}
+    arguments["mlp_only_layers"] = tuple(sorted(listed))
+    if sizes[E] == 0:
+        arguments["num_experts"] = sizes.pop(E)
+
+
+def _keys(*sizes: int, groups: Size, expert: int, stored: int, used: int, **own: Any) -> dict[str, Any]:
+    return grouped_keys(
+        *(*sizes[:4], groups, sizes[4]),
+        moe_intermediate_size=Size(EXPERT, expert),
+        num_experts=Size(E, stored, least=0),
+        num_experts_per_tok=Size(K, used),
+        decoder_sparse_step=Number(1),
+        mlp_only_layers=LayerNumbers(),
+        **own,
+    )
+
+
+_NAMES: tuple[str, ...] = get_args(Architecture)
+FAMILIES = (
+    decoder_family(
+        "qwen2_moe",
+        QwenMoe,
+        of_kind(_NAMES, "Qwen2Moe"),
+        _keys(
+            *(151936, 2048, 24, 16, 5632),
+            groups=Size(G, 16),
+            expert=1408,
+            stored=60,
+            used=4,
+            shared_expert_intermediate_size=Size(SHARED, 5632),
+            qkv_bias=Flag(default=True),
+        ),
+        _settle,
+    ),
+    decoder_family(
+        "qwen3_moe",
+        QwenMoe,
+        of_kind(_NAMES, "Qwen3Moe"),
+        _keys(*(151936, 2048, 24, 32, 6144), groups=Size(G, 4), expert=768, stored=128, used=8, attention_bias=Flag(default=False)),
+        _settle,
+        aliases={"num_local_experts": "num_experts"},
+    ),
+)
