@@ -117,7 +117,7 @@ def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
 
 
 def _tied(layer: Layer) -> Layer:
-    """Return two equal layers, the first tensor of one tied to the other's."""
+    """Return two equal layers, the first tensor of one that is no numbered copy tied to the other's."""
     both = Block(one=layer, two=layer)
-    names = [line.name for line in layer.lines if not line.buffer and not line.alias_of]
+    names = [line.name for line in layer.ledger() if all(isinstance(step, str) for step in line.path)]
     return Tied(both, {f"two.{names[0]}": f"one.{names[0]}"}) if names else both

@@ -27,6 +27,7 @@ class Equation:
     value: int
     where: str
     times: int = 1
+    copies: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,36 +42,63 @@ def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
     """Solve for a layer's symbols. Where tensors disagree, the value that most of them give is taken, and the others are reported."""
     equations = list(_equations(layer, shapes))
     known: dict[Symbol, int] = {}
-    disagreements: list[str] = []
+    notes: list[str] = []
     while True:
-        votes: dict[Symbol, Counter[int]] = {}
-        ranges: dict[Symbol, tuple[int, int]] = {}
-        witness: dict[tuple[Symbol, int], str] = {}
+        poll = _Poll()
         for equation in equations:
-            formula = canonical(substitute(equation.formula, {symbol: Integer(value) for symbol, value in known.items()}))
-            unknown = symbols_in(formula)
-            if len(unknown) != 1 or not isinstance(formula, Expr):
-                continue
-            (symbol,) = unknown
-            low, high = _solutions(formula, symbol, equation.value)
-            if low == high:
-                votes.setdefault(symbol, Counter())[low] += equation.times
-                witness.setdefault((symbol, low), equation.where)
-            elif low < high:
-                least, most = ranges.get(symbol, (1, _LARGEST))
-                ranges[symbol] = (max(low, least), min(high, most))
-        found = {symbol: counter.most_common(1)[0][0] for symbol, counter in votes.items()}
+            poll.ask(equation, known)
+        found = poll.elected()
         if not found:
-            found = {symbol: low for symbol, (low, high) in ranges.items() if low == high}
+            found = poll.fewest_copies()
+            notes.extend(f"the names leave open how large {symbol} is; {value:,} is the least that fits" for symbol, value in found.items())
         if not found:
-            return Inferred(known, tuple(disagreements))
-        for symbol, counter in votes.items():
-            (value, times), *others = counter.most_common()
-            disagreements.extend(
-                f"{symbol} is {value:,} by {times} {_noun(times)} and {other:,} by {fewer} ({witness[symbol, other]})"
-                for other, fewer in others
-            )
+            return Inferred(known, tuple(notes))
+        notes.extend(poll.outvoted())
         known |= found
+
+
+class _Poll:
+    """One round: what each equation in one unknown says about it."""
+
+    def __init__(self) -> None:
+        self.votes: dict[Symbol, Counter[int]] = {}
+        self.ranges: dict[Symbol, tuple[int, int]] = {}
+        self.witness: dict[tuple[Symbol, int], str] = {}
+        self.copies: set[Symbol] = set()
+
+    def ask(self, equation: Equation, known: Mapping[Symbol, int]) -> None:
+        """Count an equation's vote, or narrow the range, where the sizes already known leave one unknown."""
+        formula = canonical(substitute(equation.formula, {symbol: Integer(value) for symbol, value in known.items()}))
+        unknown = symbols_in(formula)
+        if len(unknown) != 1 or not isinstance(formula, Expr):
+            return
+        (symbol,) = unknown
+        low, high = _solutions(formula, symbol, equation.value)
+        if low == high:
+            self.votes.setdefault(symbol, Counter())[low] += equation.times
+            self.witness.setdefault((symbol, low), equation.where)
+        elif low < high:
+            least, most = self.ranges.get(symbol, (1, _LARGEST))
+            self.ranges[symbol] = (max(low, least), min(high, most))
+            if equation.copies:
+                self.copies.add(symbol)
+
+    def elected(self) -> dict[Symbol, int]:
+        """Return the values with the most votes; without any, those to which the ranges narrow down."""
+        found = {symbol: counter.most_common(1)[0][0] for symbol, counter in self.votes.items()}
+        return found or {symbol: low for symbol, (low, high) in self.ranges.items() if low == high}
+
+    def fewest_copies(self) -> dict[Symbol, int]:
+        """Return the least numbers of copies that fit: a last block that stores nothing leaves no name."""
+        return {symbol: low for symbol, (low, high) in self.ranges.items() if symbol in self.copies and low < high}
+
+    def outvoted(self) -> Iterator[str]:
+        """Yield, in words, the values that were not taken."""
+        for symbol, counter in self.votes.items():
+            (value, times), *others = counter.most_common()
+            for other, fewer in others:
+                where = self.witness[symbol, other]
+                yield f"{symbol} is {value:,} by {times} {_noun(times)} and {other:,} by {fewer} ({where})"
 
 
 def _noun(number: int) -> str:
@@ -107,7 +135,7 @@ def _of_copies(template: Template, numbers: list[tuple[int, ...]]) -> Iterator[E
     for position, step in enumerate(template.numbers):
         last = canonical(step.start + step.step * (step.count - 1))
         if isinstance(last, Expr):
-            yield Equation(last, max(copy[position] for copy in numbers), template.line.name)
+            yield Equation(last, max(copy[position] for copy in numbers), template.line.name, copies=True)
 
 
 def _solutions(formula: Expr, symbol: Symbol, value: int) -> tuple[int, int]:
@@ -121,7 +149,9 @@ def _solutions(formula: Expr, symbol: Symbol, value: int) -> tuple[int, int]:
             return _one(Fraction(value - constant) / coefficient)
         if monomial == frozenset({(symbol, -1)}) and value != constant:
             return _one(Fraction(coefficient) / (value - constant))
-    return _first(formula, symbol, value), _first(formula, symbol, value + 1) - 1
+    low, high = _first(formula, symbol, value), _first(formula, symbol, value + 1) - 1
+    # The search trusts that a formula never falls; one that does is found out here.
+    return (low, high) if formula.xreplace({symbol: Integer(low)}) == value == formula.xreplace({symbol: Integer(high)}) else (1, 0)
 
 
 def _one(solution: Fraction) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramsym.render.table import Cell, Table
@@ -43,17 +44,21 @@ def table(rows: tuple[Row, ...], caption: str) -> Table:
     return Table(_COLUMNS, tuple(_cells(row, row.name) for row in rows), caption=caption)
 
 
-def report(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
-    """Return the headline and what is wrong, with copies that share a fault in one row."""
-    said = headline(subject, rows, problems)
+def faults(rows: tuple[Row, ...], caption: str = "") -> Table:
+    """Return what is wrong as a table, copies that share a fault in one row."""
     groups: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row.outcome not in GOOD:
             groups.setdefault((_without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
-    cells = [_cells(group[0], _named(group)) for group in groups.values()]
-    shown = str(Table(_COLUMNS, tuple(cells[:_LISTED]), caption=said)) if cells else said
-    more = [f"... and {len(cells) - _LISTED} more"] if len(cells) > _LISTED else []
-    return "\n".join([shown, *more, *problems, *notes])
+    return Table(_COLUMNS, tuple(_cells(group[0], _named(group)) for group in groups.values()), caption=caption)
+
+
+def report(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
+    """Return the headline and the table of what is wrong, cut short where it is long."""
+    said = headline(subject, rows, problems)
+    wrong = faults(rows, said)
+    more = [f"... and {len(wrong.rows) - _LISTED} more"] if len(wrong.rows) > _LISTED else []
+    return "\n".join([str(replace(wrong, rows=wrong.rows[:_LISTED])) if wrong.rows else said, *more, *problems, *notes])
 
 
 def _without_numbers(name: str) -> str:

@@ -1,0 +1,197 @@
+"""How checkpoint files spell what a model holds under other names: with or without the base model's prefix, as older versions did, or
+two tensors in one.
+
+A name is read in another spelling only where the model has a tensor of the name that comes out and the file has not. So a rule can never
+hide a tensor that is missing or too many; shapes are compared afterwards as ever.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from paramsym.verify.stored import Shape, Stored
+
+_SHOWN = 2  # names that a note gives as examples
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One way to spell: ``rules`` are patterns and what they become, applied one after another; ``halves`` are tensors that hold two."""
+
+    words: str
+    rules: tuple[tuple[str, str], ...]
+    halves: tuple[tuple[str, str, str], ...] = ()
+
+    def read(self, name: str) -> str:
+        """Return the name in the model's spelling."""
+        for pattern, target in self.rules:
+            name = re.sub(pattern, target, name)
+        return name
+
+
+_LEGACY = (
+    (r"LayerNorm\.gamma$", "LayerNorm.weight"),
+    (r"LayerNorm\.beta$", "LayerNorm.bias"),
+    (r"\.weight_g$", ".parametrizations.weight.original0"),
+    (r"\.weight_v$", ".parametrizations.weight.original1"),
+)
+_VISION = (
+    (r"encoder\.layer\.", "layers."),
+    (r"attention\.query", "q_proj"),
+    (r"attention\.key", "k_proj"),
+    (r"attention\.value", "v_proj"),
+    (r"attention\.output\.dense", "attention.o_proj"),
+    (r"intermediate\.dense", "mlp.fc1"),
+    (r"output\.dense", "mlp.fc2"),
+)
+SPELLINGS = (
+    Spelling("older versions spelt them so", _LEGACY),
+    Spelling("vision transformers are saved so", _VISION),
+    Spelling(
+        "BEiT is saved so",
+        (
+            (r"attention\.attention\.relative_position_bias\.", "attention.relative_position_bias."),
+            *_VISION,
+            (r"encoder\.relative_position_bias", "shared_position_bias"),
+        ),
+    ),
+    Spelling(
+        "Swin is saved so",
+        (
+            (r"attention\.self\.(query|key|value)", r"attention.\1_projection"),
+            (r"attention\.query_projection", "attention.q_proj"),
+            (r"attention\.key_projection", "attention.k_proj"),
+            (r"attention\.value_projection", "attention.v_proj"),
+            (r"attention\.self\.relative_position_bias_table", "attention.relative_position_bias.relative_position_bias_table"),
+            *_VISION[4:],
+        ),
+    ),
+    Spelling(
+        "DINOv2 is saved so",
+        (
+            (r"attention\.attention\.query", "attention.q_proj"),
+            (r"attention\.attention\.key", "attention.k_proj"),
+            (r"attention\.attention\.value", "attention.v_proj"),
+            (r"attention\.output\.dense", "attention.o_proj"),
+            (r"mlp\.weights_out", "mlp.down_proj"),
+        ),
+        ((r"mlp\.weights_in\.", "mlp.gate_proj.", "mlp.up_proj."),),
+    ),
+)
+"""The reference renames so while it loads and saves (transformers 5.23, ``conversion_mapping``)."""
+
+_DROPPED = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|attn\.bias|attention\.bias|causal_mask|embed_scale)$")
+"""Buffers that older versions saved and the reference computes by now."""
+
+
+def respelt(stored: Stored, wanted: Collection[str]) -> tuple[Stored, tuple[str, ...]]:
+    """Return the tensors under the model's names, where the file spells them otherwise, and notes that say so.
+
+    >>> respelt(Stored({"bert.pooler.dense.bias": (3,)}), {"pooler.dense.bias"})[0].shapes
+    {'pooler.dense.bias': (3,)}
+    """
+    names = {name: name for name in stored.shapes}
+    notes: list[str] = []
+    for step in (_prefix, _spelling):
+        changed, note = step(names, wanted)
+        if changed:
+            names |= changed
+            notes.append(note)
+    result = _renamed(stored, names)
+    halved, note = _halved(result, wanted)
+    return (halved, (*notes, note)) if note else (result, tuple(notes))
+
+
+def is_dropped_buffer(name: str) -> bool:
+    """Say whether the name is one of those buffers that older versions saved.
+
+    >>> is_dropped_buffer("bert.embeddings.position_ids"), is_dropped_buffer("attention.bias_table")
+    (True, False)
+    """
+    return _DROPPED.search(name) is not None
+
+
+def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Collection[str]) -> dict[str, str]:
+    """Return the names that come out as one that is wanted and not there, each once."""
+    there = set(names.values())
+    found: dict[str, str] = {}
+    for stored, name in names.items():
+        other = read(name)
+        if name not in wanted and other in wanted and other not in there:
+            there.add(other)
+            found[stored] = other
+    return found
+
+
+def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str]:
+    """Strip or add the one first step that makes the most names fit."""
+    best: dict[str, str] = {}
+    note = ""
+    readings = [SPELLINGS[0].read, *(one.read for one in SPELLINGS[1:])]
+
+    def fits(read: Callable[[str], str]) -> dict[str, str]:
+        tried = (_read_so(lambda name, other=other: other(read(name)), names, wanted) for other in readings)
+        spelt = max((_read_so(read, names, wanted), *tried), key=len)
+        return {stored: read(names[stored]) for stored in spelt}
+
+    for first in _first_steps(names.values()):
+        found = fits(lambda name, first=first: name.removeprefix(f"{first}."))  # type: ignore[misc]
+        found = {stored: name for stored, name in found.items() if name != names[stored]}
+        if len(found) > len(best):
+            best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as of a model with a head, and not here"
+    for first in _first_steps(wanted):
+        found = fits(lambda name, first=first: f"{first}.{name}")  # type: ignore[misc]
+        if len(found) > len(best):
+            best, note = found, f"{len(found)} names have no prefix {first!r} in the file, as of a model without a head, and one here"
+    return best, note
+
+
+def _first_steps(names: Collection[str]) -> list[str]:
+    return list(dict.fromkeys(name.partition(".")[0] for name in names if "." in name))[:64]
+
+
+def _spelling(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str, str], str]:
+    best: dict[str, str] = {}
+    note = ""
+    for spelling in SPELLINGS:
+        found = _read_so(spelling.read, names, wanted)
+        if len(found) > len(best):
+            examples = ", ".join(f"{stored} is {name}" for stored, name in list(found.items())[:_SHOWN])
+            best, note = found, f"{len(found)} names are spelt otherwise in the file ({examples}): {spelling.words}"
+    return best, note
+
+
+def _renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
+    if all(name == other for name, other in names.items()):
+        return stored
+    return replace(
+        stored,
+        shapes={names[name]: shape for name, shape in stored.shapes.items()},
+        dtypes={names.get(name, name): kind for name, kind in stored.dtypes.items()},
+        packed={names.get(name, name): scheme for name, scheme in stored.packed.items()},
+        entries={names.get(name, name): number for name, number in stored.entries.items()},
+    )
+
+
+def _halved(stored: Stored, wanted: Collection[str]) -> tuple[Stored, str]:
+    """Take apart tensors that hold two of the model's, one after the other along the first axis."""
+    shapes: dict[str, Shape] = {}
+    halved: list[str] = []
+    for name, shape in stored.shapes.items():
+        halves = next(_both(name), ()) if name not in wanted else ()
+        if halves and shape and shape[0] % 2 == 0 and all(half in wanted and half not in stored.shapes for half in halves):
+            shapes |= dict.fromkeys(halves, (shape[0] // 2, *shape[1:]))
+            halved.append(name)
+        else:
+            shapes[name] = shape
+    note = f"{len(halved)} tensors hold two of the model's each, one after the other, such as {halved[0]}" if halved else ""
+    return replace(stored, shapes=shapes), note
+
+
+def _both(name: str) -> Iterator[tuple[str, str]]:
+    for spelling in SPELLINGS:
+        for pattern, first, second in spelling.halves:
+            if re.search(pattern, name):
+                yield re.sub(pattern, first, name), re.sub(pattern, second, name)
