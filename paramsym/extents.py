@@ -49,6 +49,16 @@ def differ(one: Count | None, other: Count | None) -> bool:
     return len(signs) == 1 and all(isinstance(generator, Symbol) for monomial in terms for generator, _ in monomial)
 
 
+def share(uses: Count, entries: Dim) -> Dim:
+    """Return ``uses / entries``: how often one of several entries is used on average, an exact fraction.
+
+    >>> from paramsym import S, V
+    >>> share(12, 4), share(3, 2), share(S, V)
+    (3, 3/2, S/V)
+    """
+    return canonical(uses * Rational(1, entries) if isinstance(entries, int) else uses / entries)
+
+
 def exactly(total: Count, divisor: Dim, what: str) -> Count:
     """Return ``total / divisor`` where it comes out as a whole number.
 

@@ -235,6 +235,11 @@ class Layer:
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
 
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
+        first = next(iter(steps(self.own_parts, input_shape)), None) if self.in_order else None
+        return 0 if first is None else first.layer.batch_axis(first.arrived)
+
     def applications(self, input_shape: Shape) -> Iterable[Step]:
         """Say which shape reaches which part; known by itself where the parts are applied one after another.
 

@@ -84,3 +84,8 @@ def recurrent_options(
     """Return what ``Bidirectional`` compares between its two directions."""
     compared = {"return_sequences": return_sequences, "return_state": return_state, "stateful": stateful}
     return {**base, **compared, "go_backwards": go_backwards}
+
+
+def what_is_returned(return_sequences: bool, return_state: bool) -> dict[str, Any]:
+    """Return the two flags as our layers take them: Keras' own choice, the last step only, is None."""
+    return {"return_sequences": True if return_sequences else None, "return_state": bool(return_state)}

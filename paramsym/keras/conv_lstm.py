@@ -1,6 +1,6 @@
 """Keras' convolutional LSTMs, spelt as Keras spells them.
 
-Arguments that change no weight (activations, initialisers, dropout, what is returned) are taken and have no effect.
+Arguments that change no weight (activations, initialisers, dropout) are taken and have no effect.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paramsym.keras._base import check_activation
-from paramsym.keras._common import channel_axis, finished, padding_word, per_axis_argument, recurrent_options
+from paramsym.keras._common import channel_axis, finished, padding_word, per_axis_argument, recurrent_options, what_is_returned
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import conv_lstm
@@ -187,6 +187,8 @@ def _door(
         "padding": padding_word(given.padding, where),
         "dilation": per_axis_argument(given.dilation_rate, kind.rank, "dilation_rate", where),
         "bias": given.use_bias,
+        "data_format": "channels_first" if channel_axis(given.data_format, where) == 1 else None,
+        **what_is_returned(options["return_sequences"], options["return_state"]),
     }
     kernel = per_axis_argument(given.kernel_size, kind.rank, "kernel_size", where)
     axis = channel_axis(given.data_format, where)

@@ -1,6 +1,6 @@
 """Keras' recurrent layers and their cells, spelt as Keras spells them.
 
-Arguments that change no weight (activations, initialisers, dropout, what is returned) are taken and have no effect.
+Arguments that change no weight (activations, initialisers, dropout) are taken and have no effect.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from paramsym.errors import ArgumentError
 from paramsym.keras._base import check_activation
-from paramsym.keras._common import finished, recurrent_options
+from paramsym.keras._common import finished, recurrent_options, what_is_returned
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import cells, recurrent
@@ -55,7 +55,8 @@ def SimpleRNN(
     check_activation(activation, "keras.SimpleRNN")
     base.pop("zero_output_for_mask", None)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
-    build = partial(_build, "SimpleRNN", recurrent.RNN, units, base, rank=3, bias=use_bias)
+    returned = what_is_returned(return_sequences, return_state)
+    build = partial(_build, "SimpleRNN", recurrent.RNN, units, base, rank=3, bias=use_bias, **returned)
     return door("SimpleRNN", build, input_shape, options)
 
 
@@ -135,7 +136,8 @@ def LSTM(
     base.pop("zero_output_for_mask", None)
     _check_cudnn(use_cudnn, "LSTM")
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
-    build = partial(_build, "LSTM", recurrent.LSTM, units, base, rank=3, bias=use_bias)
+    returned = what_is_returned(return_sequences, return_state)
+    build = partial(_build, "LSTM", recurrent.LSTM, units, base, rank=3, bias=use_bias, **returned)
     return door("LSTM", build, input_shape, options)
 
 
@@ -221,7 +223,8 @@ def GRU(
     base.pop("zero_output_for_mask", None)
     _check_cudnn(use_cudnn, "GRU")
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
-    build = partial(_build, "GRU", recurrent.GRU, units, base, rank=3, bias=use_bias, reset_after=reset_after)
+    returned = what_is_returned(return_sequences, return_state)
+    build = partial(_build, "GRU", recurrent.GRU, units, base, rank=3, bias=use_bias, reset_after=reset_after, **returned)
     return door("GRU", build, input_shape, options)
 
 

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import View, differ, exactly, share
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Dim
+from paramsym.layers.axes import Pointwise, axis_of
+from paramsym.size import Dim, Shape, product, text
 
 
 @dataclass(frozen=True)
-class PReLU(Layer):
+class PReLU(Pointwise):
     """max(0, x) + a*min(0, x) with a learned slope a (He et al. 2015, section 2.1).
 
     ``weight`` is (num_parameters,): one slope for all channels, or one for each. With ``dialect="keras"`` it is ``alpha`` and has the shape
@@ -45,9 +47,23 @@ class PReLU(Layer):
             message = f"num_parameters is {self.num_parameters}; torch takes one number, slopes per axis are Keras' (dialect='keras')."
             raise ArgumentError(message)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape; in torch a slope per channel wants that many channels on axis 1."""
+        if self.dialect == "torch" and self.num_parameters != 1:
+            channels = input_shape[1] if len(input_shape) > 1 else 1
+            if differ(channels, self.num_parameters):  # type: ignore[arg-type]
+                message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(input_shape)}."
+                raise ShapeError(message)
+        return input_shape
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """All slopes together are used once per entry."""
+        slopes = product(self.own_tensors[0].sizes)
+        return {self.own_tensors[0].name: share(product(input_shape[1:]), slopes)}
+
 
 @dataclass(frozen=True)
-class ReLU(Layer):
+class ReLU(Pointwise):
     """max(0, x). Reference: ``torch.nn.ReLU``.
 
     ``max_value``, ``negative_slope`` and ``threshold`` are Keras'.
@@ -64,7 +80,7 @@ class ReLU(Layer):
 
 
 @dataclass(frozen=True)
-class ReLU6(Layer):
+class ReLU6(Pointwise):
     """min(max(0, x), 6). Reference: ``torch.nn.ReLU6``.
 
     >>> ReLU6().params
@@ -75,7 +91,7 @@ class ReLU6(Layer):
 
 
 @dataclass(frozen=True)
-class LeakyReLU(Layer):
+class LeakyReLU(Pointwise):
     """max(0, x) + negative_slope*min(0, x). Reference: ``torch.nn.LeakyReLU``.
 
     >>> LeakyReLU(0.2).params
@@ -87,7 +103,7 @@ class LeakyReLU(Layer):
 
 
 @dataclass(frozen=True)
-class RReLU(Layer):
+class RReLU(Pointwise):
     """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``.
 
     >>> RReLU().params
@@ -100,7 +116,7 @@ class RReLU(Layer):
 
 
 @dataclass(frozen=True)
-class ELU(Layer):
+class ELU(Pointwise):
     """x above zero, alpha*(exp(x) - 1) below (Clevert et al. 2016). Reference: ``torch.nn.ELU``.
 
     >>> ELU().params
@@ -112,7 +128,7 @@ class ELU(Layer):
 
 
 @dataclass(frozen=True)
-class CELU(Layer):
+class CELU(Pointwise):
     """max(0, x) + min(0, alpha*(exp(x/alpha) - 1)) (Barron 2017). Reference: ``torch.nn.CELU``.
 
     >>> CELU().params
@@ -124,7 +140,7 @@ class CELU(Layer):
 
 
 @dataclass(frozen=True)
-class SELU(Layer):
+class SELU(Pointwise):
     """A scaled ELU with fixed constants (Klambauer et al. 2017). Reference: ``torch.nn.SELU``.
 
     >>> SELU().params
@@ -135,7 +151,7 @@ class SELU(Layer):
 
 
 @dataclass(frozen=True)
-class GELU(Layer):
+class GELU(Pointwise):
     """x times the normal distribution function of x (Hendrycks and Gimpel 2016), exactly or by tanh. Reference: ``torch.nn.GELU``.
 
     Raises:
@@ -149,7 +165,7 @@ class GELU(Layer):
 
 
 @dataclass(frozen=True)
-class SiLU(Layer):
+class SiLU(Pointwise):
     """x times its sigmoid, also called swish (Elfwing et al. 2018). Reference: ``torch.nn.SiLU``.
 
     >>> SiLU().params
@@ -160,7 +176,7 @@ class SiLU(Layer):
 
 
 @dataclass(frozen=True)
-class Mish(Layer):
+class Mish(Pointwise):
     """x*tanh(softplus(x)) (Misra 2019). Reference: ``torch.nn.Mish``.
 
     >>> Mish().params
@@ -171,7 +187,7 @@ class Mish(Layer):
 
 
 @dataclass(frozen=True)
-class Sigmoid(Layer):
+class Sigmoid(Pointwise):
     """1/(1 + exp(-x)). Reference: ``torch.nn.Sigmoid``.
 
     >>> Sigmoid().params
@@ -180,7 +196,7 @@ class Sigmoid(Layer):
 
 
 @dataclass(frozen=True)
-class LogSigmoid(Layer):
+class LogSigmoid(Pointwise):
     """The logarithm of the sigmoid. Reference: ``torch.nn.LogSigmoid``.
 
     >>> LogSigmoid().params
@@ -189,7 +205,7 @@ class LogSigmoid(Layer):
 
 
 @dataclass(frozen=True)
-class Tanh(Layer):
+class Tanh(Pointwise):
     """The hyperbolic tangent. Reference: ``torch.nn.Tanh``.
 
     >>> Tanh().params
@@ -198,7 +214,7 @@ class Tanh(Layer):
 
 
 @dataclass(frozen=True)
-class Tanhshrink(Layer):
+class Tanhshrink(Pointwise):
     """x - tanh(x). Reference: ``torch.nn.Tanhshrink``.
 
     >>> Tanhshrink().params
@@ -207,7 +223,7 @@ class Tanhshrink(Layer):
 
 
 @dataclass(frozen=True)
-class Hardtanh(Layer):
+class Hardtanh(Pointwise):
     """x cut off below ``min_val`` and above ``max_val``. Reference: ``torch.nn.Hardtanh``, whose older spellings are taken, too.
 
     Raises:
@@ -233,7 +249,7 @@ class Hardtanh(Layer):
 
 
 @dataclass(frozen=True)
-class Hardsigmoid(Layer):
+class Hardsigmoid(Pointwise):
     """A sigmoid of three straight pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``.
 
     >>> Hardsigmoid().params
@@ -244,7 +260,7 @@ class Hardsigmoid(Layer):
 
 
 @dataclass(frozen=True)
-class Hardswish(Layer):
+class Hardswish(Pointwise):
     """x times its hard sigmoid (Howard et al. 2019). Reference: ``torch.nn.Hardswish``.
 
     >>> Hardswish().params
@@ -255,7 +271,7 @@ class Hardswish(Layer):
 
 
 @dataclass(frozen=True)
-class Hardshrink(Layer):
+class Hardshrink(Pointwise):
     """x, but zero between -lambd and lambd. Reference: ``torch.nn.Hardshrink``.
 
     >>> Hardshrink().params
@@ -266,7 +282,7 @@ class Hardshrink(Layer):
 
 
 @dataclass(frozen=True)
-class Softshrink(Layer):
+class Softshrink(Pointwise):
     """x moved by lambd towards zero, and zero in between. Reference: ``torch.nn.Softshrink``.
 
     >>> Softshrink().params
@@ -277,7 +293,7 @@ class Softshrink(Layer):
 
 
 @dataclass(frozen=True)
-class Softplus(Layer):
+class Softplus(Pointwise):
     """log(1 + exp(beta*x))/beta, and x above ``threshold``. Reference: ``torch.nn.Softplus``.
 
     >>> Softplus().params
@@ -289,7 +305,7 @@ class Softplus(Layer):
 
 
 @dataclass(frozen=True)
-class Softsign(Layer):
+class Softsign(Pointwise):
     """x/(1 + abs(x)). Reference: ``torch.nn.Softsign``.
 
     >>> Softsign().params
@@ -298,7 +314,7 @@ class Softsign(Layer):
 
 
 @dataclass(frozen=True)
-class Threshold(Layer):
+class Threshold(Pointwise):
     """x above ``threshold``, ``value`` elsewhere. Reference: ``torch.nn.Threshold``.
 
     >>> Threshold(0.1, 20).params
@@ -310,8 +326,25 @@ class Threshold(Layer):
     inplace: bool = False
 
 
+class _AlongAxis(Layer):
+    """What sums over an axis, and so sees all of it."""
+
+    dim: int | tuple[int, ...] | None
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape; it must have the axis."""
+        for dim in self.dim if isinstance(self.dim, tuple) else (self.dim,):
+            if dim is not None:
+                axis_of(dim, input_shape)
+        return input_shape
+
+    def views(self) -> tuple[View, ...]:
+        """Along the spatial axes, every output entry sees its own input entry."""
+        return ()
+
+
 @dataclass(frozen=True)
-class Softmax(Layer):
+class Softmax(_AlongAxis):
     """exp(x) divided by its sum along ``dim``; along several, Keras sums over all of them. Reference: ``torch.nn.Softmax``.
 
     >>> Softmax(dim=-1).params
@@ -322,16 +355,23 @@ class Softmax(Layer):
 
 
 @dataclass(frozen=True)
-class Softmax2d(Layer):
+class Softmax2d(Pointwise):
     """A softmax over the channels at every place of an image. Reference: ``torch.nn.Softmax2d``.
 
     >>> Softmax2d().params
     0
     """
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape: channels, height and width, and a batch axis or none."""
+        if len(input_shape) not in {3, 4}:
+            message = f"wanted 3 or 4 axes, (batch, channels, height, width); found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        return input_shape
+
 
 @dataclass(frozen=True)
-class Softmin(Layer):
+class Softmin(_AlongAxis):
     """The softmax of -x along ``dim``. Reference: ``torch.nn.Softmin``.
 
     >>> Softmin(dim=-1).params
@@ -342,7 +382,7 @@ class Softmin(Layer):
 
 
 @dataclass(frozen=True)
-class LogSoftmax(Layer):
+class LogSoftmax(_AlongAxis):
     """The logarithm of the softmax along ``dim``. Reference: ``torch.nn.LogSoftmax``.
 
     >>> LogSoftmax(dim=-1).params
@@ -364,9 +404,20 @@ class GLU(Layer):
 
     dim: int = -1
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Half the extent of ``dim``, which must be even."""
+        position = axis_of(self.dim, input_shape)
+        whole = input_shape[position]
+        half = None if whole is None else exactly(whole, 2, "the entries to halve")
+        return (*input_shape[:position], half, *input_shape[position + 1 :])
+
+    def views(self) -> tuple[View, ...]:
+        """Along the spatial axes, every output entry sees its own input entry."""
+        return ()
+
 
 @dataclass(frozen=True)
-class Activation(Layer):
+class Activation(Pointwise):
     """An activation known by its name only, as Keras' ``Activation("hard_silu")``; it stores nothing.
 
     >>> Activation("log_softmax").params

@@ -12,9 +12,11 @@ from sympy import Expr, Integer, Rational, floor
 
 from paramsym.compose import Sequential
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.flow import Step
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.size import Dim, canonical
+from paramsym.layers.features import over_features
+from paramsym.size import Dim, Shape, canonical
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,17 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         if rounded and isinstance(self.in_features, int):
             return int(self.in_features // self.div_value**power)
         return canonical(floor(self.in_features / self._divisor**power))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """One log-probability for every example: that of its target, which is given beside the input (batch, in_features)."""
+        return over_features(input_shape, (self.in_features,), ())
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Head and clusters see the features; a cluster is needed for the examples whose target lies in it, at most for all."""
+        head, tail = self.own_parts
+        yield Step(head.name, head.layer, input_shape, head.layer.output_shape(input_shape))
+        for part in tail.layer.own_parts:
+            yield Step(f"{tail.name}.{part.name}", part.layer, input_shape, part.layer.output_shape(input_shape))
 
     def parts(self) -> Iterator[Part]:
         """The head, then two projections per cluster."""

@@ -28,6 +28,16 @@ class Pointwise(Layer):
         return ()
 
 
+class Spatial(Layer):
+    """What works over ``rank`` spatial axes: with one axis less than batch, channels and these, the shape is that of one example."""
+
+    rank: Any
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The first axis, where there is a batch."""
+        return None if len(input_shape) == self.rank + 1 else 0
+
+
 @dataclass(frozen=True)
 class Axes:
     """An input shape taken apart. ``batch`` is empty where there is no batch axis."""

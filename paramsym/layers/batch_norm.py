@@ -23,9 +23,9 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Tensor
-from paramsym.layers.normalization import check_scale
-from paramsym.size import Width
+from paramsym.layer import Tensor
+from paramsym.layers.normalization import ChannelNorm, check_scale
+from paramsym.size import Shape, Width
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 
@@ -53,7 +53,7 @@ def _statistics(width: Width, dialect: str) -> Iterator[Tensor]:
         yield Tensor("num_batches_tracked", (), role="statistic", buffer=True)
 
 
-class _BatchNorm(Layer):
+class _BatchNorm(ChannelNorm):
     """The one statement behind the four classes, which differ in the rank of their input only."""
 
     num_features: Width
@@ -103,6 +103,8 @@ class BatchNorm1d(_BatchNorm):
     (2*C, ['gamma', 'beta', 'moving_mean', 'moving_variance'])
     """
 
+    ranks = (2, 3)
+
     num_features: Width
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -128,6 +130,8 @@ class BatchNorm2d(_BatchNorm):
     >>> BatchNorm2d(C).params, BatchNorm2d(64, affine=False).params
     (2*C, 0)
     """
+
+    ranks = (4,)
 
     num_features: Width
     eps: float = 1e-5
@@ -155,6 +159,8 @@ class BatchNorm3d(_BatchNorm):
     2*C
     """
 
+    ranks = (5,)
+
     num_features: Width
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -168,7 +174,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 @dataclass(frozen=True)
-class SyncBatchNorm(Layer):
+class SyncBatchNorm(ChannelNorm):
     """Batch normalisation whose statistics are shared between processes; it stores what ``BatchNorm1d`` does. Parameters: 2*num_features.
 
     ``process_group`` is whatever the framework takes; it changes nothing here. Reference: ``torch.nn.SyncBatchNorm``.
@@ -194,7 +200,7 @@ class SyncBatchNorm(Layer):
             yield from _statistics(self.num_features, "torch")
 
 
-class _InstanceNorm(Layer):
+class _InstanceNorm(ChannelNorm):
     """The one statement behind the three classes, which differ in the rank of their input only."""
 
     num_features: Width
@@ -210,6 +216,15 @@ class _InstanceNorm(Layer):
         if self.track_running_stats:
             yield from _statistics(self.num_features, "torch")
 
+    def channel_axis(self, input_shape: Shape) -> int:
+        """Before the spatial axes; torch takes one example without a batch axis, too."""
+        return 0 if len(input_shape) == min(self.ranks) else 1
+
+    @property
+    def checked(self) -> bool:
+        """Nothing is stored per channel unless asked for, and then torch only warns."""
+        return self.affine or self.track_running_stats
+
 
 @dataclass(frozen=True)
 class InstanceNorm1d(_InstanceNorm):
@@ -222,6 +237,8 @@ class InstanceNorm1d(_InstanceNorm):
     >>> InstanceNorm1d(C).params, InstanceNorm1d(C, affine=True).params
     (0, 2*C)
     """
+
+    ranks = (2, 3)
 
     num_features: Width
     eps: float = 1e-5
@@ -243,6 +260,8 @@ class InstanceNorm2d(_InstanceNorm):
     C
     """
 
+    ranks = (3, 4)
+
     num_features: Width
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -262,6 +281,8 @@ class InstanceNorm3d(_InstanceNorm):
     >>> InstanceNorm3d(C, affine=True).params
     2*C
     """
+
+    ranks = (4, 5)
 
     num_features: Width
     eps: float = 1e-5

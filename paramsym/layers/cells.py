@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.size import Axis, Dim, cat
+from paramsym.layers.features import over_features
+from paramsym.size import Axis, Dim, Shape, cat, text
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 
@@ -49,6 +51,28 @@ class _Cell(Layer):
         if self.dialect == "flax" and not self.bias:
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The state after one step; the states that go in are given beside the input."""
+        if len(input_shape) not in ({1, 2} if self.dialect == "torch" else {2}):
+            message = f"wanted (batch, features); found {len(input_shape)} axes, {text(input_shape)}."
+            raise ShapeError(message)
+        return over_features(input_shape, (self.input_size,), (self.hidden_size,))
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The first axis; torch also takes one vector without a batch."""
+        return None if len(input_shape) == 1 else 0
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Flax' dense layers read the input or the state."""
+        for part in self.own_parts:
+            step = (*input_shape[:-1], getattr(part.layer, "in_features", self.hidden_size))
+            yield Step(part.name, part.layer, step, part.layer.output_shape(step))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once."""
+        self.output_shape(input_shape)
+        return {tensor.name: 1 for tensor in self.own_tensors}
 
     def _torch(self, gates: Axis) -> Iterator[Tensor]:
         yield Tensor("weight_ih", (gates, self.input_size))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import Axes, DataFormat, take_apart
 from paramsym.layers.cells import lstm_gates
 from paramsym.layers.spatial import Extents, exceeds_one, per_axis
-from paramsym.size import Dim
+from paramsym.layers.windowed import Sliding
+from paramsym.size import Count, Dim, Shape, product, text
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,14 @@ class _Cell(Layer):
         if self.bias:
             yield Tensor("bias", (gates,), role="bias")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the state, channels last, goes in and comes out."""
+        return input_shape
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per position of the state."""
+        return {tensor.name: product(input_shape[1:-1]) for tensor in self.own_tensors}
+
 
 @dataclass(frozen=True)
 class _Gates(Layer):
@@ -47,6 +58,14 @@ class _Gates(Layer):
         if self.bias:
             yield Tensor("bias", (gates,), role="bias")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The shape of the state, channels last, goes in and comes out."""
+        return input_shape
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per position of the state."""
+        return {tensor.name: product(input_shape[1:-1]) for tensor in self.own_tensors}
+
 
 class _ConvLSTM(Layer):
     """The one statement behind the three classes."""
@@ -61,6 +80,34 @@ class _ConvLSTM(Layer):
     dilation: Extents
     bias: bool
     dialect: Literal["keras", "flax"]
+    data_format: DataFormat | None
+    return_sequences: bool | None
+    return_state: bool
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The states of all steps, or of the last one, which is Keras' choice; with ``return_state`` the shapes of output and states."""
+        axes, extents = self._step(input_shape)
+        left = axes.giving(extents, self.out_channels)
+        every = self.dialect == "flax" if self.return_sequences is None else self.return_sequences
+        output = (input_shape[0], input_shape[1], *left[1:]) if every else left
+        return (output, left, left) if self.return_state else output  # type: ignore[return-value]
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Step by step, with as many places of the kernels as the state has positions."""
+        axes, extents = self._step(input_shape)
+        state = (*axes.batch, *extents, self.out_channels)
+        for part in self.own_parts:
+            yield Step(part.name, part.layer, state, state, product(input_shape[1:2]))
+
+    def _step(self, input_shape: Shape) -> tuple[Axes, tuple[Count | None, ...]]:
+        """Return what goes into one step, taken apart, and the extents that come out of it."""
+        if len(input_shape) != self.rank + 3:
+            message = f"wanted batch, steps, {self.rank} spatial axes and channels; found {len(input_shape)} axes, {text(input_shape)}."
+            raise ShapeError(message)
+        step = (input_shape[0], *input_shape[2:])
+        axes = take_apart(step, self.rank, self.data_format or "channels_last", channels=self.in_channels, batched=True)
+        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect="keras")
+        return axes, sliding.over(axes)
 
     def conditions(self) -> None:
         """Tuples have one entry per axis; stride and dilation exclude each other."""
@@ -110,7 +157,11 @@ class ConvLSTM1d(_ConvLSTM):
     padding: Literal["valid", "same"] = "valid"
     dilation: Extents = 1
     bias: bool = True
+    _: KW_ONLY
     dialect: Literal["keras", "flax"] = "keras"
+    data_format: DataFormat | None = None
+    return_sequences: bool | None = None
+    return_state: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,7 +192,11 @@ class ConvLSTM2d(_ConvLSTM):
     padding: Literal["valid", "same"] = "valid"
     dilation: Extents = 1
     bias: bool = True
+    _: KW_ONLY
     dialect: Literal["keras", "flax"] = "keras"
+    data_format: DataFormat | None = None
+    return_sequences: bool | None = None
+    return_state: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,4 +226,8 @@ class ConvLSTM3d(_ConvLSTM):
     padding: Literal["valid", "same"] = "valid"
     dilation: Extents = 1
     bias: bool = True
+    _: KW_ONLY
     dialect: Literal["keras", "flax"] = "keras"
+    data_format: DataFormat | None = None
+    return_sequences: bool | None = None
+    return_state: bool = False

@@ -8,14 +8,14 @@ from typing import ClassVar
 
 from paramsym.errors import ArgumentError
 from paramsym.extents import View
-from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import Axes, DataFormat, take_apart
+from paramsym.layer import Tensor
+from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
 from paramsym.layers.spatial import Dialect, Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.size import Axis, Dim, Shape, divides, per, product
 
 
-class _Convolution(Layer):
+class _Convolution(Spatial):
     """The one statement behind the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
 
     rank: ClassVar[int]

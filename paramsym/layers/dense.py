@@ -7,10 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.extents import differ
+from paramsym.extents import View, differ, share
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.features import Featurewise
-from paramsym.size import Axis, Dim, Shape, Width
+from paramsym.size import Axis, Dim, Shape, Width, product
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TransposedDense(Featurewise):
 
 
 @dataclass(frozen=True)
-class Bilinear(Layer):
+class Bilinear(Featurewise):
     r"""A bilinear form per output, :math:`y = x_1^\top W x_2 + b`.
 
     ``weight`` is (out_features, in1_features, in2_features); ``bias``, where there is one, (out_features,). Parameters: in1*in2*out + out.
@@ -103,6 +103,11 @@ class Bilinear(Layer):
         yield Tensor("weight", (self.out_features, self.in1_features, self.in2_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
+
+    @property
+    def features(self) -> tuple[Axis, Axis]:
+        """The width of the first input, whose shape is asked for, and of the output; the second input has the same other axes."""
+        return self.in1_features, self.out_features
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,22 @@ class EinsumDense(Layer):
                 raise ShapeError(message)
         inputs, _, outputs = self._terms()
         return self._output_shape(inputs, outputs, input_shape)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """A weight is used once for all input letters that it lacks together, a bias once for all output letters that it lacks."""
+        inputs, kernel, _ = self._terms()
+        before, after = self._ellipsis(inputs)
+        shape = input_shape[1 : len(input_shape) - after] if before == 0 else input_shape[1:]
+        free = [size for letter, size in zip(inputs[-len(shape) :], shape[-len(inputs) :], strict=False) if letter not in kernel]
+        elided = input_shape[1:before] if before else input_shape[len(input_shape) - after :]
+        uses = {"kernel": product((*free, *elided))}
+        for tensor in self.own_tensors[1:]:
+            uses[tensor.name] = share(product(self.output_shape(input_shape)[1:]), product(tensor.sizes))
+        return uses
+
+    def views(self) -> tuple[View, ...]:
+        """Along the axes that are not contracted, every output position sees its own input position."""
+        return ()
 
     def _terms(self) -> tuple[str, str, str]:
         """Split the equation into the letters of input, kernel and output, without ellipses."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer
+from paramsym.layers.axes import Pointwise
 
 
-class _Dropout(Layer):
+class _Dropout(Pointwise):
     """What the classes share: a probability."""
 
     p: float
@@ -107,7 +107,7 @@ class GaussianDropout(_Dropout):
 
 
 @dataclass(frozen=True)
-class GaussianNoise(Layer):
+class GaussianNoise(Pointwise):
     """Noise of standard deviation ``stddev`` is added. Reference: Keras ``GaussianNoise``.
 
     Raises:

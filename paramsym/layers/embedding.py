@@ -4,11 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from paramsym.errors import SizeError
+from paramsym.errors import ShapeError, SizeError
+from paramsym.extents import View, share
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Width, extent
+from paramsym.size import Dim, Shape, Width, extent, product, text
+
+
+class Lookup(Layer):
+    """What looks a row up for every index that goes in."""
+
+    counted_by: ClassVar[tuple[str, str]] = ("num_embeddings", "embedding_dim")
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A vector for every index."""
+        return (*input_shape, extent(getattr(self, self.counted_by[1])))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """One row for every index; on average an entry is used as often as there are indices per row."""
+        rows = extent(getattr(self, self.counted_by[0]))
+        return {tensor.name: share(product(input_shape[1:]), rows) for tensor in self.own_tensors[:1] if not tensor.buffer}
+
+    def views(self) -> tuple[View, ...]:
+        """Every output vector sees its own index."""
+        return ()
 
 
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:
@@ -19,7 +39,7 @@ def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None
 
 
 @dataclass(frozen=True)
-class Embedding(Layer):
+class Embedding(Lookup):
     """A table of ``num_embeddings`` vectors of width ``embedding_dim``.
 
     ``weight`` is (num_embeddings, embedding_dim), called ``embeddings`` with ``dialect="keras"``. Parameters: their product; the row of
@@ -57,7 +77,7 @@ class Embedding(Layer):
 
 
 @dataclass(frozen=True)
-class EmbeddingBag(Layer):
+class EmbeddingBag(Lookup):
     """A table whose rows are summed, averaged or maximised over bags of indices, without storing the rows in between.
 
     ``weight`` is (num_embeddings, embedding_dim). Parameters: their product.
@@ -92,9 +112,16 @@ class EmbeddingBag(Layer):
         """The padding index is a row of the table."""
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """One vector for every bag: (bags, indices) goes in. How many bags a flat list makes is not in its shape."""
+        if len(input_shape) != 2:
+            message = f"wanted 2 axes, (bags, indices of a bag); found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        return (input_shape[0], extent(self.embedding_dim))
+
 
 @dataclass(frozen=True)
-class ReversibleEmbedding(Layer):
+class ReversibleEmbedding(Lookup):
     """A table that also maps vectors back to scores over its rows.
 
     ``embeddings`` is (input_dim, output_dim). Tied, the same table is used both ways; otherwise ``reverse_embeddings``,
@@ -105,6 +132,8 @@ class ReversibleEmbedding(Layer):
     >>> ReversibleEmbedding(V, H).params, ReversibleEmbedding(V, H, tie_weights=False).params
     (H*V, 2*H*V)
     """
+
+    counted_by = ("input_dim", "output_dim")
 
     input_dim: Width
     output_dim: Width

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paramsym.extents import windows
+from paramsym.errors import ShapeError
+from paramsym.extents import View, differ, windows
 from paramsym.layer import Layer, Tensor
+from paramsym.layers.axes import take_apart
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Dim
+from paramsym.size import Dim, Shape, text
 
 
 class _LocallyConnected(Layer):
@@ -35,6 +37,25 @@ class _LocallyConnected(Layer):
         names = ("input_size", "kernel_size", "stride", "padding")
         fields = (per_axis(getattr(self, name), self.rank, name) for name in names)
         return tuple(windows(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*fields, strict=True))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """(batch, places, out_channels) from (batch, extents, in_channels): channels last, as Keras has them unless told otherwise."""
+        axes = take_apart(input_shape, self.rank, "channels_last", channels=self.in_channels)
+        for found, wanted in zip(axes.extents, per_axis(self.input_size, self.rank, "input_size"), strict=True):
+            if differ(found, wanted):
+                message = f"the input is {text(axes.extents)}; the weights were made for {text(self.input_size)}."
+                raise ShapeError(message)
+        return axes.giving(self.places, self.out_channels)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """No weight is shared: each is used once."""
+        self.output_shape(input_shape)
+        return {tensor.name: 1 for tensor in self.own_tensors}
+
+    def views(self) -> tuple[View, ...]:
+        """The kernel, moved on by the stride."""
+        kernel, stride = per_axis(self.kernel_size, self.rank, "kernel_size"), per_axis(self.stride, self.rank, "stride")
+        return tuple(View(size, step) for size, step in zip(kernel, stride, strict=True))
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of all places, then their biases."""

@@ -8,12 +8,13 @@ from typing import Literal, TypeAlias
 
 from paramsym.compose import Block
 from paramsym.errors import ArgumentError
+from paramsym.extents import View
 from paramsym.layer import Layer, Part
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
 from paramsym.layers.embedding import Embedding, ReversibleEmbedding
 from paramsym.layers.parameter import Parameter
-from paramsym.size import Dim, divides
+from paramsym.size import Dim, Shape, divides
 
 _Convolution: TypeAlias = Conv1d | Conv2d | Conv3d
 
@@ -90,6 +91,14 @@ class LoRA(Layer):
         if self.lora_bias and isinstance(self.base, Embedding):
             message = "lora_bias=True: an embedding's factors are bare tensors without a bias."
             raise ArgumentError(message)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What comes out of the base."""
+        return self.base.output_shape(input_shape)
+
+    def views(self) -> tuple[View, ...]:
+        """What the base sees."""
+        return self.base.views()
 
     def parts(self) -> Iterator[Part]:
         """The base, then the factors, then the magnitudes."""

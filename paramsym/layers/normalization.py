@@ -4,11 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import View, differ
 from paramsym.layer import Layer, Tensor
-from paramsym.size import Dim, divides
+from paramsym.layers.axes import Pointwise
+from paramsym.layers.features import over_features, positions
+from paramsym.size import Dim, Shape, divides, extent, product, text
+
+
+class ChannelNorm(Layer):
+    """What normalises channels: in torch they stand on axis 1; Keras and Flax know the axis from elsewhere, and nothing is checked."""
+
+    ranks: ClassVar[tuple[int, ...]] = ()
+    """How many axes torch takes; any from 2 on where this is empty."""
+
+    @property
+    def channels(self) -> Dim:
+        """How many channels are normalised."""
+        return extent(self.num_features)  # type: ignore[attr-defined]
+
+    @property
+    def checked(self) -> bool:
+        """Whether the number of channels matters."""
+        return True
+
+    def channel_axis(self, input_shape: Shape) -> int:
+        """Say where the channels stand in torch."""
+        return min(1, len(input_shape) - 1)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape."""
+        if getattr(self, "dialect", "torch") != "torch":
+            return input_shape
+        if len(input_shape) not in self.ranks if self.ranks else len(input_shape) < 2:
+            wanted = " or ".join(map(str, self.ranks)) or "at least 2"
+            message = f"wanted {wanted} axes, the channels before the spatial ones; found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        axis = self.channel_axis(input_shape)
+        if self.checked and differ(input_shape[axis], self.channels):
+            message = f"axis {axis} holds {input_shape[axis]} channels; wanted {self.channels}, in {text(input_shape)}."
+            raise ShapeError(message)
+        return input_shape
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Scale and shift of a channel are used once per position."""
+        first = getattr(self, "dialect", "torch") == "torch"
+        spatial = input_shape[self.channel_axis(input_shape) + 1 :] if first else input_shape[1:-1]
+        return {tensor.name: product(spatial) for tensor in self.own_tensors if not tensor.buffer}
+
+    def views(self) -> tuple[View, ...]:
+        """With fixed statistics every output entry sees its own input entry."""
+        return ()
+
+
+class FeatureNorm(Layer):
+    """What normalises the last axes."""
+
+    normalized_shape: Dim | tuple[Dim, ...]
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape; in torch its last axes are those that are normalised, in Keras they may stand elsewhere."""
+        keras = getattr(self, "dialect", "torch") == "keras"
+        return input_shape if keras else over_features(input_shape, _as_shape(self.normalized_shape))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Scale and shift are used once per position."""
+        places = positions(input_shape, len(_as_shape(self.normalized_shape)))
+        return {tensor.name: places for tensor in self.own_tensors}
+
+    def views(self) -> tuple[View, ...]:
+        """Along the spatial axes, every output position sees its own input position."""
+        return ()
 
 
 def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
@@ -16,7 +84,7 @@ def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
 
 
 @dataclass(frozen=True)
-class LayerNorm(Layer):
+class LayerNorm(FeatureNorm):
     r"""Layer normalisation (Ba et al. 2016, section 3), :math:`y = (x - \mu)/\sigma \cdot \gamma + \beta` over the last axes.
 
     ``weight`` and ``bias`` have ``normalized_shape``, one size or a tuple; with ``dialect="keras"`` they are ``gamma`` and ``beta``.
@@ -63,7 +131,7 @@ def check_scale(scale: bool, dialect: str) -> None:
 
 
 @dataclass(frozen=True)
-class RMSNorm(Layer):
+class RMSNorm(FeatureNorm):
     r"""Root-mean-square normalisation (Zhang and Sennrich 2019, equation 4), :math:`y = x/\mathrm{rms}(x) \cdot \gamma`; no shift.
 
     ``weight`` has ``normalized_shape``; it is called ``scale`` with ``dialect="keras"``. Parameters: the product of the shape. Reference:
@@ -87,7 +155,7 @@ class RMSNorm(Layer):
 
 
 @dataclass(frozen=True)
-class GroupNorm(Layer):
+class GroupNorm(ChannelNorm):
     """Normalisation over groups of channels (Wu and He 2018, section 3); scale and shift are per channel, so groups cancel.
 
     ``weight`` and ``bias`` are (num_channels,), as ``num_groups`` groups of num_channels/num_groups; with ``dialect="keras"`` they are
@@ -129,6 +197,11 @@ class GroupNorm(Layer):
         divides(self.num_groups, self.num_channels, "num_groups", "num_channels")
         check_scale(self.scale, self.dialect)
 
+    @property
+    def channels(self) -> Dim:
+        """How many channels are normalised."""
+        return self.num_channels
+
 
 @dataclass(frozen=True)
 class LocalResponseNorm(Layer):
@@ -145,9 +218,20 @@ class LocalResponseNorm(Layer):
     beta: float = 0.75
     k: float = 1.0
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape: batch, channels and at least one spatial axis."""
+        if len(input_shape) < 3:
+            message = f"wanted at least 3 axes, (batch, channels, ...); found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        return input_shape
+
+    def views(self) -> tuple[View, ...]:
+        """Along the spatial axes, every output entry sees its own input entry."""
+        return ()
+
 
 @dataclass(frozen=True)
-class Normalization(Layer):
+class Normalization(Pointwise):
     """Standardisation of inputs by statistics taken from data beforehand. It has no parameters.
 
     ``shape`` is that of the axes that keep statistics of their own; () where one mean serves all. The buffers are ``mean`` and
@@ -172,7 +256,7 @@ class Normalization(Layer):
 
 
 @dataclass(frozen=True)
-class UnitNormalization(Layer):
+class UnitNormalization(Pointwise):
     """Division by the Euclidean length over ``axis``. It stores nothing. Reference: Keras ``UnitNormalization``.
 
     >>> UnitNormalization().params

@@ -14,7 +14,7 @@ from sympy import Expr
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import View
 from paramsym.layer import Layer
-from paramsym.layers.axes import Axes, DataFormat, not_empty, take_apart
+from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
 from paramsym.layers.windowed import check_copied
 from paramsym.size import Count, Shape, canonical
 
@@ -22,7 +22,7 @@ Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 """One number for every side, or one per side."""
 
 
-class _Padding(Layer):
+class _Padding(Spatial):
     """What the classes share: two numbers per spatial axis."""
 
     rank: ClassVar[int]

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.extents import View, reach, same, scaled, spread, windows, windows_ceil
 from paramsym.layer import Layer
-from paramsym.layers.axes import Axes, DataFormat, not_empty, take_apart
+from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.size import Count, Dim, Shape, canonical
 
@@ -33,7 +33,7 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
             raise SizeError(message)
 
 
-class _Windows(Layer):
+class _Windows(Spatial):
     """What every pooling by windows shares: places, as torch counts them with numbers for the padding, or Keras with words."""
 
     rank: ClassVar[int]
@@ -313,7 +313,7 @@ class LPPool3d(_LPPool, _WholeWindows):
     ceil_mode: bool = False
 
 
-class _FractionalMaxPool(Layer):
+class _FractionalMaxPool(Spatial):
     """What fractional pooling shares."""
 
     rank: ClassVar[int]
@@ -386,7 +386,7 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     return_indices: bool = False
 
 
-class _MaxUnpool(Layer):
+class _MaxUnpool(Spatial):
     """What undoing a pooling by maximum shares."""
 
     rank: ClassVar[int]
@@ -455,7 +455,7 @@ class MaxUnpool3d(_MaxUnpool):
     padding: Margin = 0
 
 
-class _AdaptivePool(Layer):
+class _AdaptivePool(Spatial):
     """What pooling to a wanted extent shares."""
 
     rank: ClassVar[int]

@@ -6,15 +6,43 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import View, share
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import Pointwise
 from paramsym.layers.embedding import Embedding
+from paramsym.layers.features import over_features, positions
 from paramsym.layers.spatial import per_axis
-from paramsym.size import Count, Dim, Width, canonical, divides
+from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, text
+
+
+class _Added(Layer):
+    """What is added to the vectors of a sequence: (batch, positions, width)."""
+
+    num_positions: Dim
+    embedding_dim: Width
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape; there must be a row for every position."""
+        over_features(input_shape, (extent(self.embedding_dim),))
+        places = input_shape[-2] if len(input_shape) > 1 else 1
+        if isinstance(places, int) and isinstance(self.num_positions, int) and places > self.num_positions:
+            message = f"{places} positions, but the table has rows for {self.num_positions}; found {text(input_shape)}."
+            raise ShapeError(message)
+        return input_shape
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """One row for every position."""
+        stored = [tensor for tensor in self.own_tensors if not tensor.buffer]
+        return {tensor.name: share(positions(input_shape), tensor.sizes[0]) for tensor in stored}
+
+    def views(self) -> tuple[View, ...]:
+        """Every output position sees its own input position."""
+        return ()
 
 
 @dataclass(frozen=True)
-class LearnedPositions(Layer):
+class LearnedPositions(_Added):
     """A table with one learned vector per position (Gehring et al. 2017, section 3.1; Devlin et al. 2019).
 
     ``weight`` is (num_positions + offset, embedding_dim); some references keep ``offset`` rows in front that no position uses (2 in OPT and
@@ -35,7 +63,7 @@ class LearnedPositions(Layer):
 
 
 @dataclass(frozen=True)
-class SinusoidalPositions(Layer):
+class SinusoidalPositions(_Added):
     """Fixed sines and cosines of the position (Vaswani et al. 2017, section 3.5).
 
     They follow from a formula, and references differ in what they keep: ``stored="computed"`` keeps nothing; ``"frozen"`` a table
@@ -67,7 +95,7 @@ class SinusoidalPositions(Layer):
 
 
 @dataclass(frozen=True)
-class RotaryPositions(Layer):
+class RotaryPositions(Pointwise):
     """Rotations of pairs of features by the position (Su et al. 2021, section 3.2.2). It has no parameters.
 
     ``dim`` is how many features of a head are rotated, an even number. ``inv_freq``, (dim/2,), is a buffer that is not in the state dict

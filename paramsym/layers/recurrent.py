@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
+from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.cells import (
     Dialect,
@@ -20,8 +21,9 @@ from paramsym.layers.cells import (
     lstm_gates,
     peepholes,
 )
+from paramsym.layers.features import over_features, positions
 from paramsym.ledger import Numbers
-from paramsym.size import Axis, Count, Dim, Width
+from paramsym.size import Axis, Count, Dim, Shape, Width, canonical, extent, product, text
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,14 @@ class _Level(Layer):
             if self.projected:
                 yield Tensor(f"weight_hr_l{{}}{direction}", (self.state, self.hidden))
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The states of all steps, of both directions side by side."""
+        return over_features(input_shape, (extent(self.inputs),), (canonical((2 if self.bidirectional else 1) * self.state),))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per step."""
+        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
+
 
 class _Recurrent(Layer):
     """What the recurrent layers share: torch's arguments and storage; Keras and Flax wrap one cell."""
@@ -65,6 +75,8 @@ class _Recurrent(Layer):
     dropout: float
     bidirectional: bool
     dialect: Dialect
+    return_sequences: bool | None
+    return_state: bool
 
     @property
     def _gates(self) -> Axis:
@@ -108,6 +120,65 @@ class _Recurrent(Layer):
         yield Part("", self._level(self.input_size), Numbers(1, pattern=""))
         below: Axis = (2, self._state) if self.bidirectional else self._state
         yield Part("", self._level(below), Numbers(self.num_layers - 1, 1, pattern=""))
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The second axis in torch unless ``batch_first``; torch also takes one sequence without a batch."""
+        if self.dialect != "torch":
+            return 0
+        return None if len(input_shape) == 2 else 0 if self.batch_first else 1
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The states of all steps, or of the last one; with ``return_state`` the shapes of output and states.
+
+        In torch the sequence comes first unless ``batch_first``, and a batch axis may be missing; all steps come out. In Keras the last
+        step does unless ``return_sequences``. torch's states are (layers*directions, batch, width), Keras' (batch, width).
+        """
+        self._check_axes(input_shape)
+        directions = 2 if self.bidirectional else 1
+        time = self._time(input_shape)
+        lead = input_shape[:-1] if self._all_steps else (*input_shape[:time], *input_shape[time + 1 : -1])
+        output = (*lead, canonical(directions * self._state))
+        if not self.return_state:
+            return output
+        rest = (*input_shape[:time], *input_shape[time + 1 : -1])
+        stacked = (canonical(directions * self.num_layers),) if self.dialect == "torch" else ()
+        widths = (self._state, self.hidden_size) if isinstance(self, LSTM | PeepholeLSTM) else (self._state,)
+        return (output, *((*stacked, *rest, width) for width in widths))  # type: ignore[return-value]
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The lowest layer reads the input, the others the layer below; a Keras or Flax cell reads step by step."""
+        self._check_axes(input_shape)
+        steps = input_shape[self._time(input_shape)]
+        for part in self.own_parts:
+            if isinstance(part.layer, _Level):
+                taken, given = extent(part.layer.inputs), canonical((2 if self.bidirectional else 1) * self._state)
+                used = 1 if part.numbers is None else part.numbers.count
+                if used != 0:
+                    yield Step(str(part.numbers), part.layer, (None, steps, taken), (None, steps, given), used)
+            else:
+                step = (input_shape[0], self.input_size)
+                yield Step(part.name, part.layer, step, part.layer.output_shape(step), product((steps,)))
+
+    @property
+    def _all_steps(self) -> bool:
+        return self.dialect != "keras" if self.return_sequences is None else self.return_sequences
+
+    def _time(self, input_shape: Shape) -> int:
+        if self.dialect != "torch":
+            return 1
+        return 1 if self.batch_first and len(input_shape) == 3 else 0
+
+    def _check_axes(self, input_shape: Shape) -> None:
+        allowed = (2, 3) if self.dialect == "torch" else (3,)
+        order = "batch, steps" if self.batch_first or self.dialect != "torch" else "steps, batch"
+        if len(input_shape) not in allowed:
+            plain = ", or (steps, features) without a batch" if self.dialect == "torch" else ""
+            message = f"wanted ({order}, features){plain}; found {len(input_shape)} axes, {text(input_shape)}."
+            raise ShapeError(message)
+        over_features(input_shape, (self.input_size,))
+        if self.dialect == "torch" and input_shape[self._time(input_shape)] == 0:
+            message = f"there are no steps in {text(input_shape)}, read as ({order}, features)."
+            raise ShapeError(message)
 
     @property
     def _state(self) -> Dim:
@@ -154,7 +225,10 @@ class RNN(_Recurrent):
     batch_first: bool = False
     dropout: float = 0.0
     bidirectional: bool = False
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    return_sequences: bool | None = None
+    return_state: bool = False
 
     @property
     def _gates(self) -> Axis:
@@ -201,7 +275,10 @@ class LSTM(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     proj_size: Count = 0
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    return_sequences: bool | None = None
+    return_state: bool = False
 
     @property
     def _gates(self) -> Axis:
@@ -249,7 +326,10 @@ class GRU(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     reset_after: bool = True
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    return_sequences: bool | None = None
+    return_state: bool = False
 
     def conditions(self) -> None:
         """Only Keras can reset before the product."""
@@ -294,7 +374,10 @@ class PeepholeLSTM(_Recurrent):
     dropout: float = 0.0
     bidirectional: bool = False
     proj_size: Count = 0
+    _: KW_ONLY
     dialect: Dialect = "torch"
+    return_sequences: bool | None = None
+    return_state: bool = False
 
     def conditions(self) -> None:
         """As an LSTM; Flax has no such layer."""

@@ -9,15 +9,15 @@ from typing import ClassVar
 from paramsym.errors import ArgumentError
 from paramsym.extents import View
 from paramsym.flow import Step, steps
-from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import Axes, DataFormat, take_apart
+from paramsym.layer import Part, Tensor
+from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.spatial import Dialect, Extents, Padding, PaddingMode, per_axis
 from paramsym.layers.windowed import Sliding, data_format_of
 from paramsym.size import Dim, Shape, canonical, product
 
 
-class _Filtering(Layer):
+class _Filtering(Spatial):
     """How the kernel of every channel slides over the spatial axes."""
 
     rank: ClassVar[int]

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.edit import Edited
-from paramsym.errors import StructureError
+from paramsym.errors import ShapeError, StructureError
+from paramsym.flow import Step, applied
 from paramsym.layer import Layer, Part
+from paramsym.size import Shape, canonical, product, text
 
 
 def keras_name(layer: Layer | str) -> str:
@@ -70,6 +72,26 @@ class Bidirectional(Layer):
         yield Part(f"forward_{name.removeprefix('forward_')}", self.layer)
         yield Part(backward, self.layer if self.backward_layer is None else self.backward_layer)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What one direction gives, twice as wide where the two are joined; without ``merge_mode`` both shapes, and states after them."""
+        there, back = (part.layer.output_shape(input_shape) for part in self.own_parts)
+        outputs, states = (there, back), ()
+        if there and isinstance(there[0], tuple):
+            outputs, states = (there[0], back[0]), (*there[1:], *back[1:])  # type: ignore[assignment]
+        merged = outputs if self.merge_mode is None else (self._merged(*outputs),)
+        return (*merged, *states) if states or self.merge_mode is None else merged[0]  # type: ignore[return-value]
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Both directions read the same sequence."""
+        for part in self.own_parts:
+            yield Step(part.name, part.layer, input_shape, part.layer.output_shape(input_shape))
+
+    def _merged(self, there: Shape, back: Shape) -> Shape:
+        if self.merge_mode != "concat":
+            return there
+        one, other = there[-1], back[-1]
+        return (*there[:-1], None if one is None or other is None else canonical(one + other))
+
 
 @dataclass(frozen=True)
 class TimeDistributed(Layer):
@@ -92,3 +114,21 @@ class TimeDistributed(Layer):
     def parts(self) -> Iterator[Part]:
         """The layer, once."""
         yield Part(self.name or keras_name(self.layer), self.layer)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What comes out of one step, for every step along axis 1."""
+        step = self._step(input_shape)
+        left = applied(self.own_parts[0].name, self.layer, step)
+        return (*left[:1], input_shape[1], *left[1:])
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The layer, as often as there are steps."""
+        step = self._step(input_shape)
+        times = product(input_shape[1:2])
+        yield Step(self.own_parts[0].name, self.layer, step, applied(self.own_parts[0].name, self.layer, step), times)
+
+    def _step(self, input_shape: Shape) -> Shape:
+        if len(input_shape) < 3:
+            message = f"wanted batch, time and at least one more axis; found {len(input_shape)}, {text(input_shape)}."
+            raise ShapeError(message)
+        return (input_shape[0], *input_shape[2:])

@@ -35,4 +35,14 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     except ShapeError as error:
         message = f"{type(layer).__name__}: {error}"
         raise ShapeError(message) from None
-    return tuple(None if extent is None else canonical(cast("Count", extent)) for extent in found)
+    return _settled(found)
+
+
+def _settled(shape: Shape) -> Shape:
+    """Return a shape, or the shapes of an output and its states, in canonical form."""
+    listed: tuple[object, ...] = shape
+    return cast("Shape", tuple(_settled(entry) if isinstance(entry, tuple) else _extent(entry) for entry in listed))
+
+
+def _extent(entry: object) -> Count | None:
+    return None if entry is None else canonical(cast("Count", entry))
