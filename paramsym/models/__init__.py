@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paramsym.models.albert import Albert as Albert
+    from paramsym.models.bart import Bart as Bart
     from paramsym.models.bert import Bert as Bert
     from paramsym.models.cohere import Cohere as Cohere
     from paramsym.models.deepseek import Deepseek as Deepseek
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
     from paramsym.models.roberta import Roberta as Roberta
     from paramsym.models.stablelm import StableLm as StableLm
     from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
+    from paramsym.models.t5 import T5 as T5
     from paramsym.models.vit import Vit as Vit
+    from paramsym.models.whisper import Whisper as Whisper
 
 FAMILIES = {
     "albert": ("Albert", "albert"),
+    "bart": ("Bart", "bart marian mbart pegasus"),
     "bert": ("Bert", "bert"),
     "cohere": ("Cohere", "cohere"),
     "deepseek": ("Deepseek", "deepseek_v2 deepseek_v3"),
@@ -59,7 +63,9 @@ FAMILIES = {
     "roberta": ("Roberta", "roberta xlm-roberta"),
     "stablelm": ("StableLm", "stablelm"),
     "starcoder2": ("Starcoder2", "starcoder2"),
+    "t5": ("T5", "mt5 t5 umt5"),
     "vit": ("Vit", "vit"),
+    "whisper": ("Whisper", "whisper"),
 }
 """``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""
 

@@ -78,6 +78,63 @@ def albert(draw: random.Random) -> dict[str, Any]:
     }
 
 
+def t5(draw: random.Random) -> dict[str, Any]:
+    """T5, mT5, UMT5: gated or not, with stacks of different depth, sometimes in the common spelling of the keys."""
+    sizes = {"d_model": draw.randint(1, 20), "d_kv": draw.randint(1, 6), "num_heads": draw.randint(1, 4), "num_layers": draw.randint(0, 3)}
+    if draw.random() < 0.3:
+        names = {"d_model": "hidden_size", "num_heads": "num_attention_heads", "d_kv": "head_dim"}
+        sizes = {names.get(key, key): value for key, value in sizes.items()}
+    return {
+        **sizes,
+        "vocab_size": draw.randint(2, 90),
+        "d_ff": draw.randint(1, 40),
+        "num_decoder_layers": draw.choice((None, 0, 1, 2)),
+        "relative_attention_num_buckets": draw.randint(1, 40),
+        "feed_forward_proj": draw.choice(("relu", "prelu", "gated-gelu", "gated-silu", "gated-xielu")),
+        "tie_word_embeddings": draw.random() < 0.7,
+    } | labels(draw)
+
+
+def bart(draw: random.Random) -> dict[str, Any]:
+    """BART, mBART, PEGASUS, with different stacks."""
+    heads = draw.choice((1, 2, 4))
+    return {
+        "vocab_size": draw.randint(3, 90),
+        "max_position_embeddings": draw.randint(2, 40),
+        "d_model": 4 * draw.randint(1, 5),
+        "encoder_layers": draw.randint(0, 3),
+        "encoder_ffn_dim": draw.randint(1, 40),
+        "encoder_attention_heads": heads,
+        "decoder_layers": draw.randint(0, 3),
+        "decoder_ffn_dim": draw.randint(1, 40),
+        "decoder_attention_heads": draw.choice((1, 2, 4)),
+        "activation_function": draw.choice(ACTIVATIONS),
+        "tie_word_embeddings": draw.random() < 0.7,
+    } | labels(draw)
+
+
+def marian(draw: random.Random) -> dict[str, Any]:
+    """Marian, with one vocabulary or two."""
+    config = bart(draw) | {"pad_token_id": 0}
+    if draw.random() < 0.5:
+        return config
+    return config | {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": draw.choice((None, 7, config["vocab_size"]))}
+
+
+def whisper(draw: random.Random) -> dict[str, Any]:
+    """Whisper, sometimes with weights for its layers."""
+    config = bart(draw)
+    del config["max_position_embeddings"]
+    return config | {
+        "pad_token_id": 0,
+        "num_mel_bins": draw.randint(1, 9),
+        "max_source_positions": draw.randint(1, 20),
+        "max_target_positions": draw.randint(1, 20),
+        "use_weighted_layer_sum": draw.random() < 0.5,
+        "classifier_proj_size": draw.randint(1, 9),
+    }
+
+
 def as_checkpoints_load(model: Any) -> ps.Layer:
     """Return the model with an output matrix of its own, as files hold it that say so and that the bare class does not heed."""
     untied = type(model)(**{**model.arguments()[1], "tie_word_embeddings": False})
@@ -89,6 +146,14 @@ ENCODERS: dict[str, tuple[Any, str]] = {
     "albert": (albert, "AlbertConfig"),
     "distilbert": (distilbert, "DistilBertConfig"),
     "electra": (electra, "ElectraConfig"),
+    "bart": (bart, "BartConfig"),
+    "marian": (marian, "MarianConfig"),
+    "mbart": (bart, "MBartConfig"),
+    "mt5": (t5, "MT5Config"),
+    "pegasus": (bart, "PegasusConfig"),
+    "t5": (t5, "T5Config"),
+    "umt5": (t5, "UMT5Config"),
+    "whisper": (whisper, "WhisperConfig"),
     "roberta": (roberta, "RobertaConfig"),
     "xlm-roberta": (roberta, "XLMRobertaConfig"),
 }

@@ -1,0 +1,318 @@
+"""BART, mBART, PEGASUS and Marian: one encoder-decoder in four variants.
+
+Lewis et al. 2020, arXiv:1910.13461; Liu et al. 2020, arXiv:2001.08210; Zhang et al. 2020, arXiv:1912.08777; Junczys-Dowmunt et al. 2018,
+arXiv:1804.00344. Reference: ``transformers.models.bart``, ``mbart``, ``pegasus`` and ``marian`` 5.23, names and shapes of their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
+from paramsym.models.labels import give_labels
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, F, H, L, P, V, dims
+
+BartClass = Literal[
+    "BartModel", "BartForConditionalGeneration", "BartForCausalLM", "BartForSequenceClassification", "BartForQuestionAnswering"
+]
+MBartClass = Literal[
+    "MBartModel", "MBartForConditionalGeneration", "MBartForCausalLM", "MBartForSequenceClassification", "MBartForQuestionAnswering"
+]
+PegasusClass = Literal["PegasusModel", "PegasusForConditionalGeneration", "PegasusForCausalLM"]
+MarianClass = Literal["MarianModel", "MarianMTModel", "MarianForCausalLM"]
+_ALL = (*get_args(BartClass), *get_args(MBartClass), *get_args(PegasusClass), *get_args(MarianClass))
+_TRANSLATES = frozenset(name for name in _ALL if name.endswith(("ForConditionalGeneration", "MTModel")))
+_LABELLED = frozenset({"BartForSequenceClassification", "MBartForSequenceClassification"})
+_ENCODES = tuple(name for name in _ALL if not name.endswith("ForCausalLM"))
+_CARD = "Hugging Face model card, safetensors metadata"
+_BUILT = "the checkpoint's configuration, built by transformers 5.23"
+DECODER_LAYERS, DECODER_INNER, DECODER_HEADS, DECODER_WORDS = dims("L_d F_d A_d V_d")
+
+
+def _size(vocab_size: int, d_model: int, layers: int, heads: int, positions: int = 1024, inner: int | None = None) -> dict[str, int]:
+    """All published sizes have two stacks of one size."""
+    stacks = {
+        f"{stack}_{what}": number
+        for stack in ("encoder", "decoder")
+        for what, number in (("layers", layers), ("ffn_dim", 4 * d_model if inner is None else inner), ("attention_heads", heads))
+    }
+    return {"vocab_size": vocab_size, "max_position_embeddings": positions, "d_model": d_model, **stacks}
+
+
+@dataclass(frozen=True)
+class Bart(Layer):
+    """BART, mBART, PEGASUS, Marian and their heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration: H = ``d_model``. The base model stores one table, V rows of H, which
+    encoder, decoder and output share; a table of positions for each stack; L blocks of 4*H**2 + 2*F*H + 9*H + F in the encoder, and L_d of
+    8*H**2 + 2*F_d*H + 15*H + F_d in the decoder, which also attends to the encoder. The relatives differ in little:
+
+    =======  ========================  ==========================
+    variant  positions                 normalisations of a stack
+    =======  ========================  ==========================
+    BART     P + 2 learned             after the embeddings
+    mBART    P + 2 learned             there, and at the end
+    PEGASUS  P sinusoids, frozen       at the end
+    Marian   P sinusoids, frozen       none
+    =======  ========================  ==========================
+
+    The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may have a
+    vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
+    ``vocab_size`` where it is None. ``num_labels`` is N where the architecture has labels and no number is given.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know; Marian's arguments for another family.
+
+    >>> Bart(decoder_layers=L, decoder_ffn_dim=F, decoder_attention_heads=A).params
+    4*F*H*L + 2*F*L + 12*H**2*L + 24*H*L + 2*H*P + H*V + 8*H
+    >>> Bart(architecture="BartForConditionalGeneration").at("facebook/bart-large").params
+    406291456
+    """
+
+    vocab_size: Dim = V
+    max_position_embeddings: Dim = P
+    encoder_layers: Count = L
+    encoder_ffn_dim: Dim = F
+    encoder_attention_heads: Dim = A
+    decoder_layers: Count = DECODER_LAYERS
+    decoder_ffn_dim: Dim = DECODER_INNER
+    decoder_attention_heads: Dim = DECODER_HEADS
+    activation_function: str = "gelu"
+    d_model: Dim = H
+    tie_word_embeddings: bool = True
+    decoder_vocab_size: Dim | None = None
+    share_encoder_decoder_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Literal[BartClass, MBartClass, PegasusClass, MarianClass] = "BartModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "facebook/bart-base": _size(50265, 768, 6, 12),
+        "facebook/bart-large": _size(50265, 1024, 12, 16),
+        "facebook/bart-large-cnn": _size(50264, 1024, 12, 16),
+        "facebook/mbart-large-50": _size(250054, 1024, 12, 16),
+        "google/pegasus-large": _size(96103, 1024, 16, 16),
+        "Helsinki-NLP/opus-mt-en-de": _size(58101, 512, 6, 8, 512),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("facebook/bart-base", 139_420_416, _CARD, counts="BartModel"),
+        Claim("facebook/bart-large", 406_291_456, _CARD, counts="BartForConditionalGeneration"),
+        Claim("facebook/bart-large-cnn", 406_290_432, _CARD, counts="BartForConditionalGeneration"),
+        Claim("facebook/mbart-large-50", 610_879_488, _BUILT, counts="MBartForConditionalGeneration"),
+        Claim("Helsinki-NLP/opus-mt-en-de", 74_410_496, _BUILT, counts="MarianMTModel"),
+        Claim("google/pegasus-large", 568_000_000, "Zhang et al. 2020, section 6.1 (568M)", counts="568,699,904 without sinusoids"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Heads divide the width; only Marian has two vocabularies."""
+        divides(self.encoder_attention_heads, self.d_model, "encoder_attention_heads", "d_model")
+        divides(self.decoder_attention_heads, self.d_model, "decoder_attention_heads", "d_model")
+        check_activation(self.activation_function, "activation_function")
+        if self._relative != "Marian" and (self.decoder_vocab_size is not None or not self.share_encoder_decoder_embeddings):
+            message = f"decoder_vocab_size and share_encoder_decoder_embeddings are Marian's; {self.architecture} has one vocabulary."
+            raise ArgumentError(message)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """What is added to the output: zeros, which are saved and not learned."""
+        if self.architecture in _TRANSLATES:
+            yield Tensor("final_logits_bias", (1, self._outputs), role="bias", buffer=True)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``model`` where a head follows, then the head."""
+        width = self.d_model
+        if self._causal:
+            yield Part("model", Block(decoder=self._decoder()))
+        else:
+            shared: dict[str, Layer] = {"shared": Embedding(self.vocab_size, width)} if self.share_encoder_decoder_embeddings else {}
+            base = Block({**shared, "encoder": self._encoder(), "decoder": self._decoder()})
+            yield Part("" if self.architecture.removeprefix(self._relative) == "Model" else "model", base)
+        if self.architecture in _TRANSLATES or self._causal:
+            yield Part("lm_head", Dense(width, self._outputs, bias=False))
+        elif self.architecture.endswith("ForQuestionAnswering"):
+            yield Part("qa_outputs", Dense(width, 2))
+        elif self.num_labels is not None and self.architecture in _LABELLED:
+            yield Part("classification_head", Block(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+
+    def ties(self) -> Mapping[str, str]:
+        """One table for both stacks and the output, unless ``tie_word_embeddings`` is False."""
+        if not self.tie_word_embeddings:
+            return {}
+        under = "" if self.architecture.removeprefix(self._relative) == "Model" else "model."
+        shares = self.share_encoder_decoder_embeddings and not self._causal
+        ties = {f"{under}{stack}.embed_tokens.weight": f"{under}shared.weight" for stack in (("encoder", "decoder") if shares else ())}
+        if self.architecture in _TRANSLATES or self._causal:
+            ties["lm_head.weight"] = "model.shared.weight" if shares else "model.decoder.embed_tokens.weight"
+        return ties
+
+    @property
+    def _relative(self) -> str:
+        return next(name for name in ("MBart", "Bart", "Pegasus", "Marian") if self.architecture.startswith(name))
+
+    @property
+    def _causal(self) -> bool:
+        return self.architecture.endswith("ForCausalLM")
+
+    @property
+    def _decoder_words(self) -> Dim:
+        """Where the tables are shared and tied, the decoder's is the other one, however many words it was given."""
+        shared = self.share_encoder_decoder_embeddings and self.tie_word_embeddings and not self._causal
+        return self.vocab_size if self.decoder_vocab_size is None or shared else self.decoder_vocab_size
+
+    @property
+    def _outputs(self) -> Dim:
+        if self._causal:
+            return self._decoder_words if self.tie_word_embeddings else self.vocab_size
+        return self.vocab_size if self.share_encoder_decoder_embeddings else self._decoder_words
+
+    def _encoder(self) -> Block:
+        block = encoder_block(self.d_model, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
+        return self._stack(self.vocab_size, Repeat(block, self.encoder_layers))
+
+    def _decoder(self) -> Block:
+        block = decoder_block(self.d_model, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
+        return self._stack(self._decoder_words, Repeat(block, self.decoder_layers))
+
+    def _stack(self, words: Dim, blocks: Repeat) -> Block:
+        width, positions = self.d_model, self.max_position_embeddings
+        layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
+        if self._relative in {"Bart", "MBart"}:
+            layers |= {"embed_positions": Embedding(positions + 2, width), "layers": blocks, "layernorm_embedding": LayerNorm(width)}
+        else:
+            layers |= {"embed_positions": Embedding(positions, width, _freeze=True), "layers": blocks}
+        if self._relative in {"MBart", "Pegasus"}:
+            layers["layer_norm"] = LayerNorm(width)
+        return Block(layers)
+
+
+def attention(width: Dim, heads: Dim, *, key_bias: bool = True) -> Block:
+    """Return one attention in the order in which fairseq's descendants store it: key, value, query, output.
+
+    >>> attention(H, A).params, attention(H, A, key_bias=False).params
+    (4*H**2 + 4*H, 4*H**2 + 3*H)
+    """
+    sliced = (heads, divides(heads, width, "attention_heads", "d_model"))
+    projection = Dense(width, sliced)
+    key = Dense(width, sliced, bias=key_bias)
+    return Block(k_proj=key, v_proj=projection, q_proj=projection, out_proj=Dense(sliced, width))
+
+
+def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Block:
+    """Return an encoder's block: attention and feed-forward network, each with its normalisation.
+
+    >>> encoder_block(H, A, F, "gelu").params
+    2*F*H + F + 4*H**2 + 9*H
+    """
+    return Block(
+        self_attn=attention(width, heads, key_bias=key_bias),
+        self_attn_layer_norm=LayerNorm(width),
+        **learned("activation_fn", function),
+        fc1=Dense(width, inner),
+        fc2=Dense(inner, width),
+        final_layer_norm=LayerNorm(width),
+    )
+
+
+def decoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Block:
+    """Return a decoder's block: an encoder's, and in the middle the attention to the encoder's output.
+
+    >>> decoder_block(H, A, F, "gelu").params
+    2*F*H + F + 8*H**2 + 15*H
+    """
+    attends = attention(width, heads, key_bias=key_bias)
+    return Block(
+        self_attn=attends,
+        **learned("activation_fn", function),
+        self_attn_layer_norm=LayerNorm(width),
+        encoder_attn=attends,
+        encoder_attn_layer_norm=LayerNorm(width),
+        fc1=Dense(width, inner),
+        fc2=Dense(inner, width),
+        final_layer_norm=LayerNorm(width),
+    )
+
+
+def _one_vocabulary(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """No words, or as many as the encoder's, are the encoder's."""
+    if sizes.get(DECODER_WORDS) in {0, sizes[V]}:
+        arguments["decoder_vocab_size"] = None
+        del sizes[DECODER_WORDS]
+
+
+def stacks(layers: int, inner: int, heads: int, encodes: tuple[str, ...], decodes: tuple[str, ...] = ()) -> Mapping[str, Key]:
+    """Return the keys of two stacks with their defaults; ``encodes`` and ``decodes`` are the classes that have them, if not all."""
+    return {
+        "encoder_layers": Size(L, layers, least=0, only=encodes),
+        "encoder_ffn_dim": Size(F, inner, only=encodes),
+        "encoder_attention_heads": Size(A, heads, only=encodes),
+        "decoder_layers": Size(DECODER_LAYERS, layers, least=0, only=decodes),
+        "decoder_ffn_dim": Size(DECODER_INNER, inner, only=decodes),
+        "decoder_attention_heads": Size(DECODER_HEADS, heads, only=decodes),
+    }
+
+
+ALIASES = {"num_attention_heads": "encoder_attention_heads", "hidden_size": "d_model", "num_hidden_layers": "encoder_layers"}
+IGNORED = {
+    "drops values while training": (
+        "dropout attention_dropout activation_dropout classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop"
+    ),
+    "seeds the weights": "init_std",
+    "scales the embeddings": "scale_embedding",
+}
+_OLD = {
+    "described variants of the first release, which no class reads": (
+        "add_bias_logits add_final_layer_norm normalize_before normalize_embedding static_position_embeddings extra_pos_embeddings"
+        " force_bos_token_to_be_generated"
+    ),
+}
+
+
+def _family(model_type: str, architectures: tuple[str, ...], vocab_size: int, own: Mapping[str, Key], labels: int = 2) -> Family:
+    return Family(
+        model_type=model_type,
+        model=Bart,
+        architectures=architectures,
+        labelled=_LABELLED,
+        keys={
+            "vocab_size": Size(V, vocab_size),
+            "max_position_embeddings": Size(P, 1024),
+            **stacks(12, 4096, 16, _ENCODES),
+            "activation_function": Word("gelu"),
+            "d_model": Size(H, 1024),
+            "tie_word_embeddings": Flag(default=True),
+            **own,
+        },
+        aliases=ALIASES,
+        ignored={**IGNORED, **_OLD},
+        usual={"is_encoder_decoder": (True, False), "is_decoder": (True, False)},
+        arrange=_one_vocabulary,
+        labels=labels,
+    )
+
+
+FAMILIES = (
+    _family("bart", get_args(BartClass), 50265, {}, labels=3),
+    _family("mbart", get_args(MBartClass), 50265, {}),
+    _family("pegasus", get_args(PegasusClass), 50265, {}),
+    _family(
+        "marian",
+        get_args(MarianClass),
+        58101,
+        {"decoder_vocab_size": Size(DECODER_WORDS, None, least=0), "share_encoder_decoder_embeddings": Flag(default=True)},
+    ),
+)
