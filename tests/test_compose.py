@@ -193,6 +193,10 @@ class TestRepeat:
         assert captured.symbols == {i, L}
         assert captured.params == expand(10 * i * L + L * (L - 1) / 2)
         assert captured.at(i=2, L=3).count == written(captured.at(i=2, L=3)) == 20 + 21 + 22
+        i_1 = dims("i_1")
+        taken = ps.Repeat(ps.Dense(H + i + i_1, 1, bias=False), L, index=i).at(H=i)
+        assert taken.symbols == {i, i_1, L}
+        assert taken.params == expand((i + i_1) * L + L * (L - 1) / 2)
         plain = layer.at(H=Symbol("i"))
         assert plain.params == expand(Symbol("i") * L + L * (L - 1) / 2)
 

@@ -142,6 +142,17 @@ class TestFreeze:
         assert dense.freeze("bias").trainable == H**2
         assert ps.Residual(dense).freeze("weight").trainable == H
 
+    def test_numbers_inside_names(self) -> None:
+        """One tensor of a recurrent layer is frozen by torch's own name for it, or that of every layer at once."""
+        lstm = ps.LSTM(3, 5, num_layers=3)
+        frozen = lstm.freeze("weight_hh_l1")
+        assert [entry.name for entry in frozen.entries() if not entry.tensor.trainable] == ["weight_hh_l1"]
+        assert frozen.shapes() == lstm.shapes()
+        every = lstm.freeze("weight_hh_l1").freeze("bias_ih_l0")
+        assert lstm.params - every.trainable == 4 * 5 * 5 + 4 * 5
+        with pytest.raises(UnknownNameError):
+            lstm.freeze("weight_hh_l3")
+
     def test_frozen_and_replaced(self) -> None:
         """LoRA's arithmetic: freeze everything, then put something trainable in."""
         layer = model.freeze().replace("embed", dense)
