@@ -19,7 +19,7 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 @cache
-def document(name: str) -> Any:  # noqa: ANN401 - whatever the document holds
+def document(name: str) -> Any:
     """Return one recorded JSON document."""
     with gzip.open(FACTS / f"{name}.json.gz", "rt", encoding="utf-8") as text:
         return json.load(text)
@@ -35,12 +35,12 @@ def persistent_buffers(row: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(shape) for name, shape, _dtype, persistent in row["buffers"] if persistent}
 
 
-def assert_reproduces(layer: Any, row: dict[str, Any]) -> None:  # noqa: ANN401 - any layer
+def assert_reproduces(layer: Any, row: dict[str, Any]) -> None:
     """Check names, shapes, order, buffers, ties and counts of a torch row."""
     assert list(layer.shapes().items()) == parameters(row)
     assert layer.count == row["n_params"]
     assert layer.tied == row["tied"]
-    everything = layer.shapes(buffers=True)
-    assert {name: shape for name, shape in everything.items() if name not in layer.shapes()} == persistent_buffers(row)
+    counted, everything = layer.shapes(), layer.shapes(buffers=True)
+    assert {name: shape for name, shape in everything.items() if name not in counted} == persistent_buffers(row)
     total = sum(layer.ledger(buffers=True).where(lambda line: line.buffer).polynomial().terms.values())
     assert total == row["n_buffer_elems"]
