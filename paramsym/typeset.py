@@ -72,8 +72,11 @@ def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...
 def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
     groups: dict[tuple[str | Numbers, ...], list[Line]] = {}
     for line in lines:
-        # The last name on a path is a tensor's; parts are named down to what holds it.
-        groups.setdefault(line.path[: max(1, min(depth, len(line.path) - 1))], []).append(line)
+        # The last name on a path is a tensor's; parts are named down to what holds it, and a number stands with the name before it.
+        end = max(1, min(depth, len(line.path) - 1))
+        while end < len(line.path) - 1 and isinstance(line.path[end], Numbers):
+            end += 1
+        groups.setdefault(line.path[:end], []).append(line)
     for path, members in groups.items():
         copies = tuple(step.count for step in path if isinstance(step, Numbers) and step.count != 1)
         if any(line.spans or not _contains(line.stored, copies) for line in members):
@@ -149,16 +152,16 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     if form == "expanded":
         return forms.broken(latex.terms(layer.params, letters), limit)
     if form == "collected":
-        return forms.broken(forms.collected(layer.params, letters, _symbol(layer, by)), limit)
+        return forms.broken(forms.collected(layer.params, letters, _symbol(layer, by), limit), limit)
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
-        return forms.factored(layer.params, letters, lead)
+        return forms.factored(layer.params, letters, lead, limit)
     if form == "steps":
         return _steps(layer, letters, limit)
     found = shares(layer, depth)
     if form == "align":
         return _align(layer, found, letters, limit)
-    bodies = [forms.product(share.copies, share.amount, letters) for share in found]
+    bodies = [forms.product(share.copies, share.amount, letters, limit) for share in found]
     if form == "annotated":
         bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found), strict=True)]
     else:
@@ -183,14 +186,21 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
 
 def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: int) -> str:
     """Write one line per part, and the sum."""
-    rows = []
-    for share, name in zip(found, names(found), strict=True):
-        body = forms.product(share.copies, share.amount, letters)
-        expanded = latex.expression(share.total, letters)
-        equal = f" = {expanded}" if share.copies and expanded != body else ""
-        first, *others = [body + equal] if latex.width(body + equal) + len(name) <= limit else [body, *([equal.strip()] if equal else [])]
+    rows: list[str] = []
+    called = names(found)
+    room = limit - max(map(len, called), default=0)
+    for share, name in zip(found, called, strict=True):
+        first, *others = latex.rows(latex.terms(share.total, letters), room)
+        if share.copies:
+            body = forms.product(share.copies, share.amount, letters, room)
+            equal = f"{body} = {first}"
+            plain = others or latex.expression(share.total, letters) == body
+            fits = not plain and latex.width(equal) <= room
+            first, others = (equal, []) if fits else (body, [] if body == first else [f"= {first}", *(rf"\quad {row}" for row in others)])
+        else:
+            others = [rf"\quad {row}" for row in others]
         rows += [rf"\text{{{latex.escape(name)}}} &= {first}", *(f"&{other}" for other in others)]
-    first, *others = latex.rows(latex.terms(layer.params, letters), limit)
+    first, *others = latex.rows(latex.terms(layer.params, letters), room)
     return forms.align([*rows, rf"\text{{total}} &= {first}", *(rf"&\quad {other}" for other in others)])
 
 

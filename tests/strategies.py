@@ -51,7 +51,7 @@ def layer_classes() -> tuple[type[ps.Layer], ...]:
 @cache
 def storing_classes() -> tuple[type[ps.Layer], ...]:
     """Return the classes that store something; the others meet only the laws of values."""
-    return tuple(cls for cls in layer_classes() if _plain(cls).lines)
+    return tuple(cls for cls in layer_classes() if plain(cls).lines)
 
 
 @cache
@@ -69,8 +69,8 @@ def layers(draw: st.DrawFn, cls: type[ps.Layer]) -> ps.Layer:
         return cls(*SEEDS[cls.__name__])
     optional = [field for field in fields(cls) if _default(field) is not MISSING and field.init]  # type: ignore[arg-type]
     hints = typing.get_type_hints(cls, include_extras=True)
-    plain = _plain(cls)
-    arguments = [getattr(plain, field.name) for field in fields(cls) if _default(field) is MISSING]  # type: ignore[arg-type]
+    default = plain(cls)
+    arguments = [getattr(default, field.name) for field in fields(cls) if _default(field) is MISSING]  # type: ignore[arg-type]
     changed = {}
     for field in optional:
         others = list(_alternatives(hints[field.name], field.name))
@@ -79,7 +79,7 @@ def layers(draw: st.DrawFn, cls: type[ps.Layer]) -> ps.Layer:
     try:
         return cls(*arguments, **changed)
     except ParamsymError:
-        return plain
+        return default
 
 
 @st.composite
@@ -103,7 +103,7 @@ def sized(draw: st.DrawFn, layer: ps.Layer) -> tuple[dict[Symbol, int], ps.Layer
     raise AssertionError
 
 
-def _plain(cls: type[ps.Layer]) -> ps.Layer:
+def plain(cls: type[ps.Layer]) -> ps.Layer:
     """Build a layer of one class with its defaults."""
     if cls.__name__ in SEEDS:
         return cls(*SEEDS[cls.__name__])

@@ -25,7 +25,7 @@ from paramsym.tabulate import PAPER
 
 _SLICED = frozenset("AG")
 _ONE_OF = {"L": "layer", "E": "expert"}
-_WIDE = 76  # characters on a line of an align before an equation is broken
+_WIDE = 68  # characters on a line of an align before an equation is broken
 _NAMED = 4  # tensors of one kind that a sentence names before it counts the rest
 
 
@@ -120,7 +120,9 @@ class Explanation:
         """
         chosen = self.letters if letters is None else lettering(letters, self.params.free_symbols | {self.symbol})
         rows: list[str] = []
-        fits = all(latex.width(step.to_latex(chosen)) <= _WIDE for step in self.steps)  # else all of it stands flush left
+        sides = [step.to_latex(chosen).split("&=") for step in self.steps]
+        widest = sum(max(map(latex.width, side), default=0) for side in zip(*sides, strict=True))
+        fits = widest <= _WIDE and words != "text"  # else all of it stands flush left
         for step in self.steps:
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, _WIDE))
             if words == "intertext":

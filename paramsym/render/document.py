@@ -13,6 +13,7 @@ PREAMBLE = r"""\documentclass{article}
 \usepackage[a4paper,margin=30mm]{geometry}
 \usepackage{amsmath,array,booktabs,longtable}
 \setlength{\parindent}{0pt}
+\setlength{\emergencystretch}{6em}
 \allowdisplaybreaks"""
 """What every piece needs, and nothing more; it suits pdflatex and lualatex."""
 
@@ -25,8 +26,8 @@ def document(pieces: Iterable[str], title: str = "") -> str:
 
 def displayed(piece: str) -> str:
     """Return a piece as it stands in running text: a formula displayed, an environment or a table as it is."""
-    if piece.startswith((r"\begin{align*}", r"\begin{longtable}")):
-        return piece
     if piece.startswith(r"\begin{tabular"):
         return f"\\begin{{center}}\n{piece}\n\\end{{center}}"
+    if piece.startswith(r"\begin{") and not piece.startswith(r"\begin{aligned}"):
+        return piece
     return f"\\[\n{piece}\n\\]"

@@ -18,7 +18,7 @@ LIMIT = 76
 """Characters on a line before a sum is broken, in a column of text set in ten points."""
 
 
-def factored(value: Expr, letters: Letters, by: Expr | None = None) -> str:
+def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: int = LIMIT) -> str:
     r"""Write a sum as its leading term times what is left: ``12 l h^{2} \left(1 + \frac{13}{12 h} + \frac{V + s}{12 l h}\right)``.
 
     Fractions of one denominator are written as one. ``by`` takes the place of the leading term.
@@ -31,8 +31,12 @@ def factored(value: Expr, letters: Letters, by: Expr | None = None) -> str:
     for term in terms:
         ratio = cast("Expr", term / lead)
         groups.setdefault(_below(ratio), []).append(ratio)
-    inside = latex.joined(_fraction(ratios, below, letters) for below, ratios in groups.items())
-    return rf"{latex.expression(lead, letters)} \left({inside}\right)"
+    fractions: list[tuple[int, str]] = []
+    for below, ratios in groups.items():
+        together = _fraction(ratios, below, letters)
+        wide = latex.width(together[1]) > limit // 2
+        fractions += [_fraction([ratio], below, letters) for ratio in ratios] if wide else [together]
+    return in_front(latex.expression(lead, letters), fractions, limit)
 
 
 def _below(ratio: Expr) -> Expr:
@@ -54,7 +58,7 @@ def _fraction(ratios: list[Expr], below: Expr, letters: Letters) -> tuple[int, s
     return sign, rf"\frac{{{latex.expression(above, letters)}}}{{{latex.expression(under, letters)}}}"
 
 
-def collected(value: Expr, letters: Letters, by: Symbol) -> list[tuple[int, str]]:
+def collected(value: Expr, letters: Letters, by: Symbol, limit: int = LIMIT) -> list[tuple[int, str]]:
     r"""Write a sum by powers of one symbol, highest first: ``H^{2} \left(4 L + 1\right) + H (...) + ...``, as signed terms."""
     groups: dict[int, list[Expr]] = {}
     for term in latex.ordered(value, letters):
@@ -66,23 +70,27 @@ def collected(value: Expr, letters: Letters, by: Symbol) -> list[tuple[int, str]
         if exponent == 0 or not isinstance(rest, Add):
             written += latex.terms(cast("Expr", rest * by**exponent), letters)
         else:
-            written.append((1, rf"{latex.expression(by**exponent, letters)} \left({latex.expression(rest, letters)}\right)"))
+            written.append((1, in_front(latex.expression(by**exponent, letters), latex.terms(rest, letters), limit)))
     return written
 
 
-def product(factors: Iterable[Expr | int], value: Expr, letters: Letters) -> str:
+def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit: int = LIMIT) -> str:
     r"""Write ``L \left(12 H^{2} + 13 H\right)``: factors in front of a sum."""
     front = Mul(*factors)
     if front == 1:
-        return latex.expression(value, letters)
+        return broken(latex.terms(value, letters), limit)
     if not isinstance(front, Add) and not isinstance(value, Add):
         return latex.expression(cast("Expr", front * value), letters)
-    return f"{_bracketed(front, letters)} {_bracketed(value, letters)}"
+    before = latex.expression(front, letters)
+    before = rf"\left({before}\right)" if isinstance(front, Add) else before
+    return (
+        in_front(before, latex.terms(value, letters), limit) if isinstance(value, Add) else f"{before} {latex.expression(value, letters)}"
+    )
 
 
-def _bracketed(value: Expr, letters: Letters) -> str:
-    written = latex.expression(value, letters)
-    return rf"\left({written}\right)" if isinstance(value, Add) else written
+def in_front(before: str, signed: list[tuple[int, str]], limit: int = LIMIT) -> str:
+    r"""Write a factor before a sum in brackets; a wide sum stands on several lines inside them."""
+    return rf"{before} \left({broken(signed, limit - latex.width(before) - 4)}\right)"
 
 
 def braced(body: str, words: str) -> str:

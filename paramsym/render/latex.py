@@ -91,6 +91,8 @@ def symbol(name: str, letters: Letters) -> str:
     if len(greek) == 2 and greek[0].startswith("GREEK"):
         return rf"\{greek[1].lower() if 'SMALL' in greek[0] else greek[1].capitalize()}"
     stem, _, index = name.partition("_")
+    if not index and len(name) > 1 and name[1:].isdigit() and name[0].isalpha():
+        stem, index = name[0], name[1:]
     if not index:
         return name if len(name) == 1 else rf"\mathit{{{escape(name)}}}"
     below = index if index.isdigit() or len(index) == 1 else rf"\text{{{escape(index)}}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sympy import Integer
@@ -53,7 +54,8 @@ def _long(source: Table, spec: str, head: str, rows: list[str], totals: list[str
 def _caption(source: Table, letters: Letters) -> str:
     if not source.heading:
         return latex.words(source.caption)
-    return " ".join(latex.cell(piece, letters) for piece in source.heading)
+    pieces = [latex.cell(piece, letters) for piece in source.heading]
+    return " ".join(piece for piece in pieces if not piece.startswith("$") or latex.width(piece) <= _SMALL)
 
 
 def _row(cells: list[str]) -> str:
@@ -61,8 +63,11 @@ def _row(cells: list[str]) -> str:
 
 
 def _breakable(cell: str) -> str:
-    r"""Let a shape break after a comma too."""
-    return cell.replace(", ", r",\allowbreak{} ") if cell.startswith("$") else cell
+    r"""Let a formula break where LaTeX would not by itself: after a comma, inside brackets, between long names."""
+    if not cell.startswith("$"):
+        return cell
+    loose = re.sub(r"\\(?:left|right)(?=[\\()])", "", cell.replace(", ", r",\allowbreak{} "))
+    return re.sub(r"(?<=\}) (?=\\mathit)", r" \\allowbreak ", loose)
 
 
 def _columns(source: Table, cells: list[list[str]]) -> tuple[list[str], list[bool]]:

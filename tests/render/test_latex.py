@@ -7,7 +7,7 @@ import sympy
 from sympy import Expr, Max, Rational, Symbol, ceiling, floor
 
 from paramsym import A, F, G, H, L, V, dims, per
-from paramsym.render.latex import escape, expression, integer, symbol
+from paramsym.render.latex import escape, expression, integer, rows, symbol, terms, width as wide
 from paramsym.render.table import Letters
 from paramsym.tabulate import PAPER
 
@@ -69,3 +69,29 @@ def test_words_and_numbers() -> None:
     assert escape(r"a_b{c}$%#&~^\ ") == r"a\_b\{c\}\$\%\#\&\textasciitilde{}\textasciicircum{}\textbackslash{} "
     assert integer(1234567) == "1{,}234{,}567"
     assert expression(Symbol("x"), Letters()) == "x"
+
+
+def test_names_of_all_kinds() -> None:
+    """Numbered letters, Greek ones and words."""
+    assert symbol("n2", Letters()) == "n_{2}"
+    assert symbol("α", Letters()) == r"\alpha"
+    assert symbol("Ω", Letters()) == r"\Omega"
+    assert symbol("width2x", Letters()) == r"\mathit{width2x}"
+
+
+def test_width_is_what_is_seen() -> None:
+    """Commands do not count, a fraction is as wide as its wider half, signs take room."""
+    assert wide("12 L H^{2}") == 5
+    assert wide(r"\frac{H}{A} + 1") == 5
+    assert wide(r"\frac{H + F}{A}") == wide("H + F")
+    assert wide(r"\text{abc}") == 3
+
+
+def test_long_sums_are_broken() -> None:
+    """No line is wider than asked for, no term is lost, every line but the first begins with its sign."""
+    value = sum((H**k * L for k in range(1, 12)), -A)
+    found = rows(terms(value, PAPER), 30)
+    assert len(found) >= 3
+    assert all(wide(row) <= 34 for row in found)
+    assert all(row.startswith(("+", "-")) for row in found[1:])
+    assert " ".join(found).replace("-A", "- A") == expression(value, PAPER)
