@@ -80,6 +80,7 @@ class Structure:
             yield from self._of(group)
         yield from self._ties_undone()
         yield from self._ties_done()
+        yield from self._gains_as_matrices()
         yield from self._biases_added()
         yield from self._buffers()
         yield from self._conventions()
@@ -89,7 +90,7 @@ class Structure:
     def groups(self) -> list[Group]:
         """Return the groups, each set of tensors once, under its simplest name."""
         found: dict[frozenset[int], Group] = {}
-        for group in (*self._everything(), *self._single(), *self._parts(), *self._tails(), *self._runs()):
+        for group in (*self._everything(), *self._single(), *self._parts(), *self._labels(), *self._tails(), *self._runs()):
             known = found.get(group.lines)
             if group.lines and (known is None or group.cost < known.cost):
                 found[group.lines] = group
@@ -130,6 +131,15 @@ class Structure:
         shifts = frozenset(i for i in lines if self.lines[i].role == "bias")
         if len(shifts) > 1 and shifts != kinds["bias"]:
             yield Group(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
+
+    def _labels(self) -> Iterator[Group]:
+        """Everything under one label in one place: a gate of a recurrent layer, the query of a fused projection."""
+        found: dict[tuple[object, ...], set[int]] = {}
+        for i, line in enumerate(self.lines):
+            if line.label:
+                found.setdefault((self.paths[i][:-1], line.label), set()).add(i)
+        for (_, label), members in found.items():
+            yield Group(frozenset(members), str(label), 1.15)
 
     def _tails(self) -> Iterator[Group]:
         """Tensors and parts of one name in several places: every ``self_attn.q_proj``."""
@@ -199,7 +209,9 @@ class Structure:
             width = f" at full width {full.pop()}" if len(full) == 1 else " at full width" if full else ""
             composite = all(slices in self.lines[i].factors for i in group.lines)
             words = f"counted {once_per(slices)}{width}" if composite else f"counted{width}, not at that of {_article(slices)}"
-            yield self._edit(group, slices, f"{group.words} {words}", 0.1, total)
+            # Biases at full width are the usual mistake: the bias of one head has H/A entries.
+            usual = composite and all(self.kinds[i] == "bias" for i in group.lines)
+            yield self._edit(group, slices, f"{group.words} {words}", -0.1 if usual else 0.1, total)
             if composite:
                 yield self._edit(
                     group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for {_article(slices)} only", 0.3, total
@@ -294,6 +306,14 @@ class Structure:
             if len(some) < len(buffers):
                 total = Polynomial.total(line.polynomial() for line in some)
                 yield self._fixed(total, tuple(line.name for line in some), f"the buffers {role} counted as well", 1.1)
+
+    def _gains_as_matrices(self) -> Iterator[Edit]:
+        """The gain of a norm taken for a matrix: H*H where it is H."""
+        gains = [i for i, line in enumerate(self.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
+        amounts = {i: self.subject.polynomials[i] * (Polynomial.product(self.lines[i].factors) - Polynomial.of(1)) for i in gains}
+        if gains:
+            total = Polynomial.total(amounts.values())
+            yield self._fixed(total, tuple(self.full[i] for i in gains), "the gains of norms counted as matrices", 1.2)
 
     def _biases_added(self) -> Iterator[Edit]:
         """Biases for matrices that have none: Keras' convolutions before a norm, a head with a bias of V."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from sympy import Symbol
 
@@ -17,9 +18,13 @@ from paramsym.analysis.resizing import resized
 from paramsym.analysis.subject import Subject
 
 _NEARBY = 20  # wrong claims lie within a twentieth of the count, or as far off as the one at hand
-_BUDGET = {1: 0.03, 2: 0.02, 3: 0.01}
-_POOLS = {2: (90, 60, 40, 25, 16, 10), 3: (24, 16, 12, 9)}
+_BUDGET = {1: 0.03, 2: 0.04, 3: 0.01}
+_PAIRED = 2.6  # two ideas that cost more than this together are far-fetched
+_POOLS = {2: (90, 60, 40, 32, 25, 20, 16, 12), 3: (24, 16, 12, 9)}
 _NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
+_SIMPLE = 1.3  # and cheaper than this where a model has so many that they hit by chance
+_TOO_MANY = 0.03
+_MANY = 200
 _PLAIN = 1.06  # ideas that a rounded number can confirm
 _FAR = 1.65  # ideas that a rounded number can confirm where there are few
 _LIKELY = 0.5
@@ -71,10 +76,15 @@ class Search:
         return []
 
     def _single(self, difference: int) -> Iterator[Hit]:
-        natural = [edit for edit in self.edits if edit.cost < _NATURAL]
+        limit = _NATURAL
+        natural = [edit for edit in self.edits if edit.cost < limit]
         chance = self._chance({edit.value for edit in natural}, difference)
+        if chance > _TOO_MANY and len(self.edits) > _MANY:
+            limit = _SIMPLE
+            natural = [edit for edit in natural if edit.cost < limit]
+            chance = self._chance({edit.value for edit in natural}, difference)
         yield from (Hit((edit,), chance) for edit in natural if edit.value == difference)
-        further = [edit for edit in self.edits if edit.cost >= _NATURAL]
+        further = [edit for edit in self.edits if edit.cost >= limit]
         chance = self._chance({edit.value for edit in self.edits}, difference)
         if self._few(len(further)) or chance <= _BUDGET[1]:
             yield from (Hit((edit,), chance) for edit in further if edit.value == difference)
@@ -84,19 +94,22 @@ class Search:
         return edits <= 60
 
     def _pairs(self, difference: int) -> Iterator[Hit]:
+        by_value: dict[int, list[Edit]] = {}
+        for edit in self.edits:
+            if not edit.alone:
+                by_value.setdefault(edit.value, []).append(edit)
         for size in _POOLS[2]:
-            pool = self.edits[:size]
-            sums = {one.value + other.value for i, one in enumerate(pool) for other in pool[:i]}
+            values = list(by_value)[:size]
+            sums = {one + other for i, one in enumerate(values) for other in values[:i]}
             chance = self._chance(sums, difference)
             if chance > _BUDGET[2]:
                 continue
-            by_value: dict[int, list[Edit]] = {}
-            for edit in pool:
-                by_value.setdefault(edit.value, []).append(edit)
-            for one in pool:
-                for other in by_value.get(difference - one.value, ()):
-                    if (one.cost, one.words) < (other.cost, other.words) and _apart(one, other):
-                        yield Hit((one, other), chance)
+            for value in values:
+                if difference - value not in values or value > difference - value:
+                    continue
+                for one, other in product(by_value[value], by_value[difference - value]):
+                    if one.cost + other.cost < _PAIRED and _apart(one, other):
+                        yield Hit((one, other) if one.cost <= other.cost else (other, one), chance)
             return
 
     def _triples(self, difference: int) -> Iterator[Hit]:

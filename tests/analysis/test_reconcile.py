@@ -413,3 +413,31 @@ def test_layers_built_with_numbers() -> None:
     assert ps.reconcile(numbers, claim)[0].term == 304_128
     assert expand(ps.reconcile(BERT.at("bert-base-uncased"), claim)[0].term - 3 * L * H * (A - 1)) == 0
     assert not ps.reconcile(ps.ReLU(), 5)
+
+
+BASE_COUNT = 109_482_240
+MISTAKES: dict[str, tuple[int, sympy.Expr]] = {
+    "output projection forgotten": (-12 * (768 * 768 + 768), -L * (H**2 + H)),
+    "keys and values shared": (-2 * 11 * (768 * 768 + 768), -2 * L * (H**2 + H) * (A - 1) / A),
+    "gains of norms as matrices": (25 * (768 * 768 - 768), (2 * L + 1) * (H**2 - H)),
+    "feed-forward as wide as the model": (-12 * (2 * 768 + 1) * (3072 - 768), -L * (2 * H + 1) * (F - H)),
+    "per head, and no pooler": (304_128 - 590_592, 3 * L * H * (A - 1) - H**2 - H),
+    "per head, and no norms": (304_128 - 50 * 768, 3 * L * H * (A - 1) - 2 * H * (2 * L + 1)),
+    "no positions, no types": (-514 * 768, -H * (P + T)),
+    "one layer only": (-11 * 7_087_872, -(L - 1) * (2 * F * H + F + 4 * H**2 + 9 * H)),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_people_make(name: str) -> None:
+    """One or two ordinary slips in counting BERT base are recognised by their term."""
+    difference, term = MISTAKES[name]
+    answers = ps.reconcile(BERT, BASE_COUNT + difference, at="bert-base-uncased")
+    assert any(expand(answer.term - term) == 0 for answer in answers[:3]), str(answers)
+
+
+def test_one_gate_less() -> None:
+    """Three gates in place of four is one label of a fused matrix left out."""
+    d, h = dims("d h")
+    answers = ps.reconcile(ps.LSTM(d, h), 3 * 256 * (128 + 256 + 2), at={"d": 128, "h": 256})
+    assert expand(answers[0].term + h * (d + h + 2)) == 0
