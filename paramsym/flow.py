@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Step:
     """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
 
-    Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through.
+    Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through, ``stored`` how
+    many there are.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Step:
     arrived: Shape
     left: Shape
     used: Count = 1
+    stored: Count = 1
 
 
 def through(parts: Iterable[Part], input_shape: Shape) -> Shape:
@@ -47,15 +49,15 @@ def steps(parts: Iterable[Part], input_shape: Shape) -> Iterator[Step]:
     """Yield every application of the parts, each fed by the one before; equal copies that keep the shape are asked once."""
     shape = input_shape
     for run in _runs(parts):
-        for name in run.names:
+        for position, name in enumerate(run.names):
             left = applied(name, run.layer, shape)
-            if left == shape:
-                yield Step(run.label, run.layer, shape, left, run.used)
+            if left == shape and position == 0:
+                yield Step(run.label, run.layer, shape, left, run.used, run.stored)
                 break
             if run.symbolic:
                 message = f"{name}: a block that turns {text(shape)} into {text(left)} cannot be repeated a symbolic number of times."
                 raise ShapeError(message)
-            yield Step(name, run.layer, shape, left)
+            yield Step(name, run.layer, shape, left, stored=0 if position and run.stored == 1 else 1)
             shape = left
 
 
@@ -83,6 +85,7 @@ class _Run:
     layer: Layer
     names: Iterable[str]
     used: Count = 1
+    stored: Count = 1
     symbolic: bool = False
 
 
@@ -111,7 +114,7 @@ def _copies(parts: list[Part]) -> Iterator[_Run]:
             numbers = part.numbers
             assert numbers is not None  # noqa: S101 - for the type checker; only numbered parts come here
             used = numbers.count if part.used is None else part.used
-            yield _Run(str(numbers), part.layer, (str(numbers),), canonical(used), symbolic=numbers.count != 1)
+            yield _Run(str(numbers), part.layer, (str(numbers),), canonical(used), numbers.count, symbolic=numbers.count != 1)
         return
     alternating = any(part.numbers is not None and part.numbers.step > 1 for part in parts)
     if not alternating:
@@ -132,7 +135,7 @@ def _run(part: Part) -> Iterator[_Run]:
         yield from (_single(part, number) for number in values)
         return
     used = len(values) if part.used is None else part.used
-    yield _Run(str(numbers), part.layer, (numbers.name(number) for number in values), used)
+    yield _Run(str(numbers), part.layer, (numbers.name(number) for number in values), used, len(values))
 
 
 def _single(part: Part, number: int) -> _Run:

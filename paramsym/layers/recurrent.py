@@ -154,7 +154,7 @@ class _Recurrent(Layer):
                 taken, given = extent(part.layer.inputs), canonical((2 if self.bidirectional else 1) * self._state)
                 used = 1 if part.numbers is None else part.numbers.count
                 if used != 0:
-                    yield Step(str(part.numbers), part.layer, (None, steps, taken), (None, steps, given), used)
+                    yield Step(str(part.numbers), part.layer, (None, steps, taken), (None, steps, given), used, used)
             else:
                 step = (input_shape[0], self.input_size)
                 yield Step(part.name, part.layer, step, part.layer.output_shape(step), product((steps,)))

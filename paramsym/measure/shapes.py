@@ -1,4 +1,4 @@
-"""What shape comes out of a layer."""
+"""What shape comes out of a layer, and which widths follow from it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import cast
 
 from paramsym.errors import ShapeError
 from paramsym.layer import Layer
-from paramsym.size import Count, Shape, canonical, count
+from paramsym.layers.lazy import LazyDense
+from paramsym.measure.readings import with_readings
+from paramsym.measure.walk import gated, rebuilt, visits
+from paramsym.size import Count, Shape, canonical
 
 
 def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     """Return the shape that comes out for a shape that goes in, batch first; symbols in, symbols out.
 
-    An extent that is not known may be None, and stays None where it passes through.
+    An extent that is not known may be None, and stays None where it passes through. Layers of torch that take one example without a batch
+    axis take it here. A recurrent layer that returns its states gives a tuple of shapes, the output's first.
 
     Raises:
-        ShapeError: an input shape that the layer cannot take; the message names the part, the shape that arrived and what was wanted.
+        ShapeError: an input shape that the layer cannot take; the message names the part, the shape that arrived and what was wanted, and
+            where an axis is missing, the readings that would work.
         SizeError: an extent that is no size.
         NotYetError: a layer that does not say what comes out of it.
 
@@ -26,22 +31,57 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     >>> output_shape(Dense(3, 4), (B, 3))
     (B, 4)
     """
-    if isinstance(input_shape, str) or not isinstance(input_shape, Iterable):
-        message = f"input_shape is {input_shape!r}; wanted a tuple such as (B, 3, W, W), batch first."
-        raise ShapeError(message)
-    extents = tuple(None if extent is None else count(extent, f"input_shape[{i}]") for i, extent in enumerate(input_shape))
+    shape = gated(input_shape)
     try:
-        found = layer.output_shape(extents)
+        return settled(layer.output_shape(shape))
     except ShapeError as error:
-        message = f"{type(layer).__name__}: {error}"
-        raise ShapeError(message) from None
-    return _settled(found)
+        raise located(layer, shape, error) from None
 
 
-def _settled(shape: Shape) -> Shape:
+def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
+    """Return the layer with every ``LazyDense`` built for the width that reaches it, symbolic widths included.
+
+    Raises:
+        ShapeError: an input shape that the layer cannot take.
+        NotYetError: a composite that does not say which shape reaches which part.
+
+    >>> from paramsym import B, Conv2d, Flatten, LazyDense, Sequential, W
+    >>> net = Sequential(Conv2d(1, 6, 5), Flatten(), LazyDense(10))
+    >>> infer(net, (B, 1, W, W)).params
+    60*W**2 - 480*W + 1126
+    >>> infer(net, (B, 1, 28, 28)).count
+    34726
+    """
+    shape = gated(input_shape)
+    if isinstance(layer, LazyDense):
+        return layer.built(layer.width(shape))
+    try:
+        lazy = [(visit.path, visit.layer, visit.arrived) for visit in visits(layer, shape) if isinstance(visit.layer, LazyDense)]
+        found = {path: part.built(part.width(arrived)) for path, part, arrived in lazy}
+    except ShapeError as error:
+        raise located(layer, shape, error) from None
+    for path, built in found.items():
+        layer = rebuilt(layer, _every_copy(path), built)
+    return layer
+
+
+def _every_copy(path: str) -> str:
+    """Turn a template such as ``blocks.{0..11}`` into the path of every copy."""
+    return ".".join("{}" if step.startswith("{") else step for step in path.split("."))
+
+
+def located(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
+    """Return the error with the layer's name in front, and the readings behind where an axis is missing."""
+    words = str(error)
+    found = ShapeError(f"{type(layer).__name__}: {words}{with_readings(layer, input_shape, error)}")
+    found.__dict__.update(error.__dict__)
+    return found
+
+
+def settled(shape: Shape) -> Shape:
     """Return a shape, or the shapes of an output and its states, in canonical form."""
     listed: tuple[object, ...] = shape
-    return cast("Shape", tuple(_settled(entry) if isinstance(entry, tuple) else _extent(entry) for entry in listed))
+    return cast("Shape", tuple(settled(entry) if isinstance(entry, tuple) else _extent(entry) for entry in listed))
 
 
 def _extent(entry: object) -> Count | None:

@@ -1,0 +1,130 @@
+"""How many neurons a layer has, and how many connections its weights make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.extents import share
+from paramsym.layer import Layer
+from paramsym.measure.shapes import located
+from paramsym.measure.walk import Visit, gated, units, visits
+from paramsym.polynomial import Polynomial
+from paramsym.size import Count, Dim, Shape, canonical, product, text
+
+
+def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = False) -> Dim:
+    """Return the number of output units for one example: every entry of the output shape but those of the batch axis.
+
+    The depth of the input is summed over, not multiplied with. ``total=True`` adds up the units of all layers inside that store weights,
+    which is what "a network of 650,000 neurons" means.
+
+    Raises:
+        ShapeError: an input shape that the layer cannot take, or an output of unknown extent.
+
+    >>> from paramsym import B, Conv2d
+    >>> neurons(Conv2d(3, 96, 11, stride=4), (B, 3, 227, 227))  # 55 * 55 * 96
+    290400
+    >>> neurons(Conv2d(4, 4, 5, stride=2), (B, 4, 11, 11))  # neither 4 nor 12
+    64
+    """
+    shape = gated(input_shape)
+    batch_axis = _batch_axis(layer, shape)
+    if total:
+        return _sum(_units(visit, batch_axis) * visit.used for visit in _visited(layer, shape) if _stores(visit.layer))
+    return _known(_checked(layer, shape), batch_axis)
+
+
+def connections(layer: Layer, input_shape: Iterable[Count | None]) -> Dim:
+    """Return the number of connections for one example: every weight and bias, as often as it is used.
+
+    A convolution uses each of its weights once per place; a locally connected layer, whose weights are not shared, once. A pooled or
+    normalised unit has the connections of its scale and shift. Products with entries of the padding count, as they do in the literature.
+
+    Raises:
+        ShapeError: an input shape that the layer cannot take.
+        NotYetError: a layer that does not say how often its weights are used.
+
+    >>> from paramsym import B, Conv2d, LocallyConnected2d
+    >>> connections(Conv2d(6, 50, 5, stride=2), (B, 6, 13, 13))  # 25 places times 7550 weights; not 32,500
+    188750
+    >>> shared, unshared = Conv2d(3, 96, 11, stride=4), LocallyConnected2d(3, 96, 11, input_size=227, stride=4)
+    >>> shared.params, unshared.params, connections(shared, (B, 3, 227, 227)) == connections(unshared, (B, 227, 227, 3))
+    (34944, 105705600, True)
+    """
+    shape = gated(input_shape)
+    return _sum(connections_of(visit) for visit in _visited(layer, shape))
+
+
+def kernels(layer: Layer) -> tuple[Dim, Dim]:
+    """Return the two answers to "how many kernels": the filters, and the slices that they consist of, one per input channel of a group.
+
+    A convolution from C to K channels has K filters of C slices each, C*K in all; a bias belongs to a filter, not to a slice.
+
+    Raises:
+        NotYetError: a layer that has no kernels.
+
+    >>> from paramsym import C, Conv2d, F
+    >>> kernels(Conv2d(C, F, 3)), kernels(Conv2d(6, 50, 5)), kernels(Conv2d(8, 16, 7, groups=8))
+    ((F, C*F), (50, 300), (16, 16))
+    """
+    filters = getattr(layer, "out_channels", None)
+    if getattr(layer, "depth_multiplier", None) is not None and filters is None:
+        each = canonical(layer.in_channels * layer.depth_multiplier)  # type: ignore[attr-defined]
+        return each, each
+    if filters is None or not layer.own_tensors or getattr(layer, "kernel_size", None) is None:
+        message = f"{type(layer).__name__} has no kernels."
+        raise NotYetError(message)
+    groups = getattr(layer, "groups", 1)
+    slices = share(canonical(filters * layer.in_channels), groups)  # type: ignore[attr-defined]
+    return canonical(filters), slices
+
+
+def connections_of(visit: Visit) -> Dim:
+    """Return the connections of one visit, all its uses together."""
+    layer = visit.layer
+    if layer.own_parts and not visit.own and layer.params != 0:
+        message = f"{type(layer).__name__} does not say which shape reaches which of its parts."
+        raise NotYetError(message)
+    uses = layer.uses(visit.arrived)
+    sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors if not tensor.buffer}
+    return canonical(_sum(sizes[name] * times for name, times in uses.items() if name in sizes) * visit.used)
+
+
+def _visited(layer: Layer, shape: Shape) -> list[Visit]:
+    try:
+        return list(visits(layer, shape))
+    except ShapeError as error:
+        raise located(layer, shape, error) from None
+
+
+def _checked(layer: Layer, shape: Shape) -> Shape:
+    try:
+        return layer.output_shape(shape)
+    except ShapeError as error:
+        raise located(layer, shape, error) from None
+
+
+def _batch_axis(layer: Layer, shape: Shape) -> int | None:
+    _checked(layer, shape)
+    return layer.batch_axis(shape)
+
+
+def _units(visit: Visit, batch_axis: int | None) -> Dim:
+    return _known(visit.left, batch_axis)
+
+
+def _known(shape: Shape, batch_axis: int | None) -> Dim:
+    found = units(shape, batch_axis)
+    if found is None:
+        message = f"the units of {text(shape)} cannot be counted; give a size or a symbol in the place of None."
+        raise ShapeError(message)
+    return found
+
+
+def _stores(layer: Layer) -> bool:
+    return any(not tensor.buffer for tensor in layer.own_tensors) or bool(layer.own_parts)
+
+
+def _sum(amounts: Iterable[Dim]) -> Dim:
+    return canonical(Polynomial.total(Polynomial.of(amount) for amount in amounts).as_expr())

@@ -1,0 +1,90 @@
+"""The table of a network for an input: what reaches each part, what leaves it, what it stores and how often that is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.layer import Layer
+from paramsym.measure.neurons import connections_of
+from paramsym.measure.shapes import located, settled
+from paramsym.measure.walk import Visit, gated, units, visits
+from paramsym.polynomial import Polynomial
+from paramsym.render.table import Cell, Table
+from paramsym.size import Count, Dim, Shape, canonical, product, text
+from paramsym.tabulate import PAPER
+
+
+def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None = None) -> Table:
+    """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
+
+    ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
+    does not say how often its weights are used the connections stay open, and so does their sum. Neurons are those of layers that store
+    weights. A last row takes back what tied weights would count twice.
+
+    Raises:
+        ShapeError: an input shape that the layer cannot take.
+
+    >>> from paramsym import B, Conv2d, Dense, Flatten, Sequential
+    >>> print(summary(Sequential(Conv2d(1, 6, 5), Flatten(), Dense(3456, 10)), (B, 1, 28, 28)))
+    Sequential for an input of (B, 1, 28, 28)
+    part   layer    input           output          parameters  neurons  connections
+    --------------------------------------------------------------------------------
+    0      Conv2d   (B, 1, 28, 28)  (B, 6, 24, 24)         156    3,456       89,856
+    1      Flatten  (B, 6, 24, 24)  (B, 3456)                0                     0
+    2      Dense    (B, 3456)       (B, 10)             34,570       10       34,570
+    --------------------------------------------------------------------------------
+    total           (B, 1, 28, 28)  (B, 10)             34,726    3,466      124,426
+    """
+    shape = gated(input_shape)
+    try:
+        found = list(visits(layer, shape, depth))
+        batch_axis, left = layer.batch_axis(shape), settled(layer.output_shape(shape))
+    except ShapeError as error:
+        raise located(layer, shape, error) from None
+    entries = [_Entry(visit, batch_axis) for visit in found]
+    rows = [entry.row() for entry in entries]
+    stored = _sum([entry.parameters for entry in entries])
+    total = canonical(layer.params)
+    if canonical(total - stored) != 0:
+        rows.append(("shared", "", None, None, canonical(total - stored), None, None))
+    totals = (_sum([entry.neurons for entry in entries]), _sum([entry.connections for entry in entries]))
+    columns = ("part", "layer", "input", "output", "parameters", "neurons", "connections")
+    footer: tuple[Cell, ...] = ("total", "", _shape(shape), _shape(left), total, *totals)
+    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {text(shape)}", PAPER)
+
+
+class _Entry:
+    """One row: a visit and what is counted for it."""
+
+    def __init__(self, visit: Visit, batch_axis: int | None) -> None:
+        self.visit = visit
+        layer = visit.layer
+        own = [tensor for tensor in layer.own_tensors if not tensor.buffer]
+        whole = layer.params if not visit.own else _sum([product(tensor.sizes) for tensor in own])
+        self.parameters: Dim | None = canonical(whole * visit.stored)
+        found = units(visit.left, batch_axis)
+        weighs = whole != 0 and not visit.own
+        self.neurons: Dim | None = canonical(found * visit.used) if weighs and found is not None else (None if weighs else 0)
+        try:
+            self.connections: Dim | None = connections_of(visit)
+        except NotYetError:
+            self.connections = None
+
+    def row(self) -> tuple[Cell, ...]:
+        """Return the cells; layers without weights have no neurons of their own."""
+        visit = self.visit
+        name = visit.path or type(visit.layer).__name__
+        shapes = (_shape(settled(visit.arrived)), _shape(settled(visit.left)))
+        return (name, type(visit.layer).__name__, *shapes, self.parameters, self.neurons or None, self.connections)
+
+
+def _shape(shape: Shape) -> Cell:
+    """Return a shape as a cell; one with unknown extents, or several, as words."""
+    plain = all(extent is not None and not isinstance(extent, tuple) for extent in shape)
+    return shape if plain else text(shape)  # type: ignore[return-value]
+
+
+def _sum(amounts: list[Dim | None]) -> Dim | None:
+    known = [amount for amount in amounts if amount is not None]
+    return None if len(known) < len(amounts) else canonical(Polynomial.total(map(Polynomial.of, known)).as_expr())

@@ -1,0 +1,91 @@
+"""Every layer that is applied when an input goes through a composite, with the shapes that reach and leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from paramsym.compose import Sequential
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.layer import Layer
+from paramsym.size import Count, Dim, Shape, canonical, count, product
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One layer applied: its path, its shapes, how many times over one example uses it, and how many copies are stored.
+
+    ``own`` means its own tensors only: its parts have visits of their own.
+    """
+
+    path: str
+    layer: Layer
+    arrived: Shape
+    left: Shape
+    used: Count = 1
+    stored: Count = 1
+    own: bool = False
+
+
+def gated(input_shape: Iterable[Count | None]) -> Shape:
+    """Return an input shape as a checked tuple.
+
+    Raises:
+        ShapeError: what is no shape.
+        SizeError: an extent that is no size.
+    """
+    if isinstance(input_shape, str) or not isinstance(input_shape, Iterable):
+        message = f"input_shape is {input_shape!r}; wanted a tuple such as (B, 3, W, W), batch first."
+        raise ShapeError(message)
+    return tuple(None if extent is None else count(extent, f"input_shape[{i}]") for i, extent in enumerate(input_shape))
+
+
+def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:
+    """Yield the layers that are applied, in order: those without parts, or the parts down to a depth.
+
+    A layer that has parts but does not say what reaches them stands for itself.
+    """
+    return _inside(Visit("", layer, input_shape, layer.output_shape(input_shape)), depth)
+
+
+def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
+    layer = visit.layer
+    if depth == 0 or not layer.own_parts:
+        yield visit
+        return
+    try:
+        steps = list(layer.applications(visit.arrived))
+    except NotYetError:
+        yield visit
+        return
+    if any(not tensor.buffer for tensor in layer.own_tensors):
+        yield Visit(visit.path, layer, visit.arrived, visit.left, visit.used, visit.stored, own=True)
+    for step in steps:
+        path = ".".join(name for name in (visit.path, step.name) if name)
+        used, stored = canonical(visit.used * step.used), canonical(visit.stored * step.stored)
+        deeper = depth if depth is None or not step.name else depth - 1
+        yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored), deeper)
+
+
+def rebuilt(layer: Layer, path: str, new: Layer) -> Layer:
+    """Return the layer with another part at a path; sequences are made anew, other layers edited."""
+    if not path:
+        return new
+    if isinstance(layer, Sequential):
+        name, _, rest = path.partition(".")
+        return Sequential({key: rebuilt(part, rest, new) if key == name else part for key, part in layer.items})
+    return layer.replace(path, new)
+
+
+def units(shape: Shape, batch_axis: int | None) -> Dim | None:
+    """Return the number of entries of one example; None where an extent is not known.
+
+    >>> from paramsym import B, H, W
+    >>> units((B, 3, W, H), 0), units((3, W), None), units((B, None), 0)
+    (3*H*W, 3*W, None)
+    """
+    listed: tuple[object, ...] = shape
+    if listed and isinstance(listed[0], tuple):  # an output with its states counts once, as the output
+        shape = listed[0]
+    rest = [extent for axis, extent in enumerate(shape) if axis != batch_axis]
+    return None if None in rest else product(rest)
