@@ -12,6 +12,7 @@ from sympy import Expr, Integer
 from paramsym.layer import Entry, Layer
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, text
+from paramsym.verify.slices import slice_of, stacked
 from paramsym.verify.stored import Shape, Stored
 from paramsym.verify.templates import Template, templates
 
@@ -59,7 +60,10 @@ class _Comparison:
         self.open: dict[Expr, int] = {}
         self._templates: tuple[Template, ...] | None = None
         for name, names in targets.items():
-            self.pieces.update(self._pieces(name, stored.shapes[name], names))
+            if slice_of(names) is None:
+                self.pieces.update(self._pieces(name, stored.shapes[name], names))
+        for whole, found in stacked(stored.shapes, targets).items():
+            self.pieces[whole] = _Piece(found.stored_name, found.shape, found.note)
         self.tied = _tied_in_layer_names(stored, targets)
         self.aliases_of: dict[str, list[str]] = {}
         for entry in self.entries.values():

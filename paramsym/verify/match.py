@@ -17,6 +17,7 @@ from paramsym.verify.infer import Inferred, infer
 from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
+from paramsym.verify.slices import stacked
 from paramsym.verify.stored import Stored
 
 
@@ -110,8 +111,8 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     ``shapes`` is a torch, Keras or Flax module, a state dict, a tree of arrays, the path of a safetensors file or of a folder with its
     shards and their index, ``{name: shape}``, or another layer. Files are read by their headers; no weights are loaded. ``rename`` is a
     table ``{stored name: name in the layer}`` where ``{}`` stands for any text; several targets mean one fused tensor, ``name[label]`` one
-    segment of a fused tensor of the layer, None a tensor to leave out. ``by="order"`` pairs tensors by their places instead, for sources
-    such as Keras that make up names as they go.
+    segment of a fused tensor of the layer, ``name[0]``, ``name[1]``, ... its slices along the first axis, None a tensor to leave out.
+    ``by="order"`` pairs tensors by their places instead, for sources such as Keras that make up names as they go.
 
     Where the layer still has symbols, the shapes are solved for them: ``sizes`` says what came out, and an axis that no size fits is a
     mismatch. Files may leave out aliases and buffers; a module may not.
@@ -141,7 +142,9 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     problems: list[str] = []
     sized = layer
     if layer.symbols:
-        inferred = infer(layer, {names[0]: stored.shapes[name] for name, names in targets.items() if len(names) == 1})
+        alone = {names[0]: stored.shapes[name] for name, names in targets.items() if len(names) == 1}
+        together = {name: found.shape for name, found in stacked(stored.shapes, targets).items() if found.shape is not None}
+        inferred = infer(layer, {**alone, **together})
         try:
             sized = layer.at(inferred.sizes) if inferred.sizes else layer
             sizes |= inferred.sizes

@@ -14,8 +14,8 @@ Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"]
 """``{stored name: name in the layer}``; ``{}`` stands for any text, and the texts are put in where the target has ``{}``.
 
 Several targets mean that one stored tensor holds them all, side by side along one axis: a fused query, key and value whose layer keeps
-three. A target ``name[label]`` is one segment of a fused tensor of the layer, where separate tensors are stored. ``None`` leaves the
-stored tensor out.
+three. A target ``name[label]`` is one segment of a fused tensor of the layer, where separate tensors are stored; ``name[0]``, ``name[1]``,
+... (``name[{}]``) are slices of a tensor along its first axis, as of experts that are kept together. ``None`` leaves the stored tensor out.
 """
 
 

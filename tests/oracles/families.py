@@ -164,6 +164,12 @@ FILE_NAMES: dict[str, dict[str, str]] = {
         "vit.encoder.layer.{}.intermediate.dense.{}": "vit.layers.{}.mlp.fc1.{}",
         "vit.encoder.layer.{}.output.dense.{}": "vit.layers.{}.mlp.fc2.{}",
         "vit.encoder.layer.{}": "vit.layers.{}",
-    }
+    },
+    "mixtral": {
+        "model.layers.{}.block_sparse_moe.experts.{}.w1.weight": "model.layers.{}.mlp.experts.gate_up_proj[gate][{}]",
+        "model.layers.{}.block_sparse_moe.experts.{}.w3.weight": "model.layers.{}.mlp.experts.gate_up_proj[up][{}]",
+        "model.layers.{}.block_sparse_moe.experts.{}.w2.weight": "model.layers.{}.mlp.experts.down_proj[{}]",
+        "model.layers.{}.block_sparse_moe.{}": "model.layers.{}.mlp.{}",
+    },
 }
 """How transformers names tensors in files, where that is not how it names them in modules."""

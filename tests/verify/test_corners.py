@@ -9,7 +9,7 @@ import pytest
 from sympy import Max, Mod, floor
 
 import paramsym as ps
-from paramsym import A, C, F, G, H, K, L, V, per
+from paramsym import A, C, E, F, G, H, K, L, V, per
 from paramsym.errors import ArgumentError, CheckpointError, NotYetError
 from paramsym.polynomial import Polynomial
 from paramsym.testing import certify, check_against
@@ -126,3 +126,19 @@ def test_without_safetensors_it_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(ArgumentError, match=r"pip install paramsym\[safetensors\]"):
         ps.match(ps.Dense(C, L), path)
+
+
+def test_slices_stored_apart_are_put_together() -> None:
+    """Experts one by one in the file, stacked in the layer; one that is missing or differs is named."""
+    layer = ps.Parameter((E, F, H))
+    table = {"experts.{}.w": "weight[{}]"}
+    shapes = {f"experts.{number}.w": (3, 2) for number in range(4)}
+    found = ps.match(layer, shapes, rename=table)
+    assert found.ok
+    assert found.sizes == {E: 4, F: 3, H: 2}
+    assert found.row("weight").note == "4 slices stored apart"
+    sized = layer.at(E=4, F=3, H=2)
+    del shapes["experts.2.w"]
+    assert "slice 2 is missing" in str(ps.match(sized, shapes, rename=table))
+    assert "experts.3.w is (3, 5)" in str(ps.match(sized, {**shapes, "experts.2.w": (3, 2), "experts.3.w": (3, 5)}, rename=table))
+    assert ps.match(sized, {f"experts.{number}.w": (3, 2) for number in range(3)}, rename=table).mismatched == ("weight",)
