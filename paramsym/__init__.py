@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from paramsym.layers.fast_feed_forward import FastFeedForward as FastFeedForward
     from paramsym.layers.feed_forward import FeedForward as FeedForward, GatedFeedForward as GatedFeedForward
     from paramsym.layers.latent_attention import LatentAttention as LatentAttention
+    from paramsym.layers.lazy import LazyDense as LazyDense
     from paramsym.layers.locally_connected import (
         LocallyConnected1d as LocallyConnected1d,
         LocallyConnected2d as LocallyConnected2d,
@@ -216,7 +217,11 @@ if TYPE_CHECKING:
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
     from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
     from paramsym.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
-    from paramsym.measure.shapes import output_shape as output_shape
+    from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
+    from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
+    from paramsym.measure.readings import InputReading as InputReading, readings as readings
+    from paramsym.measure.shapes import infer as infer, output_shape as output_shape
+    from paramsym.measure.summary import summary as summary
     from paramsym.size import (
         Count as Count,
         Dim as Dim,
@@ -251,8 +256,10 @@ if TYPE_CHECKING:
         dims as dims,
     )
     from paramsym.typeset import latex_document as latex_document
+    from paramsym.verdict import Verdict as Verdict, check as check
     from paramsym.verify.match import Match as Match, match as match
 
+    LazyLinear = LazyDense
     Linear = Dense
     MultiheadAttention = MultiHeadAttention
 
@@ -267,6 +274,7 @@ _HOMES = {
     "paramsym.layer": "Layer Part Tensor",
     "paramsym.compose": "Block Repeat Residual Runs Sequential Shared Tied",
     "paramsym.layers.dense": "Bilinear Dense EinsumDense TransposedDense",
+    "paramsym.layers.lazy": "LazyDense",
     "paramsym.layers.lora": "LoRA",
     "paramsym.layers.parameter": "Parameter",
     "paramsym.layers.embedding": "Embedding EmbeddingBag ReversibleEmbedding",
@@ -315,10 +323,15 @@ _HOMES = {
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",
     "paramsym.verify.match": "Match match",
-    "paramsym.measure.shapes": "output_shape",
+    "paramsym.measure.field": "effective_stride receptive_field",
+    "paramsym.measure.neurons": "connections kernels neurons",
+    "paramsym.measure.readings": "InputReading readings",
+    "paramsym.measure.shapes": "infer output_shape",
+    "paramsym.measure.summary": "summary",
     "paramsym.config": "from_config",
+    "paramsym.verdict": "Verdict check",
 }
-_ALIASES = {"Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
+_ALIASES = {"LazyLinear": "LazyDense", "Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
 """The spelling of torch, where it differs."""
 _ROOMS = ("analysis", "errors", "keras", "layers", "models", "render", "testing", "verify")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

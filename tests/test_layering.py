@@ -32,7 +32,7 @@ FLOORS = (
     {"models"},
     {"keras"},
     {"config"},
-    {"check"},
+    {"verdict"},
     {"testing", "cli", "__main__"},
 )
 """Bottom to top. A room imports from its own floor and from those below it."""

@@ -1,5 +1,6 @@
-"""How checkpoint files spell what a model holds under other names: with or without the base model's prefix, as older versions did, or
-two tensors in one.
+"""How checkpoint files spell what a model holds under other names.
+
+With or without the base model's prefix, as older versions did, or two tensors in one.
 
 A name is read in another spelling only where the model has a tensor of the name that comes out and the file has not. So a rule can never
 hide a tensor that is missing or too many; shapes are compared afterwards as ever.

@@ -1,0 +1,59 @@
+"""The command line: ``paramsym count bert-base-uncased``, ``paramsym check path/to/checkpoint``, and so on.
+
+Exit codes: 0 all is well; 1 a check failed, or a claim was not explained; 2 the input was wrong. Whatever goes wrong is one line on the
+standard error stream. Nothing heavier than argparse is loaded before a command needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from paramsym.cli.arguments import parser
+from paramsym.cli.streams import complain, emit
+from paramsym.errors import ParamsymError
+
+GOOD, FAILED, WRONG = 0, 1, 2
+_INTERRUPTED = 130  # what a shell says of a program that was stopped from the keyboard
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    >>> main(["count", "bert-base-uncased"])
+    109482240
+    0
+    """
+    try:
+        arguments = parser().parse_args(argv)
+    except SystemExit as stopped:  # after --help and --version, or after argparse has complained
+        return stopped.code if isinstance(stopped.code, int) else WRONG
+    try:
+        from paramsym.cli.commands import run
+
+        reply = run(arguments)
+        emit(reply.written(arguments.format))
+    except ParamsymError as error:
+        complain(str(error), arguments.command)
+        return WRONG
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader has seen enough: `paramsym table bert | head`
+        _forget_output()
+        return GOOD
+    except (OSError, RecursionError, MemoryError) as error:
+        complain(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, arguments.command)
+        return WRONG
+    except Exception as error:  # noqa: BLE001 - a user of a command line is never shown the inside of it
+        complain(f"this is a bug in paramsym, please report it: {type(error).__name__}: {error}", arguments.command)
+        return WRONG
+    return GOOD if reply.ok else FAILED
+
+
+def _forget_output() -> None:
+    """Point the standard output at nothing, so that the interpreter's last flush does not complain either."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        sys.stdout = None

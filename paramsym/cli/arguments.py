@@ -1,0 +1,154 @@
+"""What the command line takes: commands, arguments, help. Only argparse is loaded here, so that ``--help`` answers at once."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from paramsym import __version__
+from paramsym.cli.streams import complain, width
+
+FORMATS = ("text", "latex", "markdown", "json", "html")
+_ABOUT = """Parameter counts of neural networks as algebra: the closed form, the number,
+the table, and why."""
+_SOURCE = "a config.json, a directory that holds one, '-' for a config.json on standard input, or a name such as bert or bert-base-uncased"
+_CODES = """Exit codes: 0 all is well; 1 a check failed, or a claim was not explained;
+2 the input was wrong."""
+_EXAMPLES = """examples:
+  paramsym count bert-base-uncased                  109482240
+  paramsym formula config.json --format latex       the closed form, to paste
+  paramsym table checkpoint/ --depth 2              who has how much
+  paramsym explain A bert                           why heads change nothing
+  paramsym reconcile 110M bert-base-uncased         where a number comes from
+  paramsym check checkpoint/                        config against weights
+  paramsym count bert-base-uncased --set H=1024 --set A=16
+"""
+_NOTES = {
+    "formula": """The letters are those of the papers; they are listed below the formula
+with their sizes. With --set F=4*H the relation is put in.
+
+examples:
+  paramsym formula bert
+  paramsym formula bert --set F=4*H
+  paramsym formula meta-llama/Meta-Llama-3-8B --format latex""",
+    "count": """Prints the digits alone, for scripts; --format json has the trained,
+the active and the total number, the formula and the sizes.
+
+examples:
+  paramsym count config.json
+  paramsym count config.json --architecture BertModel
+  paramsym count bert --set H=768 --set A=12 --set L=12 --set F=4*H \\
+                      --set V=30522 --set P=512 --set T=2""",
+    "table": """One row per tensor, numbered copies under a template name; with --depth
+one row per part.
+
+examples:
+  paramsym table config.json --depth 3
+  paramsym table bert-base-uncased --format csv > tensors.csv""",
+    "explain": """Says how the count depends on a letter, tensor by tensor: whether it
+cancels and why, else through which tensors it enters.
+
+examples:
+  paramsym explain A bert
+  paramsym explain G config.json --format latex""",
+    "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
+("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
+another model. Exit code 0 where it is right or explained, 1 where it is not.
+
+examples:
+  paramsym reconcile 109786368 bert-base-uncased
+  paramsym reconcile "12*L*H**2" gpt2
+  paramsym reconcile bert-base-cased bert-base-uncased""",
+    "conventions": """The same model counted in each of the ways people mean by "parameters":
+tied tensors once or twice, without embeddings, active per token, ...
+
+example:
+  paramsym conventions config.json""",
+    "check": """Reads config.json and the headers of the safetensors files beside it (no
+weights) and compares tensor by tensor. Exit code 0 where they agree, all
+differences explained; 1 where they do not.
+
+examples:
+  paramsym check path/to/checkpoint
+  paramsym check path/to/checkpoint --architecture BertModel""",
+    "families": """Without a name: every family there is. With one: its classes and its
+published sizes.
+
+examples:
+  paramsym families
+  paramsym families bert""",
+}
+_SUMMARIES = {
+    "formula": "the closed form",
+    "count": "the number of parameters",
+    "table": "every tensor, or every part down to a depth",
+    "explain": "why a letter changes the count, or does not",
+    "reconcile": "where a claimed number comes from",
+    "conventions": "every way to count the same model",
+    "check": "a checkpoint against its own config.json",
+    "families": "the models that are known by name",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        complain(f"{message} (see {self.prog} --help)", command)
+        raise SystemExit(2)
+
+
+def _layout(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=26, width=min(width(), 100) - 2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = _Parser("paramsym", description=_ABOUT, epilog=f"{_EXAMPLES}\n{_CODES}", formatter_class=_layout)
+    top.add_argument("-V", "--version", action="version", version=f"paramsym {__version__}")
+    commands = top.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    for name, summary in _SUMMARIES.items():
+        command = commands.add_parser(
+            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", epilog=_NOTES[name], formatter_class=_layout
+        )
+        _add_arguments(command, name)
+    return top
+
+
+def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
+    if name == "explain":
+        command.add_argument("asked", metavar="SYMBOL", help="a letter of the model, such as A")
+    if name == "reconcile":
+        command.add_argument("asked", metavar="CLAIM", help="a number, arithmetic, or another model")
+    if name == "check":
+        command.add_argument("source", metavar="DIR", help="a directory with config.json and safetensors files")
+    elif name == "families":
+        command.add_argument("source", metavar="NAME", nargs="?", help="a family")
+    else:
+        command.add_argument("source", metavar="SOURCE", help=_SOURCE)
+    if name != "families":
+        command.add_argument("-a", "--architecture", metavar="CLASS", help="the reference's class, such as BertForMaskedLM")
+        command.add_argument("--strict", action="store_true", help="refuse config keys that are not known, instead of warning")
+    if name not in {"check", "families"}:
+        command.add_argument(
+            "-s",
+            "--set",
+            metavar="NAME=VALUE",
+            action="append",
+            default=[],
+            dest="sizes",
+            help="put in a size: H=1024, F=4*H, or a key of the config: num_hidden_layers=24; may be repeated",
+        )
+    if name == "table":
+        command.add_argument("-d", "--depth", metavar="N", type=_depth, help="one row per part, N levels down")
+        command.add_argument("--buffers", action="store_true", help="list buffers, too")
+    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families"} else FORMATS
+    command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")
+
+
+def _depth(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 9 and int(text) > 0:
+        return int(text)
+    message = f"{text[:20]!a} is no depth; wanted a whole number from 1"
+    raise argparse.ArgumentTypeError(message)

@@ -1,0 +1,289 @@
+"""What each command does: from its arguments to a reply that can be written in every format."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sympy import Integer
+
+from paramsym import grammar
+from paramsym.analysis.answers import Reconciliation
+from paramsym.analysis.conventions import conventions
+from paramsym.analysis.explain import Explanation, explain
+from paramsym.analysis.reconcile import reconcile
+from paramsym.cli import data, layout
+from paramsym.cli.source import find, is_source, load, published
+from paramsym.cli.streams import complain, harmless, painted, width
+from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
+from paramsym.layer import Layer
+from paramsym.models import FAMILIES, family_of, model_types
+from paramsym.render import json
+from paramsym.render.table import Cell, Table
+from paramsym.size import text
+from paramsym.tabulate import formula_latex
+from paramsym.verdict import check
+
+Writer: TypeAlias = "Callable[[], str]"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer, and how each format writes it; ``ok`` decides the exit code."""
+
+    writers: dict[str, Writer] = field(default_factory=dict)
+    ok: bool = True
+
+    def written(self, chosen: str) -> str:
+        """Return the answer in a format; in text, names from files cannot steer the terminal."""
+        return self.writers[chosen]()
+
+
+def run(arguments: argparse.Namespace) -> Reply:
+    """Carry out the command that was parsed."""
+    with _warnings_as_lines(arguments.command):
+        return _COMMANDS[arguments.command](arguments)
+
+
+@contextmanager
+def _warnings_as_lines(command: str) -> Generator[None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, ParamsymWarning)):
+        complain(message, command, "warning")
+
+
+def _model(arguments: argparse.Namespace) -> Layer:
+    return load(arguments.source, arguments.architecture, arguments.strict, arguments.sizes)
+
+
+# One model --------------------------------------------------------------------------------------------------------------------
+
+
+def _formula(arguments: argparse.Namespace) -> Reply:
+    model = _model(arguments)
+    closed = data.closed_form(model)
+
+    def written() -> str:
+        name = getattr(model, "architecture", type(model).__name__)
+        letters = sorted(model.origin[0].symbols, key=str)
+        rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), data.meaning(symbol.name)) for symbol in letters]
+        columns: tuple[str, ...] = ("letter", "size", "meaning")
+        if not model.sizes:
+            rows, columns = [(row[0], row[2]) for row in rows], ("letter", "meaning")
+        legend = "\n\n" + layout.table(Table(columns, tuple(rows), caption=f"{name}, with"), width()) if rows else ""
+        return layout.formula(text(closed), width(), rest="  ") + legend
+
+    latex = formula_latex(closed)
+    return Reply(
+        {
+            "text": written,
+            "latex": lambda: latex,
+            "markdown": lambda: f"${latex}$",
+            "html": lambda: f"<p>${html.escape(latex)}$</p>",
+            "json": lambda: json.document(data.of_model(model)),
+        }
+    )
+
+
+def _count(arguments: argparse.Namespace) -> Reply:
+    model = _sized(_model(arguments), arguments.source)
+    count = model.count
+    return Reply(
+        {
+            "text": lambda: str(count),
+            "latex": lambda: formula_latex(Integer(count)),
+            "markdown": lambda: f"{count:,}",
+            "html": lambda: f"<p>{count:,}</p>",
+            "json": lambda: json.document(data.of_model(model)),
+        }
+    )
+
+
+def _sized(model: Layer, source: str) -> Layer:
+    if not isinstance(model.params, Integer):
+        missing = sorted(str(symbol) for symbol in model.params.free_symbols)
+        message = f"{source} leaves {', '.join(missing)} open; put sizes in with {' '.join(f'--set {name}=...' for name in missing)}"
+        message += f", or name a published size (see `paramsym families {source}`)."
+        raise SizeError(message)
+    return model
+
+
+def _table(arguments: argparse.Namespace) -> Reply:
+    model = _model(arguments)
+    found = model.table(arguments.depth, buffers=arguments.buffers)
+    reply = _of_table(found)
+    if arguments.depth is None:
+        ledger = model.ledger(buffers=arguments.buffers, aliases=True)
+        reply.writers["json"] = lambda: json.document({**data.of_model(model), "tensors": data.of_ledger(ledger)})
+    return reply
+
+
+def _of_table(found: Table, ok: bool = True) -> Reply:
+    return Reply(
+        {
+            "text": lambda: layout.table(found, width()),
+            "latex": found.to_latex,
+            "markdown": found.to_markdown,
+            "html": found.to_html,
+            "csv": found.to_csv,
+            "json": lambda: json.table(found),
+        },
+        ok,
+    )
+
+
+# Questions about one ----------------------------------------------------------------------------------------------------------
+
+
+def _explain(arguments: argparse.Namespace) -> Reply:
+    symbol = _asked_first(arguments)
+    why = explain(_model(arguments), symbol)
+    return Reply(
+        {
+            "text": lambda: _explanation(why, width()),
+            "latex": why.to_latex,
+            "markdown": lambda: _steps(why, lambda number, words, shown: f"{number}. {words}\n\n   ${shown}$\n"),
+            "html": lambda: (
+                f"<p>{html.escape(why.verdict)}</p>\n<ol>\n"
+                + _steps(why, lambda _, words, shown: f"<li>{html.escape(words)} ${html.escape(shown)}$</li>", head=False)
+                + "\n</ol>"
+            ),
+            "json": lambda: json.document(data.of_explanation(why)),
+        }
+    )
+
+
+def _explanation(why: Explanation, columns: int) -> str:
+    lines = [painted(layout.words(why.verdict, columns), "bold"), ""]
+    for number, step in enumerate(why.steps, 1):
+        hanging = " " * len(f"{number}. ")
+        lines.append(layout.words(step.words, columns, f"{number}. ", hanging))
+        lines.append(layout.formula(f"{step.left} = {text(step.right)}", columns, "    ", "      "))
+        if step.numbers:
+            lines.append(layout.formula(step.numbers, columns, "    ", "      "))
+    return "\n".join(lines)
+
+
+def _steps(why: Explanation, write: Callable[[int, str, str], str], *, head: bool = True) -> str:
+    steps = [write(number, step.words, step.to_latex(why.letters).replace("&=", "=")) for number, step in enumerate(why.steps, 1)]
+    return "\n".join([why.verdict, "", *steps] if head else steps)
+
+
+def _reconcile(arguments: argparse.Namespace) -> Reply:
+    asked = _asked_first(arguments)
+    model = _sized(_model(arguments), arguments.source)
+    found = reconcile(model, _claim(asked, model))
+    reply = _of_table(found.table(), bool(found))
+    reply.writers.pop("csv")
+    reply.writers["text"] = lambda: _reconciliation(found, width())
+    reply.writers["json"] = lambda: json.document(data.of_reconciliation(found))
+    return reply
+
+
+def _reconciliation(found: Reconciliation, columns: int) -> str:
+    if not found:
+        return layout.words(painted(str(found), "yellow"), columns)
+    return "\n".join(layout.words(str(answer), columns, rest="    ") for answer in found)
+
+
+def _claim(asked: str, model: Layer) -> int | str | Layer:
+    """Read a claim: a number in any of the ways people write one, an expression in the model's letters, or another model."""
+    from paramsym.analysis.claim import read
+
+    try:
+        read(asked)
+    except ArgumentError as unreadable:
+        if is_source(asked):
+            return _sized(load(asked), asked)
+        sizes = {symbol.name: size for symbol, size in model.sizes.items()}
+        if not grammar.mentioned(asked) & sizes.keys():
+            raise unreadable from None
+        value = grammar.read(asked, sizes)
+        if not isinstance(value, int):
+            message = f"the claim {asked[:60]!a} is {value}, no number; put sizes in for its letters."
+            raise ArgumentError(message) from None
+        return value
+    return asked
+
+
+def _asked_first(arguments: argparse.Namespace) -> str:
+    """Return the symbol or claim; where it was given after the source, put both in their places."""
+    if not is_source(arguments.source) and is_source(arguments.asked):
+        arguments.source, arguments.asked = arguments.asked, arguments.source
+    asked: str = arguments.asked
+    return asked
+
+
+def _conventions(arguments: argparse.Namespace) -> Reply:
+    found = conventions(_model(arguments))
+    reply = _of_table(found.table())
+    reply.writers["json"] = lambda: json.document(data.of_conventions(found))
+    return reply
+
+
+def _check(arguments: argparse.Namespace) -> Reply:
+    verdict = check(arguments.source, arguments.architecture, strict=arguments.strict)
+
+    def written() -> str:
+        first, *others = (layout.words(harmless(line), width(), rest="    ") for line in verdict.lines)
+        wrong = [layout.table(verdict.table(), width())] if verdict.wrong else []
+        return "\n".join([painted(first, "green" if verdict.ok else "red"), *others, *map(harmless_lines, wrong)])
+
+    reply = _of_table(verdict.table(), verdict.ok)
+    reply.writers.pop("csv")
+    reply.writers["text"] = written
+    reply.writers["json"] = lambda: json.document(data.of_verdict(verdict))
+    return reply
+
+
+def harmless_lines(shown: str) -> str:
+    """Return lines with every control character but the line feed spelt out."""
+    return "\n".join(harmless(line) for line in shown.split("\n"))
+
+
+# What there is ----------------------------------------------------------------------------------------------------------------
+
+
+def _families(arguments: argparse.Namespace) -> Reply:
+    return _of_table(_every_family() if arguments.source is None else _one_family(arguments.source))
+
+
+def _every_family() -> Table:
+    rows = [(model_type, _home(model_type)[0].replace(" ", ", "), "config.json") for model_type in model_types()]
+    rows += [(home, classes.replace(" ", ", "), "by name only") for home, (classes, types) in FAMILIES.items() if not types]
+    return Table(("family", "model", "read from"), tuple(sorted(rows)), caption=f"{len(rows)} families")
+
+
+def _home(model_type: str) -> tuple[str, str]:
+    return next(found for found in FAMILIES.values() if model_type in found[1].split())
+
+
+def _one_family(name: str) -> Table:
+    found = find(name)
+    model_type = (found.config or {}).get("model_type")
+    model = family_of(model_type).model if model_type in model_types() else found.model
+    if model is None:
+        message = f"{name[:60]!a} is no family; see `paramsym families`."
+        raise UnknownNameError(message)
+    rows = [("class", one) for one in family_of(model_type).architectures] if model_type in model_types() else []
+    rows += [("published size", one) for one, its in published(name) if its is model]
+    return Table(("kind", "name"), tuple(rows), caption=f"{name}: {model.__name__}")
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {
+    "formula": _formula,
+    "count": _count,
+    "table": _table,
+    "explain": _explain,
+    "reconcile": _reconcile,
+    "conventions": _conventions,
+    "check": _check,
+    "families": _families,
+}

@@ -1,0 +1,139 @@
+"""Answers as plain data, for scripts: everything a text says, under names that stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Expr, Integer
+
+from paramsym.analysis.answers import Reconciliation
+from paramsym.analysis.conventions import Conventions
+from paramsym.analysis.explain import Explanation
+from paramsym.layer import Layer
+from paramsym.ledger import Ledger
+from paramsym.symbols import BY_NAME
+from paramsym.verdict import Verdict
+
+Data = dict[str, Any]
+
+
+def of_model(model: Layer) -> Data:
+    """Return what a model is: its class, closed form, letters, sizes and numbers."""
+    root = model.origin[0]
+    return {
+        "model": type(model).__name__,
+        "architecture": getattr(model, "architecture", None),
+        "formula": closed_form(model),
+        "sizes": model.sizes,
+        "letters": {symbol.name: meaning(symbol.name) for symbol in sorted(root.symbols, key=str)},
+        "count": model.params if isinstance(model.params, Integer) else None,
+        "trainable": model.trainable,
+        "active": model.active,
+        "tied": {line.name: line.alias_of for line in model.lines if line.alias_of},
+    }
+
+
+def closed_form(model: Layer) -> Expr:
+    """Return the formula of a model: before sizes were put in, where all of them were; else with those that were."""
+    return model.formula if isinstance(model.params, Integer) else model.params
+
+
+def meaning(name: str) -> str:
+    """Return what a letter stands for, where it is one of the shared ones."""
+    return BY_NAME[name].meaning if name in BY_NAME else ""
+
+
+def of_ledger(ledger: Ledger) -> list[Data]:
+    """Return one object per line: the factors that multiply to what one copy holds, and the copies."""
+    return [
+        {
+            "name": line.name,
+            "segment": line.label or None,
+            "shape": line.sizes,
+            "role": line.role,
+            "factors": line.factors,
+            "stored": line.stored,
+            "used": line.used,
+            "amount": None if line.alias_of or line.buffer else line.amount,
+            "trainable": line.trainable,
+            "buffer": line.buffer,
+            "tied_to": line.alias_of or None,
+        }
+        for line in ledger
+    ]
+
+
+def of_explanation(why: Explanation) -> Data:
+    """Return a derivation, step by step."""
+    return {
+        "subject": why.subject,
+        "symbol": why.symbol.name,
+        "meaning": meaning(why.symbol.name),
+        "cancels": why.cancels,
+        "derivative": why.derivative,
+        "formula": why.params,
+        "verdict": why.verdict,
+        "steps": [{"words": step.words, "left": str(step.left), "right": step.right, "numbers": step.numbers} for step in why.steps],
+        "tensors": [line.name for group in why.groups for line in group.lines],
+        "sizes": dict(why.sizes),
+    }
+
+
+def of_reconciliation(found: Reconciliation) -> Data:
+    """Return a claim and the answers, the simplest first."""
+    return {
+        "subject": found.subject,
+        "counted": found.counted,
+        "claim": found.claim,
+        "explained": bool(found),
+        "answers": [
+            {
+                "difference": answer.difference,
+                "term": answer.term,
+                "value": answer.value,
+                "chance": answer.chance,
+                "readings": [
+                    {"words": reading.words, "note": reading.note or None, "tensors": reading.tensors} for reading in answer.readings
+                ],
+            }
+            for answer in found
+        ],
+    }
+
+
+def of_conventions(found: Conventions) -> Data:
+    """Return every way to count, with its count and its difference."""
+    return {
+        "subject": found.subject,
+        "conventions": [
+            {
+                "name": item.name,
+                "meaning": item.meaning,
+                "source": item.source,
+                "parameters": item.params,
+                "formula": item.formula,
+                "difference": item.difference,
+                "formula_difference": item.formula_difference,
+                "left_out": item.left_out,
+                "added": item.added,
+                "changed": item.changed,
+            }
+            for item in found
+        ],
+    }
+
+
+def of_verdict(verdict: Verdict) -> Data:
+    """Return a verdict with every tensor that does not simply agree."""
+    return {
+        "ok": verdict.ok,
+        "architecture": verdict.architecture,
+        "count": verdict.count,
+        "tensors": len(verdict.match.rows),
+        "explained": verdict.explained,
+        "problems": verdict.problems,
+        "wrong": [
+            {"name": row.name, "outcome": row.outcome, "expected": row.expected, "found": row.found, "note": row.note or None}
+            for row in verdict.wrong
+        ],
+    }

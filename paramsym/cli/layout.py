@@ -1,0 +1,128 @@
+"""Text in a given width: formulas broken before a sign, tables with cells of several lines. Nothing is cut off."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+from functools import lru_cache
+
+from paramsym.render.table import Cell, Table
+from paramsym.render.text import cell
+
+_GAP = 2
+_HANGING = 2
+_TOGETHER = "\0"  # a blank at which no line ends
+
+
+def words(text: str, width: int, first: str = "", rest: str = "") -> str:
+    """Return prose in lines; a word that is wider than a line stays whole."""
+    return textwrap.fill(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False, drop_whitespace=True
+    )
+
+
+def formula(text: str, width: int, first: str = "", rest: str = "") -> str:
+    """Return a sum or an equation in lines that begin with a sign.
+
+    >>> print(formula("2*F*H*L + F*L + 4*H**2*L = 0", 16, rest="    "))
+    2*F*H*L + F*L
+        + 4*H**2*L
+        = 0
+    """
+    lines, line = list[str](), first
+    for piece in re.split(r" (?=[-+=] )", text):
+        joined = f"{line} {piece}" if line.strip() else line + piece
+        if len(joined) > width and line.strip():
+            lines.append(line)
+            line = rest + piece
+        else:
+            line = joined
+    return "\n".join([*lines, line])
+
+
+def table(source: Table, width: int) -> str:
+    """Return a table as text; where it is too wide, its widest columns get cells of several lines."""
+    plain = source.to_text()
+    if _widest(plain) <= width:
+        return plain
+    heads = list(source.columns)
+    body = [[_cell(value) for value in row] for row in source.rows]
+    foot = [[_cell(value) for value in source.footer]] if source.footer else []
+    right = [bool(source.rows) and all(isinstance(row[i], int | None) for row in source.rows) for i in range(len(heads))]
+    columns = [[row[i] for row in (heads, *body, *foot)] for i in range(len(heads))]
+    widths = _shared_out(columns, width)
+
+    def line(row: list[str]) -> str:
+        cells = [_broken(text, limit) for text, limit in zip(row, widths, strict=True)]
+        height = max(map(len, cells))
+        lines = []
+        for number in range(height):
+            pieces = (one[number] if number < len(one) else "" for one in cells)
+            aligned = (p.rjust(limit) if end else p.ljust(limit) for p, limit, end in zip(pieces, widths, right, strict=True))
+            lines.append((" " * _GAP).join(aligned).rstrip())
+        return "\n".join(lines)
+
+    rule = "-" * min(width, sum(widths) + _GAP * (len(widths) - 1))
+    parts = [formula(source.caption, width, rest="    ")] if source.caption else []
+    parts += [line(heads), rule, *map(line, body)]
+    if foot:
+        parts += [rule, *map(line, foot)]
+    return "\n".join(parts).replace(_TOGETHER, " ")
+
+
+def _cell(value: Cell) -> str:
+    """Return a cell; a shape stays on one line."""
+    return cell(value).replace(" ", _TOGETHER) if isinstance(value, tuple) else cell(value)
+
+
+def _widest(text: str) -> int:
+    return max(map(len, text.splitlines()), default=0)
+
+
+def _words(text: str) -> list[str]:
+    """Cut at blanks; the blank stays with the word before it."""
+    return re.findall(r"\S+\s*|\s+", text)
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut where a line may end if it must: at blanks, and after the dots between the steps of a path."""
+    return [piece for piece in re.split(r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])", text) if piece]
+
+
+def _least(column: Iterable[str]) -> int:
+    """Return the width below which a column would have to cut something."""
+    cut = ((number, len(piece.rstrip())) for text in column for number, piece in enumerate(_pieces(text)))
+    return max((length + (_HANGING if number else 0) for number, length in cut), default=0)
+
+
+def _shared_out(columns: list[list[str]], width: int) -> list[int]:
+    """Make columns narrower, each time the one that costs the fewest lines, until the table fits or nothing can give way any more."""
+    widths = [max(map(len, column)) for column in columns]
+    least = [_least(column) for column in columns]
+    room = width - _GAP * (len(widths) - 1)
+    heights = [[1] * len(column) for column in columns]
+    while sum(widths) > room:
+        able = [i for i in range(len(widths)) if widths[i] > least[i]]
+        if not able:
+            break
+        tried = {i: [len(_broken(text, widths[i] - 1)) for text in columns[i]] for i in able}
+        lines = {i: sum(max(row) for row in zip(*heights[:i], tried[i], *heights[i + 1 :], strict=True)) for i in able}
+        chosen = min(able, key=lambda i: (lines[i], -widths[i]))
+        widths[chosen] -= 1
+        heights[chosen] = tried[chosen]
+    return widths
+
+
+@lru_cache(maxsize=1 << 16)
+def _broken(text: str, width: int) -> list[str]:
+    """Break a cell into lines; a word is broken only where a line of its own is too short for it."""
+    lines, line = list[str](), ""
+    for word in _words(text):
+        whole = len(word.rstrip()) + _HANGING <= width or (not lines and not line and len(word.rstrip()) <= width)
+        for piece in [word] if whole else _pieces(word):
+            if line.strip() and len(line) + len(piece.rstrip()) > width:
+                lines.append(line.rstrip())
+                line = " " * _HANGING
+            line += piece
+    return [*lines, line.rstrip()]

@@ -1,0 +1,74 @@
+"""Writing to the standard streams, whatever they are: closed, ASCII only, no terminal. Strangers' names cannot steer the terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from typing import TextIO
+
+NARROWEST = 40
+WIDEST = 200
+_STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves the cursor, starts an escape sequence or turns the direction of writing; the line feed is left."""
+
+
+def width() -> int:
+    """Return how many columns text may have: those of the terminal, or of COLUMNS, else 80."""
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((80, 24)).columns))
+
+
+def harmless(text: str) -> str:
+    r"""Return the text with control characters spelt out.
+
+    >>> harmless("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def coloured(stream: TextIO | None) -> bool:
+    """Say whether a stream is a terminal that shows colours and was not asked to leave them out (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def painted(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """Return the text in bold, red, green or yellow where the stream shows it."""
+    codes = {"bold": "1", "red": "31", "green": "32", "yellow": "33"}
+    return f"\x1b[{codes[colour]}m{text}\x1b[0m" if coloured(stream if stream is not None else sys.stdout) else text
+
+
+def emit(text: str) -> None:
+    """Write a reply to the standard output, if there is one."""
+    if sys.stdout is None:
+        return
+    _as_it_can(sys.stdout)
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def complain(message: str, command: str = "", kind: str = "error") -> None:
+    """Write one line to the standard error stream."""
+    if sys.stderr is None:
+        return
+    words = harmless(" ".join(message.split()))
+    name = f"paramsym {command}" if command else "paramsym"
+    try:
+        _as_it_can(sys.stderr)
+        sys.stderr.write(f"{name}: {painted(kind, 'yellow' if kind == 'warning' else 'red', sys.stderr)}: {words}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass  # nobody listens, and there is nowhere else to say so
+
+
+def _as_it_can(stream: TextIO) -> None:
+    """Let a stream spell out what its encoding does not have, instead of failing."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
