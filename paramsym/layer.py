@@ -338,7 +338,7 @@ class Layer:
             found.extend(_written_out(group))
         ties = self.ties()
         known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
-        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found]) if ties else {}
+        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True) if ties else {}
         for entry in found:
             yield replace(entry, alias_of=firsts[entry.name]) if entry.name in firsts else entry
 

@@ -80,8 +80,10 @@ def _span(place: str) -> range | None:
     return range(start, last + 1, second - start) or None
 
 
-def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str]) -> dict[str, str]:
+def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_out: bool = False) -> dict[str, str]:
     """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order.
+
+    Where copies are ``written_out`` there may be none of them, and a tie between those says nothing.
 
     Raises:
         StructureError: a tie that ends in no tensor.
@@ -95,6 +97,8 @@ def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str]) -> dict[str,
         return name
 
     for pair in every_copy(ties, names):
+        if written_out and not all(name in position for name in pair):
+            continue
         for name in pair:
             if name not in position:
                 known = ", ".join(names[:_LISTED]) + (f", ... ({len(names)} in all)" if len(names) > _LISTED else "")

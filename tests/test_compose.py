@@ -396,3 +396,12 @@ def test_block_refuses_one_name_twice() -> None:
     """A name given in the mapping and as a keyword is an error, not a silent replacement."""
     with pytest.raises(StructureError, match="two parts are named 'a'"):
         ps.Block({"a": dense}, a=dense)
+
+
+def test_a_tie_between_no_copies_says_nothing() -> None:
+    """Alternating blocks of which a short stack has none: the tie was checked on the template, and there is nothing left to tie."""
+    block = ps.Repeat((ps.LayerNorm(H), dense), L)
+    tied = ps.Tied(ps.Block(a=block, b=block), {"b.{}.weight": "a.{}.weight"})
+    assert tied.at(L=1, H=2).tied == {"b.0.weight": "a.0.weight"}
+    assert tied.at(L=0, H=2).shapes() == {}
+    assert tied.at(L=4, H=2).tied == {f"b.{k}.weight": f"a.{k}.weight" for k in range(4)}
