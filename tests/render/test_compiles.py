@@ -100,7 +100,7 @@ def test_tables_of_every_layer(engine: str, tmp_path: Path) -> None:
 
 
 def test_derivations_of_every_layer(tmp_path: Path) -> None:
-    """One derivation per symbol of a layer, with the words between the equations, and in \\text."""
+    """One derivation per symbol of a layer, with the words between the equations, beneath each other, and without."""
     pieces: list[object] = []
     for layer in (*layers(), *models()):
         for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)[:3]:
@@ -122,7 +122,7 @@ def test_letters_and_names(tmp_path: Path) -> None:
     """Every set of letters, and names that LaTeX would read as commands."""
     bert = ps.models.Bert()
     pieces: list[object] = [rf"\[{bert.to_latex(letters=letters.name, width=70)}\]" for letters in LETTER_SETS]
-    odd = ps.Block({"a_b": ps.Dense(*ps.dims("in_features d_model_x")), "c": ps.Dense(*ps.dims("α x_1"))})
+    odd = ps.Block({"a_b": ps.Dense(*ps.dims("in_features d_model_x")), "c": ps.Dense(*ps.dims("\N{GREEK SMALL LETTER ALPHA} x_1"))})
     pieces += [odd, odd.table(), odd.to_latex("align"), "\\[" + odd.to_latex("annotated", width=70) + "\\]"]
     compile_with("pdflatex", ps.latex_document(*pieces, title="50% of A_B & {C} #1 ~ ^ \\"), tmp_path)
 

@@ -74,8 +74,8 @@ def test_words_and_numbers() -> None:
 def test_names_of_all_kinds() -> None:
     """Numbered letters, Greek ones and words."""
     assert symbol("n2", Letters()) == "n_{2}"
-    assert symbol("α", Letters()) == r"\alpha"
-    assert symbol("Ω", Letters()) == r"\Omega"
+    assert symbol("\N{GREEK SMALL LETTER ALPHA}", Letters()) == r"\alpha"
+    assert symbol("\N{GREEK CAPITAL LETTER OMEGA}", Letters()) == r"\Omega"
     assert symbol("width2x", Letters()) == r"\mathit{width2x}"
 
 

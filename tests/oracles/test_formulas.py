@@ -1,0 +1,472 @@
+"""The published closed forms are derived: layers composed as a source describes them differ from its formula by zero, as polynomials.
+
+Every formula, its source and its published values are read from ``facts/formulas.json.gz``; a test's name is the entry's. What a test adds
+is the composition. Where a formula has switches (a tied head, a bias), each recorded setting of them is derived for itself. The formulas of
+LeNet-5, ResNet and DenseNet are in ``test_formulas_models.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from algebra import formula
+from recorded import document
+from sympy import Expr, Integer, Rational, Symbol, expand
+
+import paramsym as ps
+from paramsym import Block, Dense, Embedding, Layer, LayerNorm, Parameter, Repeat, RMSNorm
+
+ENTRIES: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in document("formulas")}
+SWITCHES = {"pool", "tie", "qkvb", "qkn", "nln", "proj", "untied", "nff", "emb", "dirs", "nb", "rb"}
+"""Names in formulas that are 0, 1 or 2 and say which tensors exist; with T, where a model has no segments, and ql, where it is zero."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The letters of a formula as symbols, its switches as the numbers of one recorded setting."""
+
+    config: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a letter by name."""
+        if name == "E" and self.config.get("proj") == 0:  # widths that are equal are one letter
+            return self.H
+        value = self.config[name]
+        fixed = name in SWITCHES or value == 0 or not isinstance(value, (int, float))
+        return value if fixed else Symbol(name, integer=True, positive=True)
+
+    def everything(self) -> dict[str, Any]:
+        """Return every name's value, as the formula needs it."""
+        values = {name: getattr(self, name) for name in self.config}
+        return {name: Integer(value) if isinstance(value, int) else value for name, value in values.items()}
+
+    def numbers(self) -> dict[Symbol, Rational]:
+        """Return the recorded number of every letter; a width multiplier is a fraction."""
+        values = self.everything()
+        return {values[name]: Rational(str(number)) for name, number in self.config.items() if isinstance(values[name], Symbol)}
+
+
+def maybe(*layers: tuple[object, str, Layer]) -> dict[str, Layer]:
+    """Name the layers whose switch is on."""
+    return {name: layer for on, name, layer in layers if on}
+
+
+def encoder_layer(width: Expr, hidden: Expr) -> Layer:
+    """A post-norm encoder layer with biases everywhere; how many heads does not matter."""
+    return ps.TransformerEncoderLayer(width, 1, hidden)
+
+
+def tables(s: Sizes, width: Expr) -> dict[str, Layer]:
+    """Words, positions, segments where there are any, and a normalisation."""
+    segments = maybe((s.config["T"], "segments", Embedding(s.T or 1, width)))
+    return {"words": Embedding(s.V, width), "positions": Embedding(s.P, width), **segments, "norm": LayerNorm(width)}
+
+
+def bert(s: Sizes) -> Layer:
+    """Encoder with tables and, where it is counted, the pooler."""
+    pooler = maybe((s.pool, "pooler", Dense(s.h, s.h)))
+    return Block({**tables(s, s.h), "layers": Repeat(encoder_layer(s.h, s.f), s.L), **pooler})
+
+
+def albert(s: Sizes) -> Layer:
+    """One layer, stored once and used by every level."""
+    shared = ps.Shared(encoder_layer(s.H, 4 * s.H), ps.L)
+    return Block({**tables(s, s.E), "mapping": Dense(s.E, s.H), "layer": shared, "pooler": Dense(s.H, s.H)})
+
+
+def electra(s: Sizes) -> Layer:
+    """Narrow tables, widened where the widths differ."""
+    width = s.E if s.proj else s.H
+    widened = maybe((s.proj, "projection", Dense(s.E, s.H)))
+    return Block({**tables(s, width), **widened, "layers": Repeat(encoder_layer(s.H, s.f), s.L)})
+
+
+def gpt2(s: Sizes) -> Layer:
+    """The model itself, its letters renamed."""
+    return ps.models.Gpt2().at(V=s.V, H=s.h, P=s.s, L=s.L)
+
+
+def decoder_block(width: Expr, *, bias: bool = True) -> Layer:
+    """A pre-norm block whose feed-forward layer is four times as wide."""
+    return Block(
+        ln_1=LayerNorm(width, bias=bias),
+        attn=ps.MultiHeadAttention(width, 1, bias=bias),
+        ln_2=LayerNorm(width, bias=bias),
+        mlp=ps.FeedForward(width, 4 * width, bias=bias),
+    )
+
+
+def nanogpt(s: Sizes) -> Layer:
+    """GPT-2 without a single bias."""
+    blocks = Repeat(decoder_block(s.h, bias=False), s.L)
+    positions = maybe((s.s, "wpe", Embedding(s.s or 1, s.h)))
+    return Block({"wte": Embedding(s.V, s.h), **positions, "h": blocks, "ln_f": LayerNorm(s.h, bias=False)})
+
+
+def megatron(s: Sizes) -> Layer:
+    """The formula as printed has no normalisation after the last block."""
+    return Block(words=Embedding(s.V, s.h), positions=Embedding(s.s, s.h), blocks=Repeat(decoder_block(s.h), s.l))
+
+
+def kaplan(s: Sizes) -> Layer:
+    """No embeddings, biases or normalisations."""
+    attention = ps.MultiHeadAttention(s.d_model, 1, bias=False, head_dim=s.d_attn)
+    return Repeat(Block(attn=attention, ff=ps.FeedForward(s.d_model, s.d_ff, bias=False)), s.n_layer)
+
+
+def llama(s: Sizes) -> Layer:
+    """Grouped attention, three matrices per feed-forward layer, normalisations without bias."""
+    attention = ps.MultiHeadAttention(
+        s.d, s.nh, bias=bool(s.qkvb), output_bias=False, kv_heads=s.nkv, head_dim=s.hd, qk_norm="rms" if s.qkn else None
+    )
+    block = Block(norm=RMSNorm(s.d), attn=attention, post=RMSNorm(s.d), mlp=ps.GatedFeedForward(s.d, s.f))
+    head = maybe((not s.tie, "head", Dense(s.d, s.V, bias=False)))
+    return Block({"words": Embedding(s.V, s.d), "layers": Repeat(block, s.L), "norm": RMSNorm(s.d), **head})
+
+
+def falcon(s: Sizes) -> Layer:
+    """Attention and feed-forward layer side by side."""
+    attention = ps.MultiHeadAttention(s.d, s.nh, bias=False, kv_heads=s.nkv, head_dim=s.hd)
+    norms = Block({f"norm_{number}": LayerNorm(s.d) for number in range(s.nln)})
+    block = Block(norms=norms, attn=attention, mlp=ps.FeedForward(s.d, 4 * s.d, bias=False))
+    head = maybe((not s.tie, "head", Dense(s.d, s.V, bias=False)))
+    return Block({"words": Embedding(s.V, s.d), "blocks": Repeat(block, s.L), "norm": LayerNorm(s.d), **head})
+
+
+def t5(s: Sizes) -> Layer:
+    """Two stacks; the first layer of each owns the table of relative positions."""
+    attention = Block(norm=RMSNorm(s.d), attn=ps.MultiHeadAttention(s.d, s.H, bias=False, head_dim=s.kv))
+    feed_forward = ps.GatedFeedForward(s.d, s.f) if s.nff == 3 else ps.FeedForward(s.d, s.f, bias=False)
+    last = Block(norm=RMSNorm(s.d), mlp=feed_forward)
+    table = ps.RelativeBias(s.H, num_buckets=s.B)
+    encoder = Block(blocks=Repeat(Block(attn=attention, mlp=last), s.Le), table=table, norm=RMSNorm(s.d))
+    decoder = Block(blocks=Repeat(Block(attn=attention, cross=attention, mlp=last), s.Ld), table=table, norm=RMSNorm(s.d))
+    head = maybe((s.untied, "head", Dense(s.d, s.V, bias=False)))
+    return Block({"shared": Embedding(s.V, s.d), "encoder": encoder, "decoder": decoder, **head})
+
+
+def bart(s: Sizes) -> Layer:
+    """Positions with two spare rows on both sides."""
+    positions = Block(table=ps.LearnedPositions(s.P, s.d, offset=2), norm=LayerNorm(s.d))
+    encoder = Block(positions=positions, layers=Repeat(encoder_layer(s.d, 4 * s.d), s.Le))
+    decoder = Block(positions=positions, layers=Repeat(ps.TransformerDecoderLayer(s.d, 1, 4 * s.d), s.Ld))
+    return Block(shared=Embedding(s.V, s.d), encoder=encoder, decoder=decoder)
+
+
+def mixtral(s: Sizes) -> Layer:
+    """All experts are stored; the formula's k is how many of them are counted."""
+    attention = ps.MultiHeadAttention(s.d, s.nh, bias=False, kv_heads=s.nkv, head_dim=s.hd)
+    experts = ps.MixtureOfExperts(s.d, s.m, s.E, s.k)
+    layers = Repeat(Block(norm=RMSNorm(s.d), attn=attention, post=RMSNorm(s.d), moe=experts), s.L)
+    return Block(words=Embedding(s.V, s.d), layers=layers, norm=RMSNorm(s.d), head=Dense(s.d, s.V, bias=False))
+
+
+def deepseek(s: Sizes) -> Layer:
+    """Latent attention; dense layers first, experts after them."""
+    attention = Block(
+        norm=RMSNorm(s.d), attn=ps.LatentAttention(s.d, s.H, s.c, s.dn, s.dr, s.dv, q_lora_rank=s.ql or None), post=RMSNorm(s.d)
+    )
+    experts = ps.MixtureOfExperts(s.d, s.m, s.E, s.k, shared_dim=s.S * s.m)
+    # The released checkpoints store the correction of the router as a parameter.
+    correction = maybe((s.rb, "correction", Parameter(s.E)))
+    dense = Repeat(Block(attn=attention, mlp=ps.GatedFeedForward(s.d, s.f)), s.Ld)
+    sparse = Repeat(Block({"attn": attention, "moe": experts, **correction}), s.L - s.Ld)
+    return Block(words=Embedding(s.V, s.d), dense=dense, sparse=sparse, norm=RMSNorm(s.d), head=Dense(s.d, s.V, bias=False))
+
+
+def gpt_oss(s: Sizes) -> Layer:
+    """Biases everywhere but in the normalisations, and one sink per head."""
+    attention = Block(attn=ps.MultiHeadAttention(s.d, s.nh, kv_heads=s.nkv, head_dim=s.hd), sinks=Parameter(s.nh))
+    experts = ps.MixtureOfExperts(s.d, s.f, s.E, s.k, expert_bias=True, router_bias=True)
+    layers = Repeat(Block(norm=RMSNorm(s.d), attn=attention, post=RMSNorm(s.d), moe=experts), s.L)
+    words = maybe((s.emb == 2, "words", Embedding(s.V, s.d)))
+    return Block({**words, "layers": layers, "norm": RMSNorm(s.d), "head": Dense(s.d, s.V, bias=False)})
+
+
+def vit(s: Sizes) -> Layer:
+    """The model itself, with a head, its letters renamed."""
+    patches = Block(patches=ps.PatchEmbedding(s.d, s.R, s.p), token=Parameter(s.d), positions=Embedding((s.R / s.p) ** 2 + 1, s.d))
+    return Block(embeddings=patches, layers=Repeat(decoder_block(s.d), s.L), norm=LayerNorm(s.d), head=Dense(s.d, s.K))
+
+
+def mixer(s: Sizes) -> Layer:
+    """One feed-forward layer across patches, one across channels."""
+    block = Block(norm_1=LayerNorm(s.d), tokens=ps.FeedForward(s.S, s.Ds), norm_2=LayerNorm(s.d), channels=ps.FeedForward(s.d, s.Dc))
+    return Block(patches=ps.PatchEmbedding(s.d, 224, s.p), blocks=Repeat(block, s.L), norm=LayerNorm(s.d), head=Dense(s.d, s.K))
+
+
+def lora(s: Sizes) -> Layer:
+    """What the adapters add is what can be trained."""
+    return Repeat(ps.LoRA(Dense(s.din, s.dout, bias=False), s.r), s.nW)
+
+
+def chinchilla(s: Sizes) -> Layer:
+    """Relative positions cost one more d by heads*kv matrix; two feed-forward matrices; counted as the paper's table does."""
+    attention = Block({name: Dense(s.d, s.h * s.kv) for name in ("query", "key", "value", "relative")})
+    out = Dense(s.h * s.kv, s.d, bias=False)
+    more = Block(bias=Parameter(s.h * s.kv), up=Dense(s.d, s.f, bias=False), down=Dense(s.f, s.d), norms=Parameter((5, s.d)))
+    return Block(words=Embedding(s.V, s.d), layers=Repeat(Block(attn=attention, out=out, more=more), s.L))
+
+
+def bottlenecks(block: Callable[[Expr, Expr, bool], Layer], widths: list[tuple[Expr, Expr]], copies: Any) -> Layer:
+    """Stages of blocks, the first of which changes the width."""
+    stages = {
+        f"stage_{number}": Block(first=block(before, after, True), others=Repeat(block(after, after, False), copies - 1))
+        for number, (before, after) in enumerate(widths)
+    }
+    return Block(stages)
+
+
+def wide_resnet(s: Sizes) -> Layer:
+    """Normalise, convolve, twice; a shortcut where a stage begins."""
+
+    def block(before: Expr, after: Expr, first: bool) -> Layer:
+        shortcut = maybe((first, "shortcut", ps.Conv2d(before, after, 1, bias=False)))
+        body = {
+            "norm_1": ps.BatchNorm2d(before),
+            "conv_1": ps.Conv2d(before, after, 3, bias=False),
+            "norm_2": ps.BatchNorm2d(after),
+            "conv_2": ps.Conv2d(after, after, 3, bias=False),
+        }
+        return Block({**body, **shortcut})
+
+    widths = [(16, 16 * s.k), (16 * s.k, 32 * s.k), (32 * s.k, 64 * s.k)]
+    last = Block(norm=ps.BatchNorm2d(64 * s.k), head=Dense(64 * s.k, s.K))
+    return Block(stem=ps.Conv2d(3, 16, 3, bias=False), stages=bottlenecks(block, widths, s.N), last=last)
+
+
+def convolved(before: Expr, after: Expr, kernel: int) -> Layer:
+    """A convolution without bias and its normalisation."""
+    return Block(conv=ps.Conv2d(before, after, kernel, bias=False), norm=ps.BatchNorm2d(after))
+
+
+def depthwise(channels: Expr) -> Layer:
+    """A 3 x 3 kernel per channel and its normalisation."""
+    return Block(conv=ps.DepthwiseConv2d(channels, 3, bias=False), norm=ps.BatchNorm2d(channels))
+
+
+def mobilenet(s: Sizes) -> Layer:
+    """Depthwise, then pointwise, thirteen times."""
+    blocks = {
+        f"block_{number}": Block(depthwise=depthwise(before * s.a), pointwise=convolved(before * s.a, after * s.a, 1))
+        for number, (before, after) in enumerate(s.blocks)
+    }
+    return Block(stem=convolved(3, 32 * s.a, 3), blocks=Block(blocks), head=Dense(1024 * s.a, s.K))
+
+
+def mobilenet_v2(s: Sizes) -> Layer:
+    """Widen, depthwise, narrow; the first block does not widen."""
+
+    def block(before: int, after: int, times: int) -> Layer:
+        widened = maybe((times > 1, "expand", convolved(before, before * times, 1)))
+        return Block({**widened, "depthwise": depthwise(before * times), "project": convolved(before * times, after, 1)})
+
+    blocks = Block({f"block_{number}": block(*row) for number, row in enumerate(s.blocks)})
+    return Block(stem=convolved(3, 32, 3), blocks=blocks, last=convolved(320, 1280, 1), head=Dense(1280, s.K))
+
+
+def convnext(s: Sizes) -> Layer:
+    """Four stages whose width doubles."""
+
+    def stage(number: int) -> Layer:
+        width = s.C * 2**number
+        mlp = ps.FeedForward(width, 4 * width)
+        block = Block(conv=ps.DepthwiseConv2d(width, 7), norm=LayerNorm(width), mlp=mlp, scale=Parameter(width))
+        down = Block(norm=LayerNorm(width / 2), conv=ps.Conv2d(width / 2, width, 2)) if number else Block()
+        return Block(down=down, blocks=Repeat(block, s.n[number]))
+
+    stem = Block(conv=ps.Conv2d(3, s.C, 4), norm=LayerNorm(s.C))
+    return Block(stem=stem, stages=Block({f"stage_{n}": stage(n) for n in range(4)}), norm=LayerNorm(8 * s.C), head=Dense(8 * s.C, s.K))
+
+
+def fc_lstm(s: Sizes) -> Layer:
+    """Two layers encode, two forecast; the first forecasting layer sees nothing but its state."""
+    cells = {"encode_1": (s.d, s.h), "encode_2": (s.h, s.h), "forecast_2": (s.h, s.h)}
+    layers = {name: ps.PeepholeLSTM(*sizes, dialect="keras") for name, sizes in cells.items()}
+    blind = Block(recurrent=Dense(s.h, 4 * s.h), peepholes=Parameter((3, s.h)))
+    return Block({**layers, "forecast_1": blind, "out": Dense(s.h, s.d)})
+
+
+def bilstm(s: Sizes) -> Layer:
+    """Keras' example for film reviews."""
+
+    def both(width: Expr) -> Layer:
+        return ps.LSTM(width, s.m, bidirectional=True, bias=False) + Parameter((2, 4, s.m))
+
+    return Block(words=Embedding(s.V, s.e), first=both(s.e), second=both(2 * s.m), out=Dense(2 * s.m, 1))
+
+
+def lstm_keras(s: Sizes) -> Layer:
+    """One bias per gate; a second direction is a second layer."""
+    return Repeat(ps.LSTM(s.n, s.m, dialect="keras"), s.dirs)
+
+
+def gru(s: Sizes) -> Layer:
+    """One bias per gate or two."""
+    return ps.GRU(s.n, s.m, dialect="keras", reset_after=s.nb == 2)
+
+
+def speech(s: Sizes) -> Layer:
+    """Convolutions, a convolutional LSTM in both directions, three LSTMs with projections."""
+
+    def both(width: Expr) -> Layer:
+        return Repeat(ps.LSTM(width, s.m, dialect="keras"), 2)
+
+    convs = Block(first=ps.Conv2d(3, 32, 3), second=ps.Conv2d(32, 32, 3), norms=Repeat(ps.BatchNorm2d(32), 2))
+    mixed = Repeat(ps.ConvLSTM1d(32, s.ch, 3), 2)
+    projected = Repeat(Block(linear=Dense(2 * s.m, s.p), norm=ps.BatchNorm1d(s.p)), 3)
+    lstms = Block(first=both(2 * s.ch * 20), second=both(s.p), third=both(s.p))
+    return Block(convs=convs, mixed=mixed, lstms=lstms, projected=projected)
+
+
+DERIVED: dict[str, Callable[[Sizes], Layer]] = {
+    "bert-family": bert,
+    "albert": albert,
+    "electra": electra,
+    "gpt2-family": gpt2,
+    "nanogpt-bias-free": nanogpt,
+    "megatron2021-P": megatron,
+    "kaplan2020-N": kaplan,
+    "pythia-nonembedding": lambda s: Block(layers=Repeat(decoder_block(s.d), s.L), norm=LayerNorm(s.d)),
+    "llama-family": llama,
+    "qwen2-family": llama,
+    "gemma-embedding": lambda s: Embedding(s.V, s.d),
+    "falcon": falcon,
+    "t5-v1.0": t5,
+    "bart": bart,
+    "gopher-chinchilla-large": chinchilla,
+    "vit": vit,
+    "mlp-mixer": mixer,
+    "fff-params": lambda s: ps.FastFeedForward(s.din, s.dout, s.D, s.K),
+    "vgg-stack-vs-7x7": lambda s: Repeat(ps.Conv2d(s.C, s.C, s.k, bias=False), s.n),
+    "wide-resnet": wide_resnet,
+    "mobilenet-v1-params": mobilenet,
+    "mobilenet-v2": mobilenet_v2,
+    "convnext": convnext,
+    "lstm-keras": lstm_keras,
+    "lstm-pytorch": lambda s: ps.LSTM(s.n, s.m, bidirectional=s.dirs == 2),
+    "bilstm-imdb-keras": bilstm,
+    "gru": gru,
+    "lstm-peephole": lambda s: ps.PeepholeLSTM(s.n, s.m, dialect="keras"),
+    "fc-lstm-shi2015": fc_lstm,
+    "speech-weiss2017-encoder": speech,
+}
+"""Formulas that count everything stored."""
+ACTIVE: dict[str, Callable[[Sizes], Layer]] = {"mixtral": mixtral, "deepseek-mla-moe": deepseek, "gpt-oss": gpt_oss}
+"""Formulas whose k is the number of experts that are counted: what is used per token."""
+
+
+def settings(names: dict[str, Callable[[Sizes], Layer]]) -> list[Any]:
+    """Every recorded setting of every formula."""
+    return [
+        pytest.param(name, value, id=f"{name}-{number}-{value.get('where', '')[:24]}")
+        for name in names
+        for number, value in enumerate(ENTRIES[name]["values"])
+        if value["config"].get("din") != 0  # one value counts the neurons alone, as a layer without inputs
+    ]
+
+
+def source_of(name: str) -> str:
+    """Name the source of a formula in the message of a failing test."""
+    return f"{name}, from {ENTRIES[name]['source']}"
+
+
+def check(name: str, value: dict[str, Any], derived: Expr, s: Sizes) -> None:
+    """The derived and the published form differ by zero; with the recorded sizes they are the published number."""
+    published = formula(ENTRIES[name]["formula"], s.everything())
+    assert expand(derived - published) == 0, source_of(name)
+    number = derived.xreplace(s.numbers())
+    assert number == round(value["computed"]), source_of(name)  # recorded formulas that divide were computed with floats
+    if value["check"] == "exact":
+        assert number == value["published"], source_of(name)
+
+
+@pytest.mark.parametrize(("name", "value"), settings(DERIVED))
+def test_derived(name: str, value: dict[str, Any]) -> None:
+    """What is stored is what the source's formula says."""
+    s = Sizes(value["config"])
+    check(name, value, DERIVED[name](s).params, s)
+
+
+@pytest.mark.parametrize(("name", "value"), settings(ACTIVE))
+def test_derived_with_experts(name: str, value: dict[str, Any]) -> None:
+    """Total and active parameters are one formula: all experts, or those that a token uses."""
+    s = Sizes(value["config"])
+    layer = ACTIVE[name](s)
+    check(name, value, layer.active, s)
+    total = formula(ENTRIES[name]["formula"], {**s.everything(), "k": s.E})
+    assert expand(layer.params - total) == 0, source_of(name)
+
+
+@pytest.mark.parametrize(("name", "value"), settings({"lora": lora}))
+def test_derived_adapters(name: str, value: dict[str, Any]) -> None:
+    """The adapters are what is trained."""
+    s = Sizes(value["config"])
+    check(name, value, lora(s).trainable, s)
+
+
+def test_cs231n_unshared() -> None:
+    """Without sharing, every place of the first convolution has its own kernel: the course's 105,705,600."""
+    (value,) = ENTRIES["cs231n-conv1-unshared"]["values"]
+    config = value["config"]
+    layer = ps.LocallyConnected2d(config["C"], config["K"], config["F"], config["W"], config["S"], config["P"])
+    assert layer.count == value["published"], source_of("cs231n-conv1-unshared")
+
+
+def test_graph_convolutional_lstm() -> None:
+    """Seo et al. 2016 count K Chebyshev matrices where a convolution has kernel places, so a kernel of K places is the same count."""
+    for value in ENTRIES["gconv-lstm-seo2016"]["values"]:
+        s = Sizes(value["config"])
+        peepholes = Parameter((3, s.c))
+        first, second = ps.ConvLSTM1d(s.cin, s.c, s.K), ps.ConvLSTM1d(s.c, s.c, s.K)
+        # The source's second layer is fed by the first one's state only, and so is stored with one of the two convolutions.
+        second_alone = Block(kernel=Parameter((s.K, s.c, 4 * s.c)), bias=Parameter((4, s.c)))
+        layer = Block(first=first, peepholes_1=peepholes, second=second_alone, peepholes_2=peepholes, out=Dense(s.c, s.cout))
+        check("gconv-lstm-seo2016", value, layer.params, s)
+        assert second.params != second_alone.params
+
+
+DISPUTED: dict[str, Callable[[Sizes], Layer]] = {
+    "disputed-megatron-final-ln": lambda s: Block(model=megatron(s), norm=LayerNorm(s.h)),
+    "disputed-cookbook-layernorm": lambda s: Block(blocks=Repeat(Repeat(LayerNorm(s.h), 2), s.L), norm=LayerNorm(s.h)),
+    "disputed-gptj": lambda s: Block(
+        words=Embedding(s.V, s.d),
+        blocks=Repeat(Block(norm=LayerNorm(s.d), attn=ps.MultiHeadAttention(s.d, 1, bias=False), mlp=ps.FeedForward(s.d, s.f)), s.L),
+        norm=LayerNorm(s.d),
+        head=Dense(s.d, s.V),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISPUTED)
+def test_disputed(name: str) -> None:
+    """Where a published number is wrong, the right formula is derived, and the claimed one differs."""
+    entry = ENTRIES[name]
+    for config, correct in zip(entry["config"], entry["correct"], strict=True):
+        s = Sizes(config)
+        derived = DISPUTED[name](s).params
+        assert expand(derived - formula(entry["formula"], s.everything())) == 0, source_of(name)
+        assert derived.xreplace(s.numbers()) == correct
+        assert correct not in entry["claimed"]
+
+
+def test_which_formulas_are_not_derived() -> None:
+    """Formulas of parameters that no test here or in ``test_formulas_models.py`` derives, each for a reason."""
+    elsewhere = {"lenet5-1998-params", "lenet5-1998-c3", "resnet-bottleneck", "resnet50-keras", "densenet-imagenet"}
+    here = {*DERIVED, *ACTIVE, *DISPUTED, "lora", "cs231n-conv1-unshared", "gconv-lstm-seo2016"}
+    reasons = {
+        "deepseek-v3-mtp": "a module for training that no checkpoint of the model itself holds",
+        "disputed-gpt3-xl-heads": "the source's formula approximates biases",
+        "disputed-gemma-vocab": "an embedding: only the vocabulary is in dispute",
+        "disputed-qwen25-32b": "the family is derived above; in dispute is a number",
+        "disputed-deepseek-v3-mtp": "as deepseek-v3-mtp",
+        "disputed-mixtral-56b": "eight times seven: no formula of an architecture",
+        "disputed-lora-bitfit": "biases alone, which no layer stores",
+        "disputed-chinchilla-heads": "the family is derived above; in dispute is a number of heads",
+        "disputed-scaling-book-16b": "a count in thousands of millions without normalisations",
+    }
+    left = {entry["id"] for entry in ENTRIES.values() if entry["quantity"] == "params"} - here - elsewhere
+    assert left == set(reasons)
