@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from sympy import Expr, Rational, Symbol, ceiling
 from paramsym.edit import free_of, isolated
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import differ
-from paramsym.flow import Step, applied
+from paramsym.flow import Step, applied, in_turn
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
 from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
@@ -52,6 +52,29 @@ class _Container(Layer):
         if all(name == str(position) for position, (name, _) in enumerate(self.items)):
             return tuple(layer for _, layer in self.items), {}
         return (dict(self.items),), {}
+
+
+class InTurn(Layer):
+    """What applies its parts one after another with layers between them that store nothing and have no name in the reference."""
+
+    def sequence(self) -> Iterable[tuple[str, Layer]]:
+        """Say what is applied, in order: parts under their names, and what stands between them under names of its own."""
+        raise NotImplementedError
+
+    def named(self) -> dict[str, Layer]:
+        """Return the parts by name."""
+        return {part.name: part.layer for part in self.own_parts}
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What comes out at the end."""
+        shape = input_shape
+        for step in in_turn(self.sequence(), input_shape):
+            shape = step.left
+        return shape
+
+    def applications(self, input_shape: Shape) -> Iterable[Step]:
+        """Every layer of the sequence."""
+        return in_turn(self.sequence(), input_shape)
 
 
 @dataclass(frozen=True, init=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sympy import Max, Min, Mod, Rational, Symbol, ceiling, floor
+from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.errors import DivisibilityError, ShapeError
 from paramsym.polynomial import Polynomial
@@ -79,28 +79,28 @@ def exactly(total: Count, divisor: Dim, what: str) -> Count:
 
 
 def over(length: Count, divisor: Count) -> Count:
-    """Return ``floor(length / divisor)``, exactly.
+    """Return ``floor(length / divisor)``, exactly; a floor inside a floor is one: floor(floor(n/2)/2) is floor(n/4).
 
     >>> from paramsym import dims
     >>> m, n = dims("m n")
-    >>> over(7, 2), over(2*m - 1, 2), over(n, 2)
-    (3, m - 1, floor(n/2))
+    >>> over(7, 2), over(2*m - 1, 2), over(n, 2), over(over(n, 2) + 1, 2)
+    (3, m - 1, floor(n/2), floor(n/4 - 1/2) + 1)
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return length // divisor
-    return canonical(floor(_quotient(length, divisor)))
+    return canonical(floor(_quotient(_opened(length, floor), divisor)))
 
 
 def up_over(length: Count, divisor: Count) -> Count:
-    """Return ``ceil(length / divisor)``, exactly.
+    """Return ``ceil(length / divisor)``, exactly; a ceiling inside a ceiling is one.
 
     >>> from paramsym import H
-    >>> up_over(7, 2), up_over(H, 16)
-    (4, ceiling(H/16))
+    >>> up_over(7, 2), up_over(H, 16), up_over(up_over(H, 2), 2)
+    (4, ceiling(H/16), ceiling(H/4))
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return -(-length // divisor)
-    return canonical(ceiling(_quotient(length, divisor)))
+    return canonical(ceiling(_quotient(_opened(length, ceiling), divisor)))
 
 
 def reach(kernel: Count, dilation: Count = 1) -> Count:
@@ -223,6 +223,28 @@ def scaled(length: Count, factor: Dim | float) -> Count:
     simple = Fraction(factor).limit_denominator(10**6)
     ratio = simple if float(simple) == factor else Fraction(factor)
     return over(canonical(length * ratio.numerator), ratio.denominator)
+
+
+def full(length: Count, kernel: Count, dilation: Count = 1) -> Count:
+    """Return the length of a full convolution, with every place where kernel and input touch: ``length + reach - 1``.
+
+    That is a padding of ``reach - 1`` on both sides, ``convn`` in MATLAB and ``mode="full"`` in NumPy.
+
+    >>> from paramsym import K, W
+    >>> full(3, 5), full(W, K)
+    (7, K + W - 1)
+    """
+    return canonical(length + reach(kernel, dilation) - 1)
+
+
+def _opened(length: Count, rounding: type[Expr]) -> Count:
+    """Leave out a rounding that the next one does anyway: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n."""
+    terms = [] if isinstance(length, int) else list(Add.make_args(length))
+    rounded = [term for term in terms if isinstance(term, rounding)]
+    whole = all(isinstance(term, rounding) or term.is_integer for term in terms)
+    if len(rounded) != 1 or not whole:
+        return length
+    return canonical(length - rounded[0] + rounded[0].args[0])
 
 
 def _quotient(length: Count, divisor: Count) -> Count:

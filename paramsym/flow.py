@@ -61,6 +61,15 @@ def steps(parts: Iterable[Part], input_shape: Shape) -> Iterator[Step]:
             shape = left
 
 
+def in_turn(named: Iterable[tuple[str, Layer]], input_shape: Shape) -> Iterator[Step]:
+    """Yield the applications of named layers, each fed by the one before."""
+    shape = input_shape
+    for name, layer in named:
+        left = applied(name, layer, shape)
+        yield Step(name, layer, shape, left)
+        shape = left
+
+
 def applied(name: str, layer: Layer, arrived: Shape) -> Shape:
     """Return what comes out of one part; an error says which part it was, by its whole path, and what arrived there."""
     try:

@@ -83,9 +83,12 @@ def kernels(layer: Layer) -> tuple[Dim, Dim]:
 def connections_of(visit: Visit) -> Dim:
     """Return the connections of one visit, all its uses together."""
     layer = visit.layer
-    if layer.own_parts and not visit.own and layer.params != 0:
-        message = f"{type(layer).__name__} does not say which shape reaches which of its parts."
-        raise NotYetError(message)
+    if layer.own_parts and not visit.own:
+        inner = list(visits(layer, visit.arrived))
+        if any(within.layer is layer and not within.own for within in inner):
+            message = f"{type(layer).__name__} does not say which shape reaches which of its parts."
+            raise NotYetError(message)
+        return canonical(_sum(connections_of(within) for within in inner) * visit.used)
     uses = layer.uses(visit.arrived)
     sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors if not tensor.buffer}
     return canonical(_sum(sizes[name] * times for name, times in uses.items() if name in sizes) * visit.used)

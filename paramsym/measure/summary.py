@@ -74,9 +74,9 @@ class _Entry:
     def row(self) -> tuple[Cell, ...]:
         """Return the cells; layers without weights have no neurons of their own."""
         visit = self.visit
-        name = visit.path or type(visit.layer).__name__
+        kind = type(visit.layer).__name__.lstrip("_")
         shapes = (_shape(settled(visit.arrived)), _shape(settled(visit.left)))
-        return (name, type(visit.layer).__name__, *shapes, self.parameters, self.neurons or None, self.connections)
+        return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)
 
 
 def _shape(shape: Shape) -> Cell:

@@ -11,14 +11,18 @@ from typing import Any, ClassVar, TypeAlias
 
 from sympy import Expr, Rational, Symbol, floor
 
-from paramsym.compose import Repeat
+from paramsym.compose import InTurn, Repeat
 from paramsym.errors import ArgumentError
+from paramsym.flow import Step, in_turn
 from paramsym.layer import Layer, Part
+from paramsym.layers.activation import ReLU
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
+from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
-from paramsym.size import Count, Dim, canonical
+from paramsym.size import Count, Dim, Shape, canonical
 from paramsym.symbols import N, dims
 
 Depths: TypeAlias = tuple[Count, ...]
@@ -36,7 +40,7 @@ _SIZES: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, init=False)
-class DenseNet(Layer):
+class DenseNet(InTurn):
     r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change it. Otherwise
@@ -108,6 +112,12 @@ class DenseNet(Layer):
         yield Part("features", features)
         yield Part("classifier", Dense(features.channels[-1], self.num_classes))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The features, the mean of each channel, and the classifier."""
+        parts = self.named()
+        yield "features", parts["features"]
+        yield from (("relu", ReLU()), ("avgpool", AdaptiveAvgPool2d(1)), ("flatten", Flatten()), ("classifier", parts["classifier"]))
+
 
 def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
     """Return the sizes that a torchvision name means; without a name, the given ones and letters."""
@@ -129,7 +139,7 @@ def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Features(Layer):
+class _Features(InTurn):
     """The stem, dense blocks with transitions between them, and the last norm."""
 
     growth_rate: Dim
@@ -164,6 +174,13 @@ class _Features(Layer):
                 yield Part(f"transition{position + 1}", _Transition(outgoing, channels[position + 1]))
         yield Part("norm5", BatchNorm2d(channels[-1]))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The parts, and a pooling after the stem."""
+        for name, layer in self.named().items():
+            yield name, layer
+            if name == "norm0":
+                yield from (("relu0", ReLU()), ("pool0", MaxPool2d(3, stride=2, padding=1)))
+
 
 def _rounded(channels: Dim, divisor: int) -> Dim:
     return channels // divisor if isinstance(channels, int) else canonical(floor(channels * Rational(1, divisor)))
@@ -192,9 +209,18 @@ class _DenseLayer(Layer):
         yield Part("norm2", BatchNorm2d(narrow))
         yield Part("conv2", Conv2d(narrow, self.growth_rate, 3, padding=1, bias=False))
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What comes in, and the new channels behind it."""
+        new = list(self.applications(input_shape))[-1].left
+        return (input_shape[0], canonical(self.incoming + self.growth_rate), *new[2:])
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Norms and convolutions in turn."""
+        return in_turn(((part.name, part.layer) for part in self.own_parts), input_shape)
+
 
 @dataclass(frozen=True)
-class _Transition(Layer):
+class _Transition(InTurn):
     """Norm and a 1x1 convolution to half the channels, before a pooling."""
 
     incoming: Dim
@@ -203,6 +229,11 @@ class _Transition(Layer):
     def parts(self) -> Iterator[Part]:
         yield Part("norm", BatchNorm2d(self.incoming))
         yield Part("conv", Conv2d(self.incoming, self.outgoing, 1, bias=False))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The norm, the convolution, and a pooling that halves."""
+        yield from self.named().items()
+        yield "pool", AvgPool2d(2)
 
 
 _META = "torchvision, num_params of the weights"

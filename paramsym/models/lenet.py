@@ -9,12 +9,18 @@ from typing import Literal
 
 from sympy import Rational, floor
 
+from paramsym.compose import InTurn
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.extents import over, windows
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import over_features, positions
+from paramsym.layers.pooling import MaxPool2d
+from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
-from paramsym.size import Count, Dim, canonical, cat
+from paramsym.size import Count, Dim, Shape, canonical, cat, product
 
 C3_TABLE = (
     (0, 1, 2),
@@ -41,7 +47,7 @@ _IMAGE = {"1998": 32, "modern": 32, "oneill": 29}
 
 
 @dataclass(frozen=True)
-class LeNet5(Layer):
+class LeNet5(InTurn):
     """LeNet-5 for square images; ``variant`` says which of the networks that carry this name.
 
     - *1998* (LeCun et al. 1998, section II.B): C1 156, the trainable subsampling S2 12, C3 1,516 through the connection table, S4 32,
@@ -102,6 +108,16 @@ class LeNet5(Layer):
             yield Part("fc1", Dense((50, side, side), 100))
             yield Part("fc2", Dense(100, self.num_classes))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The parts; modern ones with poolings between them; the maps in a row before the first fully connected layer."""
+        flat = {"1998": "F6"}.get(self.variant, "fc1")
+        for name, layer in self.named().items():
+            if name == flat:
+                yield "flatten", Flatten()
+            yield name, layer
+            if self.variant == "modern" and name.startswith("conv"):
+                yield f"pool{name[-1]}", MaxPool2d(2)
+
     def conditions(self) -> None:
         """The image suits the kernels; a table names maps that are there."""
         side = self._side()
@@ -158,6 +174,14 @@ class _Subsampling(Layer):
         yield Tensor("weight", (self.channels,), role="scale")
         yield Tensor("bias", (self.channels,), role="bias")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        axes = take_apart(input_shape, 2, channels=self.channels)
+        return axes.giving(axes.each(over, (2, 2)))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        places = product(take_apart(self.output_shape(input_shape), 2).extents)
+        return {"weight": canonical(4 * places), "bias": places}
+
 
 @dataclass(frozen=True)
 class _TableConvolution(Layer):
@@ -172,6 +196,14 @@ class _TableConvolution(Layer):
         yield Tensor("weight", (kernels, self.kernel_size, self.kernel_size))
         yield Tensor("bias", (len(self.connections),), role="bias")
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        axes = take_apart(input_shape, 2, channels=_MAPS_BEFORE_C3)
+        return axes.giving(axes.each(windows, (self.kernel_size, self.kernel_size)), len(self.connections))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        places = product(take_apart(self.output_shape(input_shape), 2).extents)
+        return {"weight": places, "bias": places}
+
 
 @dataclass(frozen=True)
 class _FixedCentres(Layer):
@@ -182,6 +214,12 @@ class _FixedCentres(Layer):
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("weight", (self.num_classes, self.width), role="table", trainable=False)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        return over_features(input_shape, (self.width,), (self.num_classes,))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        return {"weight": positions(input_shape)}
 
 
 CLAIMS = (

@@ -11,14 +11,19 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Rational, floor
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.compose import InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
+from paramsym.flow import Step, applied, in_turn
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.activation import ReLU
+from paramsym.layers.axes import Pointwise
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.pooling import AdaptiveAvgPool2d, MaxPool2d
+from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
-from paramsym.size import Dim, canonical
+from paramsym.size import Dim, Shape, canonical
 from paramsym.symbols import N, dims
 
 Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
@@ -45,7 +50,7 @@ _USUAL = {"groups": 1, "width_per_group": 64, "num_classes": _CLASSES}
 
 
 @dataclass(frozen=True, init=False)
-class ResNet(Layer):
+class ResNet(InTurn):
     r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
@@ -129,6 +134,17 @@ class ResNet(Layer):
             incoming = outgoing
         yield Part("fc", Dense(incoming, self.num_classes))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The parts, a pooling after the stem, and the mean of each channel before the classifier."""
+        parts = self.named()
+        fc = parts.pop("fc")
+        for name, layer in parts.items():
+            yield name, layer
+            if name == "bn1":
+                yield "relu", ReLU()
+                yield "maxpool", MaxPool2d(3, stride=2, padding=1)
+        yield from (("avgpool", AdaptiveAvgPool2d(1)), ("flatten", Flatten()), ("fc", fc))
+
     def _residual(self, incoming: Dim, planes: Dim, stride: int) -> Layer:
         """One block; where the number of channels changes, with a projection of what passes by."""
         if self.block == "BasicBlock":
@@ -201,8 +217,26 @@ def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterat
         yield Part("downsample", Sequential(Conv2d(incoming, outgoing, 1, stride=stride, bias=False), _norm(norm, outgoing)))
 
 
+class _Block(Layer):
+    """Convolutions and norms in turn, added to what passes by."""
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What the last norm leaves; what passes by has the same shape."""
+        return list(self._body(input_shape))[-1].left
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The convolutions and norms in turn; the projection is given what comes in."""
+        yield from self._body(input_shape)
+        for part in self.own_parts:
+            if part.name == "downsample":
+                yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
+
+    def _body(self, input_shape: Shape) -> Iterator[Step]:
+        return in_turn(((part.name, part.layer) for part in self.own_parts if part.name != "downsample"), input_shape)
+
+
 @dataclass(frozen=True)
-class _BasicBlock(Layer):
+class _BasicBlock(_Block):
     """Two convolutions of 3x3."""
 
     incoming: Dim
@@ -219,7 +253,7 @@ class _BasicBlock(Layer):
 
 
 @dataclass(frozen=True)
-class _Bottleneck(Layer):
+class _Bottleneck(_Block):
     """Down to ``width`` channels, 3x3 in groups, and up to four times ``planes``; the stride is on the 3x3."""
 
     incoming: Dim
@@ -241,7 +275,7 @@ class _Bottleneck(Layer):
 
 
 @dataclass(frozen=True)
-class _FrozenBatchNorm2d(Layer):
+class _FrozenBatchNorm2d(Pointwise):
     """Batch normalisation that is trained no more: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
 
     channels: Dim
