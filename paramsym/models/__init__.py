@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from paramsym.models.albert import Albert as Albert
     from paramsym.models.bart import Bart as Bart
+    from paramsym.models.beit import Beit as Beit
     from paramsym.models.bert import Bert as Bert
     from paramsym.models.cohere import Cohere as Cohere
     from paramsym.models.deepseek import Deepseek as Deepseek
     from paramsym.models.densenet import DenseNet as DenseNet
+    from paramsym.models.dinov2 import Dinov2 as Dinov2
     from paramsym.models.distilbert import DistilBert as DistilBert
     from paramsym.models.electra import Electra as Electra
     from paramsym.models.encoder_decoder import EncoderDecoder as EncoderDecoder
@@ -41,10 +43,12 @@ if TYPE_CHECKING:
 FAMILIES = {
     "albert": ("Albert", "albert"),
     "bart": ("Bart", "bart marian mbart pegasus"),
+    "beit": ("Beit", "beit"),
     "bert": ("Bert", "bert"),
     "cohere": ("Cohere", "cohere"),
     "deepseek": ("Deepseek", "deepseek_v2 deepseek_v3"),
     "densenet": ("DenseNet", ""),
+    "dinov2": ("Dinov2", "dinov2"),
     "distilbert": ("DistilBert", "distilbert"),
     "electra": ("Electra", "electra"),
     "encoder_decoder": ("EncoderDecoder", ""),
@@ -64,7 +68,7 @@ FAMILIES = {
     "stablelm": ("StableLm", "stablelm"),
     "starcoder2": ("Starcoder2", "starcoder2"),
     "t5": ("T5", "mt5 t5 umt5"),
-    "vit": ("Vit", "vit"),
+    "vit": ("Vit", "deit vit"),
     "whisper": ("Whisper", "whisper"),
 }
 """``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""

@@ -1,7 +1,7 @@
 """BART, mBART, PEGASUS and Marian: one encoder-decoder in four variants.
 
 Lewis et al. 2020, arXiv:1910.13461; Liu et al. 2020, arXiv:2001.08210; Zhang et al. 2020, arXiv:1912.08777; Junczys-Dowmunt et al. 2018,
-arXiv:1804.00344. Reference: ``transformers.models.bart``, ``mbart``, ``pegasus`` and ``marian`` 5.23, names and shapes of their state dicts.
+arXiv:1804.00344. Reference: ``transformers.models.bart``, ``mbart``, ``pegasus`` and ``marian`` 5.23, their state dicts.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Bart(Layer):
     Marian   P sinusoids, frozen       none
     =======  ========================  ==========================
 
-    The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may have a
-    vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
+    The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
+    have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
     ``vocab_size`` where it is None. ``num_labels`` is N where the architecture has labels and no number is given.
 
     Raises:

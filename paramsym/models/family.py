@@ -132,6 +132,27 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Number:
+    """A key that holds a number that is no size: a rate, or a start value that decides whether there is anything to start."""
+
+    default: float
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> float:
+        """Return the number; a whole one of absurd length is none."""
+        del sizes
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+            message = f"{where} is {shown(value)}; wanted a number."
+            raise ConfigError(message)
+        return float(value)
+
+    def missing(self, sizes: Sizes) -> float:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
 class Family:
     """One ``model_type``: its model class, the reference classes it can be, and what each configuration key does.
 

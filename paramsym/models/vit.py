@@ -1,4 +1,7 @@
-"""The vision transformer (Dosovitskiy et al. 2021, arXiv:2010.11929). Reference: ``transformers.models.vit`` 5.23."""
+"""The vision transformer (Dosovitskiy et al. 2021, arXiv:2010.11929) and DeiT (Touvron et al. 2021, arXiv:2012.12877).
+
+Reference: ``transformers.models.vit`` and ``transformers.models.deit`` 5.23.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,11 @@ from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
 
-Architecture = Literal["ViTModel", "ViTForImageClassification", "ViTForMaskedImageModeling"]
-_LABELLED = frozenset({"ViTForImageClassification"})
+VitClass = Literal["ViTModel", "ViTForImageClassification", "ViTForMaskedImageModeling"]
+DeitClass = Literal["DeiTModel", "DeiTForImageClassification", "DeiTForImageClassificationWithTeacher", "DeiTForMaskedImageModeling"]
+_BASES = ("ViTModel", "DeiTModel")
+_MASKED = ("ViTForMaskedImageModeling", "DeiTForMaskedImageModeling")
+_LABELLED = frozenset({"ViTForImageClassification", "DeiTForImageClassification", "DeiTForImageClassificationWithTeacher"})
 _BUILT = "the checkpoint's configuration, built by transformers 5.23"
 _IN21K = "Hugging Face model card, safetensors metadata"
 _PAPER = "Dosovitskiy et al. 2021, table 1"
@@ -45,13 +51,14 @@ def _size(hidden_size: int, layers: int, heads: int, patch_size: int, image_size
 
 @dataclass(frozen=True)
 class Vit(Layer):
-    """ViT and its heads, as the reference class ``architecture`` stores them.
+    """ViT, DeiT and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
     channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token, one position per
     patch and one more, and the projection of a patch; then follow L blocks of 4*H**2 + 2*F*H + 9*H + F, a normalisation, and for
     ``ViTModel`` a pooler of ``pooler_output_size`` (H where it is None). ``head_dim`` is H/A where it is None. ``num_labels`` is N where
-    the architecture has labels and no number is given; with 0 the reference stores no classifier.
+    the architecture has labels and no number is given; with 0 the reference stores no classifier. DeiT has a distillation token, whose
+    position is one more, and may have a second classifier for it.
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide the width. The reference drops what is left
@@ -80,7 +87,7 @@ class Vit(Layer):
     num_labels: Count | None = None
     add_pooling_layer: bool = True
     use_mask_token: bool = False
-    architecture: Architecture = "ViTModel"
+    architecture: Literal[VitClass, DeitClass] = "ViTModel"
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "google/vit-base-patch16-224": _size(768, 12, 12, 16),
@@ -94,6 +101,9 @@ class Vit(Layer):
         "google/vit-large-patch16-224-in21k": _size(1024, 24, 16, 16),
         "google/vit-large-patch32-224-in21k": _size(1024, 24, 16, 32),
         "google/vit-huge-patch14-224-in21k": _size(1280, 32, 16, 14),
+        "facebook/deit-tiny-patch16-224": _size(192, 12, 3, 16),
+        "facebook/deit-small-patch16-224": _size(384, 12, 6, 16),
+        "facebook/deit-base-distilled-patch16-224": _size(768, 12, 12, 16),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("google/vit-base-patch16-224", 86_567_656, "torchvision, ViT_B_16_Weights: num_params", counts="ViTForImageClassification"),
@@ -101,6 +111,9 @@ class Vit(Layer):
         Claim("google/vit-base-patch16-384", 86_859_496, _BUILT, counts="ViTForImageClassification"),
         Claim("google/vit-large-patch32-384", 306_632_680, _BUILT, counts="ViTForImageClassification"),
         Claim("google/vit-base-patch16-224-in21k", 86_389_248, _IN21K, counts="ViTModel"),
+        Claim("facebook/deit-tiny-patch16-224", 5_717_416, "timm, deit_tiny_patch16_224", counts="ViTForImageClassification"),
+        Claim("facebook/deit-small-patch16-224", 22_050_664, "timm, deit_small_patch16_224", counts="ViTForImageClassification"),
+        Claim("facebook/deit-base-distilled-patch16-224", 87_338_192, _BUILT, counts="DeiTForImageClassificationWithTeacher"),
         Claim("google/vit-base-patch16-224", 86_000_000, _PAPER, counts="rounded; 85,798,656 without pooler and classifier"),
         Claim(
             "google/vit-large-patch16-224", 307_000_000, _PAPER, counts="more than the model has; 303,301,632 without pooler and classifier"
@@ -120,27 +133,35 @@ class Vit(Layer):
         self._heads()
         check_activation(self.hidden_act, "hidden_act")
         check_activation(self.pooler_act, "pooler_act")
-        if self.architecture != "ViTModel" and (not self.add_pooling_layer or self.use_mask_token):
-            message = f"add_pooling_layer and use_mask_token are for ViTModel; {self.architecture} itself decides about both."
+        if self.architecture not in _BASES and (not self.add_pooling_layer or self.use_mask_token):
+            message = f"add_pooling_layer and use_mask_token are for the base classes; {self.architecture} itself decides about both."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``vit`` where a head follows, then the head."""
-        if self.architecture == "ViTModel":
+        """The base model, under ``vit`` or ``deit`` where a head follows, then the head."""
+        if self.architecture in _BASES:
             yield Part("", self._base(pooled=self.add_pooling_layer, masked=self.use_mask_token))
             return
-        masked = self.architecture == "ViTForMaskedImageModeling"
-        yield Part("vit", self._base(pooled=False, masked=masked))
+        masked = self.architecture in _MASKED
+        yield Part("deit" if self._distilled else "vit", self._base(pooled=False, masked=masked))
         if masked:
             pixels = self.encoder_stride * self.encoder_stride * self.num_channels
             yield Part("decoder", Block({"0": Conv2d(self.hidden_size, pixels, 1)}))
         elif self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Dense(self.hidden_size, self.num_labels))
+            teacher = self.architecture.endswith("WithTeacher")
+            for name in ("cls_classifier", "distillation_classifier") if teacher else ("classifier",):
+                yield Part(name, Dense(self.hidden_size, self.num_labels))
+
+    @property
+    def _distilled(self) -> bool:
+        return self.architecture.startswith("DeiT")
 
     def _base(self, *, pooled: bool, masked: bool) -> Block:
         width = self.hidden_size
         layers: dict[str, Layer] = {
-            "embeddings": VitEmbeddings(self._patches(), self.patch_size, self.num_channels, width, use_mask_token=masked),
+            "embeddings": VitEmbeddings(
+                self._patches(), self.patch_size, self.num_channels, width, use_mask_token=masked, distilled=self._distilled
+            ),
             "layers": Repeat(self._layer(), self.num_hidden_layers),
             "layernorm": LayerNorm(width),
         }
@@ -173,15 +194,16 @@ class Vit(Layer):
             raise DivisibilityError(message) from None
 
     def _patches(self) -> tuple[Dim, Dim]:
-        image, patch = _pair(self.image_size), _pair(self.patch_size)
-        return _fitting(image[0], patch[0]), _fitting(image[1], patch[1])
+        image, patch = pair(self.image_size), pair(self.patch_size)
+        return fitting(image[0], patch[0]), fitting(image[1], patch[1])
 
 
 @dataclass(frozen=True)
 class VitEmbeddings(Layer):
     """Class token, mask token where there is one, positions, and the projection of a patch.
 
-    ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token.
+    ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token. A ``distilled``
+    model has one token more, and its position.
 
     >>> VitEmbeddings((14, 14), 16, 3, H).params
     967*H
@@ -192,14 +214,18 @@ class VitEmbeddings(Layer):
     num_channels: Dim
     hidden_size: Dim
     use_mask_token: bool = False
+    distilled: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tokens, then the positions."""
+        """The tokens, then the positions, then the token of distillation."""
         down, across = self.patches
         yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
         if self.use_mask_token:
             yield Tensor("mask_token", (1, 1, self.hidden_size), role="table")
-        yield Tensor("position_embeddings", (1, down * across + 1, self.hidden_size), role="table")
+        tokens = 2 if self.distilled else 1
+        yield Tensor("position_embeddings", (1, down * across + tokens, self.hidden_size), role="table")
+        if self.distilled:
+            yield Tensor("distillation_token", (1, 1, self.hidden_size), role="table")
 
     def parts(self) -> Iterator[Part]:
         """The projection, a convolution that moves by whole patches."""
@@ -208,11 +234,12 @@ class VitEmbeddings(Layer):
         )
 
 
-def _pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
+def pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
+    """Return height and width of what may be given as one number."""
     return size if isinstance(size, tuple) else (size, size)
 
 
-def _fitting(image: Dim, patch: Dim) -> Dim:
+def fitting(image: Dim, patch: Dim) -> Dim:
     """Return how many patches fit along one direction."""
     try:
         return divides(patch, image, "patch_size", "image_size")
@@ -223,10 +250,10 @@ def _fitting(image: Dim, patch: Dim) -> Dim:
         raise DivisibilityError(message) from None
 
 
-def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Round down where the reference does, in the open: floors enter the formula where the sizes do not divide."""
-    images: tuple[Symbol, Symbol] = _pair(arguments["image_size"])
-    patches: tuple[Symbol, Symbol] = _pair(arguments["patch_size"])
+def whole_patches(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Leave out of the image what no whole patch covers, in the open: floors enter the formula where the sizes do not divide."""
+    images: tuple[Symbol, Symbol] = pair(arguments["image_size"])
+    patches: tuple[Symbol, Symbol] = pair(arguments["patch_size"])
     for image, patch in zip(images, patches, strict=True):
         if sizes[image] < sizes[patch]:
             message = (
@@ -236,8 +263,18 @@ def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
     if any(sizes[image] % sizes[patch] for image, patch in zip(images, patches, strict=True)):
         covered = tuple(patch * floor(image / patch) for image, patch in zip(images, patches, strict=True))
         arguments["image_size"] = covered if covered[0] != covered[1] else covered[0]
+
+
+def whole_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Round the width of a head down where the reference does."""
     if arguments["head_dim"] is None and sizes[H] % sizes[A] and sizes[H] > sizes[A]:
         arguments["head_dim"] = floor(H / A)
+
+
+def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Round down where the reference does; no pooled width, or the width itself, is the width."""
+    whole_patches(arguments, sizes)
+    whole_heads(arguments, sizes)
     if arguments.get("pooler_output_size") is not None and sizes[POOLED] in {0, sizes[H]}:
         arguments["pooler_output_size"] = None
         del sizes[POOLED]
@@ -245,11 +282,11 @@ def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["num_labels"] = sizes.pop(N)
 
 
-FAMILIES = (
+FAMILIES = tuple(
     Family(
-        model_type="vit",
+        model_type=model_type,
         model=Vit,
-        architectures=get_args(Architecture),
+        architectures=architectures,
         labelled=_LABELLED,
         keys={
             "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
@@ -262,9 +299,9 @@ FAMILIES = (
             "hidden_act": Word("gelu"),
             "qkv_bias": Flag(default=True),
             "head_dim": Size(D, None),
-            "encoder_stride": Size(STRIDE, 16, only=("ViTForMaskedImageModeling",)),
-            "pooler_output_size": Size(POOLED, None, least=0, only=("ViTModel",)),
-            "pooler_act": Word("tanh", only=("ViTModel",)),
+            "encoder_stride": Size(STRIDE, 16, only=_MASKED),
+            "pooler_output_size": Size(POOLED, None, least=0, only=_BASES),
+            "pooler_act": Word("tanh", only=_BASES),
         },
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob",
@@ -273,5 +310,6 @@ FAMILIES = (
             "resizes positions when called, not when stored": "interpolate_pos_encoding",
         },
         arrange=_as_the_reference_rounds,
-    ),
+    )
+    for model_type, architectures in (("vit", get_args(VitClass)), ("deit", get_args(DeitClass)))
 )

@@ -117,7 +117,7 @@ def test_does_not_divide() -> None:
 
 def test_wrong_input() -> None:
     """Flags for another class, unknown activations, a negative number of labels."""
-    with pytest.raises(ArgumentError, match="are for ViTModel"):
+    with pytest.raises(ArgumentError, match="are for the base classes"):
         Vit(architecture="ViTForImageClassification", use_mask_token=True)
     with pytest.raises(ArgumentError, match="pooler_act is 'x'"):
         Vit(pooler_act="x")

@@ -135,6 +135,61 @@ def whisper(draw: random.Random) -> dict[str, Any]:
     }
 
 
+def patches(draw: random.Random) -> dict[str, Any]:
+    """What vision transformers share; sizes that do not divide included."""
+    config = {
+        "image_size": draw.choice((28, 29, 40)),
+        "patch_size": draw.choice((4, 7)),
+        "num_channels": draw.randint(1, 4),
+        "hidden_size": draw.randint(4, 20),
+        "num_hidden_layers": draw.randint(0, 3),
+        "num_attention_heads": draw.randint(1, 4),
+        "intermediate_size": draw.randint(1, 40),
+        "hidden_act": draw.choice(ACTIVATIONS),
+    }
+    return config | draw.choice(({}, {"head_dim": draw.randint(1, 9)}))
+
+
+def deit(draw: random.Random) -> dict[str, Any]:
+    """DeiT: ViT's keys."""
+    return patches(draw) | {
+        "patch_size": draw.choice((4, 7, [4, 6])),
+        "pooler_act": draw.choice(("tanh", "prelu")),
+        "qkv_bias": draw.random() < 0.5,
+        "encoder_stride": draw.randint(1, 5),
+        "pooler_output_size": draw.choice((None, 0, draw.randint(1, 30))),
+        "num_labels": draw.randint(0, 5),
+    }
+
+
+def beit(draw: random.Random) -> dict[str, Any]:
+    """BEiT with every kind of position and pooling."""
+    return patches(draw) | {
+        "image_size": draw.choice((28, 29, [29, 36])),
+        "vocab_size": draw.randint(2, 90),
+        "use_mask_token": draw.random() < 0.5,
+        "use_absolute_position_embeddings": draw.random() < 0.5,
+        "use_relative_position_bias": draw.random() < 0.5,
+        "use_shared_relative_position_bias": draw.random() < 0.5,
+        "layer_scale_init_value": draw.choice((0.0, 0.1, 1e-5)),
+        "use_mean_pooling": draw.random() < 0.5,
+        "num_labels": draw.randint(0, 5),
+    }
+
+
+def dinov2(draw: random.Random) -> dict[str, Any]:
+    """DINOv2, gated or not."""
+    config = patches(draw)
+    del config["intermediate_size"]
+    return config | {
+        "mlp_ratio": draw.randint(1, 5),
+        "qkv_bias": draw.random() < 0.5,
+        "use_swiglu_ffn": draw.random() < 0.5,
+        "use_mask_token": draw.random() < 0.5,
+        "num_labels": draw.randint(0, 5),
+    }
+
+
 def as_checkpoints_load(model: Any) -> ps.Layer:
     """Return the model with an output matrix of its own, as files hold it that say so and that the bare class does not heed."""
     untied = type(model)(**{**model.arguments()[1], "tie_word_embeddings": False})
@@ -147,6 +202,9 @@ ENCODERS: dict[str, tuple[Any, str]] = {
     "distilbert": (distilbert, "DistilBertConfig"),
     "electra": (electra, "ElectraConfig"),
     "bart": (bart, "BartConfig"),
+    "beit": (beit, "BeitConfig"),
+    "deit": (deit, "DeiTConfig"),
+    "dinov2": (dinov2, "Dinov2Config"),
     "marian": (marian, "MarianConfig"),
     "mbart": (bart, "MBartConfig"),
     "mt5": (t5, "MT5Config"),

@@ -1,0 +1,272 @@
+"""BEiT (Bao et al. 2022, arXiv:2106.08254). Reference: ``transformers.models.beit`` 5.23, names and shapes of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Flag, Number, Pair, Size, Sizes, Word
+from paramsym.models.labels import give_labels
+from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, C, D, F, H, K, L, N, V, W
+
+Architecture = Literal["BeitModel", "BeitForImageClassification", "BeitForMaskedImageModeling"]
+_LABELLED = frozenset({"BeitForImageClassification"})
+_TIMM = "timm, beit_base_patch16_224 and beit_large_patch16_224"
+
+
+def _size(hidden_size: int, layers: int, heads: int) -> dict[str, Any]:
+    """The fine-tuned models of 224 by 224 pixels have relative positions in every block."""
+    return {
+        "vocab_size": 8192,
+        "image_size": 224,
+        "patch_size": 16,
+        "num_channels": 3,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": 4 * hidden_size,
+        "use_relative_position_bias": True,
+    }
+
+
+@dataclass(frozen=True)
+class Beit(Layer):
+    """BEiT and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
+    channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token and the
+    projection of a patch, and, where asked for, a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, for its keys have no
+    bias, and 2*H scales of its branches, unless ``layer_scale_init_value`` is 0. Relative positions are tables of
+    ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation stands in the pooler with
+    ``use_mean_pooling``, else before it. ``head_dim`` is H/A where it is None. ``num_labels`` is N where the architecture has labels and
+    no number is given; with 0 the reference stores no classifier.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Beit().part("layers.0").params
+    2*F*H + F + 4*H**2 + 10*H
+    >>> classifier = Beit(architecture="BeitForImageClassification", use_relative_position_bias=True)
+    >>> classifier.at("microsoft/beit-base-patch16-224").at(N=1000).params
+    86530984
+    """
+
+    vocab_size: Dim = V
+    image_size: Dim | tuple[Dim, Dim] = W
+    patch_size: Dim | tuple[Dim, Dim] = K
+    num_channels: Dim = C
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    intermediate_size: Dim = F
+    hidden_act: str = "gelu"
+    head_dim: Dim | None = None
+    use_mask_token: bool = False
+    use_absolute_position_embeddings: bool = False
+    use_relative_position_bias: bool = False
+    use_shared_relative_position_bias: bool = False
+    layer_scale_init_value: float = 0.1
+    use_mean_pooling: bool = True
+    num_labels: Count | None = None
+    add_pooling_layer: bool = True
+    architecture: Architecture = "BeitModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "microsoft/beit-base-patch16-224": _size(768, 12, 12),
+        "microsoft/beit-large-patch16-224": _size(1024, 24, 16),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("microsoft/beit-base-patch16-224", 86_530_984, _TIMM, counts="BeitForImageClassification"),
+        Claim("microsoft/beit-large-patch16-224", 304_430_568, _TIMM, counts="BeitForImageClassification"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Patches divide the image, heads the width."""
+        self._patches()
+        self._heads()
+        check_activation(self.hidden_act, "hidden_act")
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``beit`` where a head follows, then the head."""
+        if self.architecture == "BeitModel":
+            yield Part("", self._base(pooled=self.add_pooling_layer))
+            return
+        masked = self.architecture == "BeitForMaskedImageModeling"
+        yield Part("beit", self._base(pooled=not masked))
+        if masked:
+            yield Part("layernorm", LayerNorm(self.hidden_size))
+            yield Part("lm_head", Dense(self.hidden_size, self.vocab_size))
+        elif self.num_labels is not None and self.num_labels != 0:
+            yield Part("classifier", Dense(self.hidden_size, self.num_labels))
+
+    def _base(self, *, pooled: bool) -> Block:
+        width, patches = self.hidden_size, self._patches()
+        positions = patches if self.use_absolute_position_embeddings else None
+        layers: dict[str, Layer] = {
+            "embeddings": BeitEmbeddings(positions, self.patch_size, self.num_channels, width, self.use_mask_token),
+        }
+        if self.use_shared_relative_position_bias:
+            layers["shared_position_bias"] = BeitPositionBias(patches, self.num_attention_heads)
+        layers["layers"] = Repeat(self._layer(), self.num_hidden_layers)
+        if not self.use_mean_pooling:
+            layers["layernorm"] = LayerNorm(width)
+        elif pooled:
+            layers["pooler"] = Block(layernorm=LayerNorm(width))
+        return Block(layers)
+
+    def _layer(self) -> Layer:
+        width, sliced = self.hidden_size, self._heads()
+        projection = Dense(width, sliced)
+        layers: dict[str, Layer] = {
+            "attention": Block(q_proj=projection, k_proj=Dense(width, sliced, bias=False), v_proj=projection, o_proj=Dense(sliced, width)),
+            "layernorm_before": LayerNorm(width),
+            "layernorm_after": LayerNorm(width),
+            "mlp": Block(
+                **learned("activation_fn", self.hidden_act),
+                fc1=Dense(width, self.intermediate_size),
+                fc2=Dense(self.intermediate_size, width),
+            ),
+        }
+        if self.use_relative_position_bias:
+            layers["relative_position_bias"] = BeitPositionBias(self._patches(), self.num_attention_heads)
+        return BeitBlock(width, Block(layers)) if self.layer_scale_init_value > 0 else Block(layers)
+
+    def _heads(self) -> tuple[Dim, Dim]:
+        heads, width = self.num_attention_heads, self.hidden_size
+        return heads, divides(heads, width, "num_attention_heads", "hidden_size") if self.head_dim is None else self.head_dim
+
+    def _patches(self) -> tuple[Dim, Dim]:
+        image, patch = pair(self.image_size), pair(self.patch_size)
+        return fitting(image[0], patch[0]), fitting(image[1], patch[1])
+
+
+@dataclass(frozen=True)
+class BeitBlock(Layer):
+    """A block whose two branches are scaled, each by a vector of its own (Touvron et al. 2021, LayerScale).
+
+    >>> BeitBlock(H, Dense(H, F)).params
+    F*H + F + 2*H
+    """
+
+    hidden_size: Dim
+    body: Layer
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The two scales."""
+        yield Tensor("lambda_1", (self.hidden_size,), role="scale")
+        yield Tensor("lambda_2", (self.hidden_size,), role="scale")
+
+    def parts(self) -> Iterator[Part]:
+        """What the block holds."""
+        yield Part("", self.body)
+
+
+@dataclass(frozen=True)
+class BeitEmbeddings(Layer):
+    """Class token, mask token and positions where there are any, and the projection of a patch.
+
+    ``patches`` are the numbers of patches down and across that have a position, or None.
+
+    >>> BeitEmbeddings(None, 16, 3, H).params, BeitEmbeddings((14, 14), 16, 3, H).params
+    (770*H, 967*H)
+    """
+
+    patches: tuple[Dim, Dim] | None
+    patch_size: Dim | tuple[Dim, Dim]
+    num_channels: Dim
+    hidden_size: Dim
+    use_mask_token: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tokens, then the positions."""
+        yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
+        if self.use_mask_token:
+            yield Tensor("mask_token", (1, 1, self.hidden_size), role="table")
+        if self.patches is not None:
+            down, across = self.patches
+            yield Tensor("position_embeddings", (1, down * across + 1, self.hidden_size), role="table")
+
+    def parts(self) -> Iterator[Part]:
+        """The projection, a convolution that moves by whole patches."""
+        yield Part(
+            "patch_embeddings", Block(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
+        )
+
+
+@dataclass(frozen=True)
+class BeitPositionBias(Layer):
+    """A bias per head for every distance between two patches, and three more rows for those from, to and at the class token.
+
+    >>> BeitPositionBias((14, 14), A).params
+    732*A
+    """
+
+    patches: tuple[Dim, Dim]
+    num_attention_heads: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table."""
+        down, across = self.patches
+        yield Tensor("relative_position_bias_table", ((2 * down - 1) * (2 * across - 1) + 3, self.num_attention_heads), role="table")
+
+
+def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
+    whole_patches(arguments, sizes)
+    whole_heads(arguments, sizes)
+    if sizes.get(N) == 0:
+        arguments["num_labels"] = sizes.pop(N)
+
+
+FAMILIES = (
+    Family(
+        model_type="beit",
+        model=Beit,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={
+            "vocab_size": Size(V, 8192, only=("BeitForMaskedImageModeling",)),
+            "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
+            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 16),
+            "num_channels": Size(C, 3),
+            "hidden_size": Size(H, 768),
+            "num_hidden_layers": Size(L, 12, least=0),
+            "num_attention_heads": Size(A, 12),
+            "intermediate_size": Size(F, 3072),
+            "hidden_act": Word("gelu"),
+            "head_dim": Size(D, None),
+            "use_mask_token": Flag(default=False),
+            "use_absolute_position_embeddings": Flag(default=False),
+            "use_relative_position_bias": Flag(default=False),
+            "use_shared_relative_position_bias": Flag(default=False),
+            "layer_scale_init_value": Number(0.1),
+            "use_mean_pooling": Flag(default=True),
+        },
+        ignored={
+            "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
+            "keeps a quotient finite": "layer_norm_eps",
+            "is for the segmentation, which is another class": (
+                "pool_scales use_auxiliary_head auxiliary_loss_weight auxiliary_channels auxiliary_num_convs auxiliary_concat_input"
+                " semantic_loss_ignore_index add_fpn segmentation_indices"
+            ),
+            "chooses what a backbone returns": ("_out_features _out_indices out_features out_indices stage_names reshape_hidden_states"),
+            "there is no word table": "tie_word_embeddings",
+        },
+        arrange=_as_the_reference_rounds,
+    ),
+)
