@@ -210,6 +210,9 @@ class Layer:
     in_order: ClassVar[bool] = False
     """Whether the parts are applied one after another; shapes then follow from theirs."""
 
+    per_token: ClassVar[bool] = False
+    """Whether every weight that a token uses is used once per token: those of ``active``, all parts included."""
+
     # What a layer states ------------------------------------------------------------------------------------------------------
 
     def tensors(self) -> Iterable[Tensor]:
@@ -486,6 +489,11 @@ class Layer:
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
+
+    def _repr_html_(self) -> str:
+        from paramsym.tabulate import card
+
+        return card(self)
 
     # Being a value ------------------------------------------------------------------------------------------------------------
 

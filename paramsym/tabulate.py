@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer
@@ -9,7 +10,7 @@ from sympy import Expr, Integer
 from paramsym.ledger import Numbers
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
-from paramsym.render import latex
+from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table
 from paramsym.size import symbols_in
 
@@ -50,6 +51,35 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
         rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
         return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), *form)
     return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), *form)
+
+
+def overview(layer: Layer) -> Table:
+    """Return the table that a notebook unfolds: shapes, formulas and, where sizes are put in, counts and shares, side by side."""
+    root = layer.origin[0]
+    before = [line for line in root.lines if not line.buffer]
+    after = [line for line in layer.lines if not line.buffer]
+    total = layer.params
+    if len(before) != len(after) or not isinstance(total, Integer) or root is layer:
+        return replace(tabulate(layer), caption="", heading=())
+    rows: list[tuple[Cell, ...]] = []
+    for formula, line in zip(before, after, strict=True):
+        name, shape, _, _, note = _tensor_row(formula)
+        amount = Integer(0) if line.alias_of else line.amount
+        counted = (formula.amount, _cell(amount), _share(amount, int(total))) if not line.alias_of else (None, None, None)
+        rows.append((name, shape, line.sizes, *counted, note))
+    columns = ("tensor", "shape", "size", "formula", "parameters", "share", "note")
+    return _lean(columns, tuple(rows), ("total", None, None, root.params, _cell(total), None, None), "", PAPER, ())
+
+
+def card(layer: Layer) -> str:
+    """Return what a notebook shows of a layer: formula, number, parts and tensors."""
+    root = layer.origin[0]
+    number = f"{int(layer.params):,}" if isinstance(layer.params, Integer) and root is not layer else ""
+    tables = [("tensors", overview(layer))]
+    depths = {min(len(line.path), 2) for line in layer.lines}
+    if max(depths, default=0) > 1:
+        tables.insert(0, ("parts", replace(tabulate(layer, 1), caption="", heading=())))
+    return html.card(type(layer).__name__, latex.expression(root.params, PAPER), number, tables if layer.lines else [])
 
 
 def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:

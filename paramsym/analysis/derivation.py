@@ -5,6 +5,7 @@ SymPy would cancel the product while building it. Values still come from exact p
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -14,6 +15,7 @@ from sympy import Add, Expr, Integer, Symbol
 from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
+from paramsym.render.html import formula
 from paramsym.render.table import Letters
 from paramsym.size import Count, canonical, substitute
 
@@ -121,6 +123,11 @@ class Step:
     def latex_words(self, letters: Letters) -> str:
         """Return the sentence as LaTeX, its formulas in math."""
         pieces = (latex.words(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in self.said)
+        return "".join(pieces)
+
+    def html_words(self, letters: Letters) -> str:
+        """Return the sentence as HTML, its formulas set without a script."""
+        pieces = (html.escape(piece) if isinstance(piece, str) else formula(latex.expression(piece, letters)) for piece in self.said)
         return "".join(pieces)
 
     @property

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from textwrap import wrap
 from typing import Literal
 
@@ -18,6 +18,7 @@ from paramsym.ledger import Line
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
+from paramsym.render.html import formula
 from paramsym.render.table import Letters
 from paramsym.size import Count, Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
@@ -137,14 +138,22 @@ class Explanation:
         return self.to_latex(words="text")
 
     def to_html(self) -> str:
-        """Return the derivation as HTML: the verdict, then the steps as a numbered list, their formulas for MathJax."""
+        """Return the derivation as HTML that needs no script: the verdict, then the steps as a numbered list."""
         steps = []
         for step in self.steps:
-            words = html.escape(step.latex_words(self.letters).replace(r"\_", "_").replace(r"\{", "{").replace(r"\}", "}"))
-            numbers = f"<br><small>{html.escape(step.numbers)}</small>" if step.numbers else ""
-            formula = html.escape(step.to_latex(self.letters).replace("&=", "="))
-            steps.append(f"<li>{words}<br>$\\displaystyle {formula}$${numbers}</li>".replace("$$", "$"))
-        return f"<p>{html.escape(self.verdict)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
+            numbers = f"<br><small>{escape(step.numbers)}</small>" if step.numbers else ""
+            equation = formula(step.to_latex(self.letters).replace("&=", "="))
+            steps.append(f"<li>{step.html_words(self.letters)}<br>{equation}{numbers}</li>")
+        return f"<p>{escape(self.verdict)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
+
+    def to_markdown(self) -> str:
+        """Return the derivation as Markdown with formulas between dollars, as a README or a notebook shows it."""
+        steps = [self.verdict]
+        for number, step in enumerate(self.steps, 1):
+            equation = step.to_latex(self.letters).replace("&=", "=")
+            numbers = f"\n\n    {step.numbers}" if step.numbers else ""
+            steps.append(f"{number}. {step.latex_words(self.letters)}\n\n   $$\n   {equation}\n   $$" + numbers)
+        return "\n\n".join(steps)
 
     def _repr_html_(self) -> str:
         return self.to_html()

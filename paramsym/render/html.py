@@ -1,7 +1,8 @@
-"""HTML: a table that reads well in light and dark notebooks, formulas in MathJax's delimiters."""
+"""HTML: tables that fold and read well in light and dark notebooks, formulas as plain HTML that needs no script."""
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,64 @@ from paramsym.render import latex
 if TYPE_CHECKING:
     from paramsym.render.table import Cell, Table
 
+LIMIT = 100
+"""Rows from which on a table shows its first rows, and the others on request."""
+_FIRST = 20
+_MUTED = "opacity:.7"  # of the page's own colour, whichever that is
+_RULE = "border-bottom:1px solid color-mix(in srgb, currentColor 35%, transparent)"
 
-def table(source: Table) -> str:
-    """Return a ``<table>`` with header, rows, totals and caption; no style that fights the page's own."""
+
+def table(source: Table, *, limit: int | None = LIMIT) -> str:
+    """Return a ``<table>`` with header, rows, totals and caption; long ones are cut, and fold out.
+
+    No colour is named, so that it is the page's own. ``limit=None`` writes every row openly.
+    """
+    if limit is None or len(source.rows) <= limit:
+        return _whole(source, source.rows)
+    shown = _whole(source, source.rows[:_FIRST], f"the first {_FIRST} of {len(source.rows)} rows")
+    return f"{shown}\n<details><summary>All {len(source.rows)} rows</summary>\n{_whole(source, source.rows)}\n</details>"
+
+
+def folded(source: Table, summary: str, *, limit: int | None = LIMIT) -> str:
+    """Return a table that is closed at first, under a line that is HTML already."""
+    return f"<details><summary>{summary}</summary>\n{table(source, limit=limit)}\n</details>"
+
+
+def card(title: str, written: str, number: str, tables: list[tuple[str, Table]]) -> str:
+    """Return what a notebook shows of something counted: its name, its formula, its number, and tables to open."""
+    head = f"<strong>{escape(title)}</strong>"
+    counted = f" = <strong>{escape(number)}</strong>" if number else ""
+    lines = [f"<div>{head}: {formula(written)}{counted} parameters</div>"]
+    lines += [folded(table, escape(summary)) for summary, table in tables]
+    return "<div>\n" + "\n".join(lines) + "\n</div>"
+
+
+def formula(written: str) -> str:
+    r"""Return LaTeX as this library writes it, with plain HTML in its place: ``12 L H^{2}`` with letters in italics and a raised 2.
+
+    >>> formula(r"\frac{V + s}{12 l_{\text{x}}}")
+    '(<i>V</i> + <i>s</i>)/(12 <i>l</i><sub>x</sub>)'
+    """
+    return f"{_formula(written)}".strip()
+
+
+def _whole(source: Table, rows: tuple[tuple[Cell, ...], ...], note: str = "") -> str:
     right = [bool(source.rows) and all(isinstance(row[i], int | Integer | None) for row in source.rows) for i in range(len(source.columns))]
     head = "".join(
-        f'<th scope="col" style="text-align:{_side(end)}">{escape(title)}</th>' for title, end in zip(source.columns, right, strict=True)
+        f'<th scope="col" style="text-align:{_side(end)};{_RULE}">{escape(title)}</th>'
+        for title, end in zip(source.columns, right, strict=True)
     )
-    rows = "\n".join(_row(row, right, source) for row in source.rows)
+    body = "\n".join(_row(row, right, source) for row in rows)
     foot = f"\n<tfoot>{_row(source.footer, right, source)}</tfoot>" if source.footer else ""
-    caption = f"<caption>{escape(source.caption)}</caption>\n" if source.caption else ""
-    return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>{foot}\n</table>"
+    said = " ".join(_cell(piece, source) for piece in source.heading) if source.heading else escape(source.caption)
+    said += f' <span style="{_MUTED}">({note})</span>' if note else ""
+    caption = f"<caption>{said}</caption>\n" if said else ""
+    return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table>"
 
 
 def _row(row: tuple[Cell, ...], right: list[bool], source: Table) -> str:
     cells = [_cell(value, source) for value in row]
-    if row is not source.footer:
+    if row is not source.footer and isinstance(row[0], str):
         cells[0] = f"<code>{cells[0]}</code>"
     written = (f'<td style="text-align:{_side(end)}">{cell}</td>' for cell, end in zip(cells, right, strict=True))
     return f"<tr>{''.join(written)}</tr>"
@@ -44,4 +87,71 @@ def _cell(value: Cell, source: Table) -> str:
         return escape(value)
     if isinstance(value, int | Integer):
         return f"{int(value):,}"
-    return escape(latex.cell(value, source.letters))
+    if isinstance(value, tuple):
+        inside = ", ".join(formula(latex.extent(size, source.letters)) for size in value)
+        return f"({inside}{',' if len(value) == 1 else ''})"
+    return formula(latex.expression(value, source.letters))
+
+
+_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}^_]|[0-9]+|\s+|.", re.DOTALL)
+_SIGNS = {
+    r"\cdot": "·", r"\left": "", r"\right": "", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉",
+    r"\max": "max", r"\min": "min", r"\bmod": " mod ", r"\sum": "∑", r"\ldots": "…", r"\allowbreak": "", r"\quad": " ",
+    r"\displaystyle": "", r"\log": "log", r"\,": " ", r"\ell": "<i>&ell;</i>",
+}  # fmt: skip
+
+
+def _formula(written: str) -> str:
+    tokens = _TOKEN.findall(written)
+    out, rest = _sequence(tokens, 0)
+    return out if rest == len(tokens) else out + escape("".join(tokens[rest:]))
+
+
+def _sequence(tokens: list[str], at: int) -> tuple[str, int]:
+    """Write tokens up to the end of their group."""
+    out = ""
+    while at < len(tokens) and tokens[at] != "}":
+        piece, at = _piece(tokens, at)
+        out += piece
+    return out, at
+
+
+def _group(tokens: list[str], at: int) -> tuple[str, int]:
+    while at < len(tokens) and tokens[at].isspace():
+        at += 1
+    if at < len(tokens) and tokens[at] == "{":
+        out, at = _sequence(tokens, at + 1)
+        return out, at + 1
+    return _piece(tokens, at) if at < len(tokens) else ("", at)
+
+
+def _piece(tokens: list[str], at: int) -> tuple[str, int]:
+    mark = tokens[at]
+    if mark in {"^", "_"}:
+        inside, at = _group(tokens, at + 1)
+        name = "sup" if mark == "^" else "sub"
+        return f"<{name}>{inside}</{name}>", at
+    if mark == "{":
+        return _group(tokens, at)
+    if mark == r"\frac":
+        above, at = _group(tokens, at + 1)
+        below, at = _group(tokens, at)
+        return f"{_bracketed(above)}/{_bracketed(below, product=True)}", at
+    if mark in {r"\text", r"\mathit", r"\mathcal", r"\operatorname"}:
+        inside, at = _group(tokens, at + 1)
+        plain = re.sub(r"</?i>", "", inside)
+        return (plain if mark in {r"\text", r"\operatorname"} else f"<i>{plain}</i>"), at
+    if mark == "-":
+        return "&minus;", at + 1
+    if mark in _SIGNS:
+        return _SIGNS[mark], at + 1
+    if mark.startswith("\\"):
+        name = mark[1:]
+        return (f"<i>&{name};</i>" if name.isalpha() else escape(name)), at + 1
+    return (f"<i>{mark}</i>" if mark.isalpha() else escape(mark)), at + 1
+
+
+def _bracketed(written: str, *, product: bool = False) -> str:
+    """Put brackets around a sum, and below a fraction around a product too."""
+    plain = re.sub(r"<su[bp]>.*?</su[bp]>|<[^>]+>", "", written)
+    return f"({written})" if re.search(r"[+-]|&minus;" if not product else r"[+-]|&minus;|[\s·/]", plain.strip()) else written

@@ -104,6 +104,11 @@ def integer(value: int) -> str:
     return f"{value:,}".replace(",", "{,}")
 
 
+def extent(size: Expr | int, letters: Letters) -> str:
+    """Return one size of a shape: numbers without groups, because commas stand between sizes."""
+    return str(int(size)) if isinstance(size, int | Integer) else expression(size, letters)
+
+
 def words(source: str) -> str:
     r"""Return words escaped, with places where a long dotted name may break."""
     return re.sub(r"(?<=[.\0])(?=[\w\\])", r"\\allowbreak{}", escape(source).replace(r"\_", "\0")).replace("\0", r"\_")
@@ -116,7 +121,7 @@ def cell(value: Cell, letters: Letters) -> str:
     if isinstance(value, str):
         return words(value)
     if isinstance(value, tuple):
-        inside = ", ".join(expression(size, letters) for size in value)
+        inside = ", ".join(extent(size, letters) for size in value)
         return rf"$({inside}{',' if len(value) == 1 else ''})$"
     if isinstance(value, int | Integer):
         return f"${integer(int(value))}$"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Expr
 
@@ -59,11 +59,21 @@ class Table:
 
         return table(self, letters, long=long, label=label)
 
-    def to_html(self) -> str:
-        """Return an HTML table."""
+    def to_html(self, *, limit: int | None = 100) -> str:
+        """Return an HTML table; one of more rows than ``limit`` shows the first, and folds out (``limit=None``: all rows openly)."""
         from paramsym.render.html import table
 
-        return table(self)
+        return table(self, limit=limit)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas ``DataFrame`` of the rows, whole numbers as ints and formulas as expressions; needs pandas.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        from paramsym.render.frame import frame
+
+        return frame(self)
 
     def to_csv(self) -> str:
         """Return comma-separated values with a header; formulas as plain text."""
