@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 LIMIT = 100
 """Rows from which on a table shows its first rows, and the others on request."""
 _FIRST = 20
+_SHORT = 28
 _MUTED = "opacity:.7"  # of the page's own colour, whichever that is
 _RULE = "border-bottom:1px solid color-mix(in srgb, currentColor 35%, transparent)"
 
@@ -72,8 +73,16 @@ def _row(row: tuple[Cell, ...], right: list[bool], source: Table) -> str:
     cells = [_cell(value, source) for value in row]
     if row is not source.footer and isinstance(row[0], str):
         cells[0] = f"<code>{cells[0]}</code>"
-    written = (f'<td style="text-align:{_side(end)}">{cell}</td>' for cell, end in zip(cells, right, strict=True))
+    written = (
+        f'<td style="text-align:{_side(end)};padding:.1em .6em{_kept(value)}">{cell}</td>'
+        for value, cell, end in zip(row, cells, right, strict=True)
+    )
     return f"<tr>{''.join(written)}</tr>"
+
+
+def _kept(value: Cell) -> str:
+    """Keep shapes and short words on one line."""
+    return ";white-space:nowrap" if isinstance(value, tuple) or (isinstance(value, str) and len(value) < _SHORT) else ""
 
 
 def _side(end: bool) -> str:
