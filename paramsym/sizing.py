@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from sympy import Expr, Integer, Symbol
@@ -54,7 +55,7 @@ def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name
             if found.setdefault(symbol, number) != number:
                 message = f"{where}: {name} needs {symbol} to be both {found[symbol]} and {number}."
                 raise SizeError(message)
-    given = {symbol: Integer(value) for symbol, value in found.items()}
+    given = {symbol: Integer(value) for symbol, value in found.items() if isinstance(value, int)}
     for argument, value in published[name].items():
         if substitute(held(argument), given) != value:
             message = (
@@ -66,12 +67,15 @@ def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name
 
 
 def _symbols_to_fill(held: object, value: object) -> Iterator[tuple[Symbol, Any]]:
-    """Pair the symbols that an argument holds, alone or in a tuple, with the published numbers."""
+    """Pair the symbols that an argument holds, alone, in a tuple or in a layer, with the published numbers."""
     if isinstance(held, Symbol):
         yield held, value
     elif isinstance(held, tuple) and isinstance(value, tuple):
         for one, other in zip(held, value, strict=False):
             yield from _symbols_to_fill(one, other)
+    elif type(held) is type(value) and is_dataclass(held):
+        for field in fields(held):
+            yield from _symbols_to_fill(getattr(held, field.name), getattr(value, field.name))
 
 
 def two_of_one_name(one: Symbol, other: Symbol, where: str = "") -> StructureError:

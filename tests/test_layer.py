@@ -33,7 +33,12 @@ class Norm(Layer):
     kind: str = "plain"
     bias: bool = True
 
-    published = {"small": {"width": 12, "heads": 4}, "odd": {"width": 13, "heads": 4}, "fancy": {"width": 12, "kind": "fancy"}}
+    published = {
+        "none": {"width": 12, "heads": None},
+        "small": {"width": 12, "heads": 4},
+        "odd": {"width": 13, "heads": 4},
+        "fancy": {"width": 12, "kind": "fancy"},
+    }
 
     def conditions(self) -> None:
         """Heads divide the width."""
@@ -190,7 +195,7 @@ class TestPublishedSizes:
 
     def test_unknown_names(self) -> None:
         """The error lists what is known."""
-        with pytest.raises(UnknownNameError, match="no published size 'huge'; known are small, odd, fancy"):
+        with pytest.raises(UnknownNameError, match="no published size 'huge'; known are none, small, odd, fancy"):
             Norm(H, A).at("huge")
         with pytest.raises(UnknownNameError, match="it has none"):
             Scale(H).at("small")
@@ -205,6 +210,8 @@ class TestPublishedSizes:
             Norm(H).at("fancy")
         with pytest.raises(SizeError, match="to be both"):
             Norm(H, H).at("small")
+        with pytest.raises(StructureError, match=r"none has heads=None, but this layer was built with heads=A"):
+            Norm(H, A).at("none")
 
 
 class TestStructure:
