@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paramsym.models.bart import Bart as Bart
     from paramsym.models.beit import Beit as Beit
     from paramsym.models.bert import Bert as Bert
+    from paramsym.models.bloom import Bloom as Bloom
     from paramsym.models.cohere import Cohere as Cohere
     from paramsym.models.deepseek import Deepseek as Deepseek
     from paramsym.models.densenet import DenseNet as DenseNet
@@ -20,15 +21,23 @@ if TYPE_CHECKING:
     from paramsym.models.distilbert import DistilBert as DistilBert
     from paramsym.models.electra import Electra as Electra
     from paramsym.models.encoder_decoder import EncoderDecoder as EncoderDecoder
+    from paramsym.models.falcon import Falcon as Falcon
     from paramsym.models.family import Family
     from paramsym.models.gemma import Gemma as Gemma
     from paramsym.models.gpt2 import Gpt2 as Gpt2
+    from paramsym.models.gpt_bigcode import GptBigCode as GptBigCode
+    from paramsym.models.gpt_neo import GptNeo as GptNeo
+    from paramsym.models.gpt_neox import GptNeoX as GptNeoX
     from paramsym.models.gpt_oss import GptOss as GptOss
+    from paramsym.models.gptj import GptJ as GptJ
     from paramsym.models.lenet import LeNet5 as LeNet5
     from paramsym.models.llama import Llama as Llama
+    from paramsym.models.mamba import MambaLM as MambaLM, Mamba2LM as Mamba2LM
     from paramsym.models.mixtral import Mixtral as Mixtral
+    from paramsym.models.mpt import Mpt as Mpt
     from paramsym.models.olmo import Olmo as Olmo
     from paramsym.models.olmoe import Olmoe as Olmoe
+    from paramsym.models.opt import Opt as Opt
     from paramsym.models.phi import Phi as Phi
     from paramsym.models.phi3 import Phi3 as Phi3
     from paramsym.models.qwen_moe import QwenMoe as QwenMoe
@@ -45,6 +54,7 @@ FAMILIES = {
     "bart": ("Bart", "bart marian mbart pegasus"),
     "beit": ("Beit", "beit"),
     "bert": ("Bert", "bert"),
+    "bloom": ("Bloom", "bloom"),
     "cohere": ("Cohere", "cohere"),
     "deepseek": ("Deepseek", "deepseek_v2 deepseek_v3"),
     "densenet": ("DenseNet", ""),
@@ -52,14 +62,22 @@ FAMILIES = {
     "distilbert": ("DistilBert", "distilbert"),
     "electra": ("Electra", "electra"),
     "encoder_decoder": ("EncoderDecoder", ""),
+    "falcon": ("Falcon", "falcon"),
     "gemma": ("Gemma", "gemma gemma2 gemma3_text"),
     "gpt2": ("Gpt2", "gpt2"),
+    "gpt_bigcode": ("GptBigCode", "gpt_bigcode"),
+    "gpt_neo": ("GptNeo", "gpt_neo"),
+    "gpt_neox": ("GptNeoX", "gpt_neox"),
     "gpt_oss": ("GptOss", "gpt_oss"),
+    "gptj": ("GptJ", "gptj"),
     "lenet": ("LeNet5", ""),
     "llama": ("Llama", "granite llama mistral qwen2 qwen3"),
+    "mamba": ("MambaLM Mamba2LM", "mamba mamba2"),
     "mixtral": ("Mixtral", "mixtral"),
+    "mpt": ("Mpt", "mpt"),
     "olmo": ("Olmo", "olmo olmo2"),
     "olmoe": ("Olmoe", "olmoe"),
+    "opt": ("Opt", "opt"),
     "phi": ("Phi", "phi"),
     "phi3": ("Phi3", "phi3"),
     "qwen_moe": ("QwenMoe", "qwen2_moe qwen3_moe"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol, floor
@@ -56,7 +57,7 @@ class Decoder(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
-        width, task = self.hidden_size, self.task
+        width, task = self.output_width(), self.task
         if not task:
             yield Part("", self.base())
             return
@@ -64,7 +65,7 @@ class Decoder(Layer):
         if task == "CausalLM":
             yield Part(self.output_name, Dense(width, self.vocab_size, bias=self.output_bias))
         elif task == "QuestionAnswering":
-            yield Part("qa_outputs", Dense(width, 2))
+            yield Part("qa_outputs", Dense(width, self.answers()))
         elif self.num_labels is not None:
             tokens = task == "TokenClassification"
             yield Part(self.classifier_name if tokens else "score", Dense(width, self.num_labels, bias=tokens))
@@ -83,6 +84,14 @@ class Decoder(Layer):
     def kind(self) -> str:
         """The family's prefix of the class name: ``Qwen2`` of ``Qwen2ForCausalLM``."""
         return self.architecture.partition("For")[0].removesuffix("Model")
+
+    def output_width(self) -> Dim:
+        """Return the width that the head reads."""
+        return self.hidden_size
+
+    def answers(self) -> Dim:
+        """Return the outputs of question answering: where an answer begins, and where it ends."""
+        return 2
 
     def base(self) -> Block:
         """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
@@ -279,6 +288,22 @@ class OptionalFlag:
 
 
 @dataclass(frozen=True)
+class OptionalWhole:
+    """A key that holds a whole number or null, and whose number is not a letter of its own: another spelling of a size."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> int | None:
+        """Return the number, or None."""
+        del sizes
+        return None if value is None else whole(value, where, 1)
+
+    def missing(self, sizes: Sizes) -> None:
+        """Return None."""
+        del sizes
+
+
+@dataclass(frozen=True)
 class Names:
     """A key that holds a list of words from a small vocabulary, one per layer, or null."""
 
@@ -433,21 +458,25 @@ def decoder_family(
     model: type[Layer],
     architectures: tuple[str, ...],
     keys: Mapping[str, Key],
-    arrange: Callable[[dict[str, Any], Sizes], None],
+    arrange: Callable[[dict[str, Any], Sizes], None] | None,
     *,
     ignored: str = "",
+    usual: Mapping[str, tuple[Any, ...]] = MappingProxyType({}),
+    labelled: tuple[str, ...] = (),
     **own: Any,
 ) -> Family:
-    """Return one ``model_type``, its classes those ``architectures``, the base class first."""
-    other = {"is of a relative, and this family does not read it": ignored} if ignored else {}
+    """Return one ``model_type``: its classes, the base class first; its keys, and on top of all decoders' those it does not read."""
+    reasons = {**IGNORED, **({"is of a relative, and this family does not read it": ignored} if ignored else {})}
+    handled = {*keys, *own.get("aliases", ())}
+    unread = {reason: " ".join(name for name in names.split() if name not in handled) for reason, names in reasons.items()}
     return Family(
         model_type=model_type,
         model=model,
         architectures=architectures,
-        labelled=frozenset(name for name in architectures if name.endswith("Classification")),
+        labelled=frozenset(name for name in architectures if name.endswith(("Classification", *labelled))),
         keys=keys,
-        ignored={**IGNORED, **other},
-        usual=USUAL,
+        ignored=unread,
+        usual={**USUAL, **usual},
         arrange=arrange,
         **own,
     )
@@ -481,23 +510,25 @@ class Number:
         return self.default
 
 
-def settled(*, floors: bool = True, share: float | None = None, partial: bool = False) -> Callable[[dict[str, Any], Sizes], None]:
+def settled(
+    *, floors: bool = True, share: float | None = None, partial: bool = False, named: bool = False
+) -> Callable[[dict[str, Any], Sizes], None]:
     """Return how a family of grouped decoders settles what depends on sizes.
 
     ``floors``: the reference rounds the width of a head down where heads do not divide the width, rather than refuse. ``partial``: it
-    rotates a share of a head whatever the rope's type is, ``share`` where the configuration does not say.
+    rotates a share of a head whatever the rope's type is, ``share`` where the configuration does not say. ``named``: it names the width of
+    a head, given or not, and so refuses to rotate an odd one.
     """
 
     def settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         check_length(arguments, sizes, "layer_types")
         round_heads(arguments, sizes, floors=floors)
         kind, factor = rotation(arguments, share)
-        if not partial and kind == "default":
-            return
-        width = head_width(arguments, sizes)
-        rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
-        if rotated != width:
-            arguments["rotary_dim"] = rotate(rotated, sizes)
+        given = arguments.get("head_dim") == D
+        width = sizes[D] if given else sizes[H] // sizes[A]
+        if named or given:
+            check_even(width, factor)
+        rotate(arguments, sizes, width, kind, factor, partial=partial)
 
     return settle
 
@@ -528,14 +559,20 @@ def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str
     return kind, next((found for found in (own, factor, share) if found is not None), None)
 
 
-def head_width(arguments: dict[str, Any], sizes: Sizes) -> int:
-    """Return the width of a head as a number."""
-    return sizes[D] if arguments.get("head_dim") == D else sizes[H] // sizes[A]
+def check_even(width: int, factor: float | None) -> None:
+    """Raise ``ConfigError`` for an odd width that is rotated as a whole; the reference lets up to four entries pass."""
+    if width > 4 and width % 2 and int(width * (1 if factor is None else factor)) == width:
+        message = f"this configuration cannot be built. Rotation takes pairs, and a head has {width} entries; wanted an even width."
+        raise ConfigError(message)
 
 
-def rotate(rotated: int, sizes: Sizes) -> Count:
-    """Return the number of rotated entries as its letter; none at all is a number, because no tensor is left."""
+def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, factor: float | None, *, partial: bool = False) -> None:
+    """Give the number of rotated entries a letter where it is not the width; where none is left, it is the number 0."""
+    if kind == "default" and not partial:
+        return
+    rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
     if rotated == 0:
-        return 0
-    sizes[ROTATED] = rotated
-    return ROTATED
+        arguments["rotary_dim"] = 0
+    elif rotated != width:
+        arguments["rotary_dim"] = ROTATED
+        sizes[ROTATED] = rotated

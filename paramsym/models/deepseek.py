@@ -22,6 +22,7 @@ from paramsym.models.decoder import (
     Decoder,
     OptionalSize,
     RotaryFrequencies,
+    check_even,
     check_length,
     decoder_family,
     experts,
@@ -193,12 +194,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["first_k_dense_replace"] = L
         del sizes[DENSE]
     kind, factor = rotation(arguments)
-    if kind == "default":
-        return
-    width = sizes[TURNED]
-    rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
-    if rotated != width:
-        arguments["rotary_dim"] = rotate(rotated, sizes)
+    check_even(sizes[TURNED], factor)
+    rotate(arguments, sizes, sizes[TURNED], kind, factor)
 
 
 def _keys(sizes: tuple[int, int, int, int, int], dense: int, expert: int, stored: int, shared: int, used: int | None, **own: Key) -> Any:

@@ -21,6 +21,7 @@ from paramsym.models.decoder import (
     CARD,
     GroupedDecoder,
     RotaryFrequencies,
+    check_even,
     check_length,
     decoder_family,
     gated,
@@ -175,6 +176,7 @@ def _settle_gemma3(arguments: dict[str, Any], sizes: Sizes) -> None:
     listed = check_length(arguments, sizes, "layer_types")
     round_heads(arguments, sizes, floors=False)
     rotation(arguments)
+    check_even(sizes[D], None)
     pattern, layers = sizes.pop(arguments.pop("sliding_window_pattern")), sizes[L]
     if listed is None:
         occurs = {"full_attention": layers >= pattern, "sliding_attention": layers > 0 and pattern > 1}

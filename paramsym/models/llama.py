@@ -223,14 +223,14 @@ FAMILIES = (
         Llama,
         of_kind(_NAMES, "Llama"),
         grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, **_BIASES),
-        settled(floors=False),
+        settled(floors=False, named=True),
     ),
     decoder_family(
         "mistral",
         Llama,
         of_kind(_NAMES, "Mistral"),
         grouped_keys(32000, 4096, 32, 32, Size(G, 8), 14336),
-        settled(),
+        settled(named=True),
     ),
     decoder_family(
         "qwen2",

@@ -127,6 +127,97 @@ def deepseek(draw: random.Random, flags: str = "attention_bias") -> dict[str, An
     } | labels(draw)
 
 
+def older(
+    draw: random.Random,
+    names: str,
+    act: str = "",
+    more: Callable[[random.Random], dict[str, Any]] | None = None,
+    flags: str = "",
+    pairs: int = 1,
+) -> dict[str, Any]:
+    """A decoder without grouped heads; ``names`` are its keys for width, layers, heads, inner width and positions, "-" for none."""
+    width, layers, heads, inner, positions = names.split()
+    many = draw.randint(1, 4)
+    config = {
+        "vocab_size": draw.randint(2, 90),
+        width: pairs * many * draw.randint(1, 6),
+        layers: draw.randint(0, 3),
+        heads: many,
+        inner: draw.randint(1, 40),
+        positions: draw.randint(1, 30),
+        act: draw.choice(ACTIVATIONS),
+        "tie_word_embeddings": draw.random() < 0.5,
+        "pad_token_id": None,
+        "bos_token_id": None,
+        "eos_token_id": None,
+        **{flag: draw.random() < 0.5 for flag in flags.split()},
+    }
+    config = {name: value for name, value in config.items() if name not in {"-", ""}}
+    if draw.random() < 0.3:
+        spelt = {width: "hidden_size", layers: "num_hidden_layers", heads: "num_attention_heads"}
+        config = {spelt.get(name, name): value for name, value in config.items()}
+    return config | (more(draw) if more else {}) | labels(draw)
+
+
+def _neox(draw: random.Random) -> dict[str, Any]:
+    return draw.choice(({}, {"rotary_pct": 1.0, "rotary_emb_base": 500}, {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}))
+
+
+def gpt_neo(draw: random.Random) -> dict[str, Any]:
+    """GPT-Neo, whose kinds of attention are one per layer."""
+    config = older(draw, "hidden_size num_layers num_heads - max_position_embeddings", "activation_function")
+    layers = config.get("num_layers", config.get("num_hidden_layers"))
+    inner = draw.choice((None, draw.randint(1, 40)))
+    return config | {"attention_types": [[["global"], 1], [["local"], layers - 1]] if layers else [], "intermediate_size": inner}
+
+
+def _bigcode(draw: random.Random) -> dict[str, Any]:
+    return draw.choice(({}, {"multi_query": True}, {"multi_query": False}, {"multi_query": False, "add_cross_attention": True}))
+
+
+def _opt(draw: random.Random) -> dict[str, Any]:
+    return draw.choice(({}, {"word_embed_proj_dim": draw.randint(1, 9)}, {"_remove_final_layer_norm": True}))
+
+
+def _falcon(draw: random.Random) -> dict[str, Any]:
+    config = {"num_ln_in_parallel_attn": draw.choice((None, 1, 2)), "ffn_hidden_size": draw.choice((None, draw.randint(1, 40)))}
+    return config | draw.choice(
+        ({}, {"num_kv_heads": 1}, {"new_decoder_architecture": True}, {"rope_scaling": {"type": "linear", "factor": 2.0}})
+    )
+
+
+def mamba(draw: random.Random) -> dict[str, Any]:
+    """Mamba, with an inner width of its own now and then."""
+    return {
+        "vocab_size": draw.randint(2, 90),
+        "hidden_size": draw.randint(1, 40),
+        "num_hidden_layers": draw.randint(0, 3),
+        "state_size": draw.randint(1, 9),
+        "conv_kernel": draw.randint(1, 5),
+        "expand": draw.randint(1, 3),
+        "time_step_rank": draw.choice(("auto", draw.randint(1, 5))),
+        "use_bias": draw.random() < 0.5,
+        "use_conv_bias": draw.random() < 0.5,
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "tie_word_embeddings": draw.random() < 0.5,
+        "pad_token_id": None,
+    } | draw.choice(({}, {}, {"intermediate_size": draw.randint(1, 40)}))
+
+
+def mamba2(draw: random.Random) -> dict[str, Any]:
+    """Mamba-2, whose heads make up the inner width."""
+    heads, head_dim, expand = draw.randint(1, 4), draw.randint(1, 4), draw.randint(1, 3)
+    config = mamba(draw)
+    config.pop("intermediate_size", None)
+    return config | {
+        "hidden_size": heads * head_dim,
+        "num_heads": heads * expand,
+        "head_dim": head_dim,
+        "expand": expand,
+        "n_groups": draw.randint(1, 3),
+    }
+
+
 DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, Any]], str]] = {
     "llama": (partial(grouped, flags="attention_bias mlp_bias", exact=True, null_groups=True), "LlamaConfig"),
     "mistral": (grouped, "MistralConfig"),
@@ -158,6 +249,55 @@ DECODERS: dict[str, tuple[Callable[[random.Random], dict[str, Any]], str]] = {
     "gpt_oss": (partial(grouped, flags="attention_bias", more=_experts("num_local_experts")), "GptOssConfig"),
     "deepseek_v2": (partial(deepseek, flags="attention_bias mlp_bias"), "DeepseekV2Config"),
     "deepseek_v3": (deepseek, "DeepseekV3Config"),
+    "gpt_neox": (
+        partial(
+            older,
+            names="hidden_size num_hidden_layers num_attention_heads intermediate_size -",
+            act="hidden_act",
+            more=_neox,
+            flags="attention_bias is_decoder",
+        ),
+        "GPTNeoXConfig",
+    ),
+    "gptj": (
+        partial(
+            older,
+            names="n_embd n_layer n_head n_inner n_positions",
+            act="activation_function",
+            more=lambda draw: {"rotary_dim": draw.randint(0, 9)},
+        ),
+        "GPTJConfig",
+    ),
+    "gpt_neo": (gpt_neo, "GPTNeoConfig"),
+    "gpt_bigcode": (
+        partial(older, names="n_embd n_layer n_head n_inner n_positions", act="activation_function", more=_bigcode),
+        "GPTBigCodeConfig",
+    ),
+    "opt": (
+        partial(
+            older,
+            names="hidden_size num_hidden_layers num_attention_heads ffn_dim max_position_embeddings",
+            act="activation_function",
+            more=_opt,
+            flags="do_layer_norm_before enable_bias layer_norm_elementwise_affine",
+        ),
+        "OPTConfig",
+    ),
+    "bloom": (partial(older, names="hidden_size n_layer n_head - -"), "BloomConfig"),
+    "mpt": (partial(older, names="d_model n_layers n_heads - -"), "MptConfig"),
+    "falcon": (
+        partial(
+            older,
+            names="hidden_size num_hidden_layers num_attention_heads - -",
+            act="activation",
+            more=_falcon,
+            flags="alibi multi_query parallel_attn bias",
+            pairs=2,
+        ),
+        "FalconConfig",
+    ),
+    "mamba": (mamba, "MambaConfig"),
+    "mamba2": (mamba2, "Mamba2Config"),
     "cohere": (partial(grouped, flags="attention_bias use_qk_norm", null_groups=True), "CohereConfig"),
 }
 """By ``model_type``: how to draw a configuration, and its class."""

@@ -24,7 +24,7 @@ ROWS = [(file, row) for file in FILES for row in rows(file) if row["config"]["mo
 def test_row(row: dict[str, Any]) -> None:
     """Names, shapes, order, buffers, ties and counts are the reference's own."""
     model = ps.from_config(row["config"], architecture=row["model_class"], strict=True)
-    assert_reproduces(as_checkpoints_load(model) if "as the checkpoint loads" in row.get("variant", "") else model, row)
+    assert_reproduces(as_checkpoints_load(model) if "untied" in row.get("variant", "") else model, row)
 
 
 def test_rows_are_there() -> None:

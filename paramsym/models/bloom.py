@@ -1,0 +1,129 @@
+"""BLOOM (BigScience 2022, arXiv:2211.05100). Reference: ``transformers.models.bloom`` 5.23, names and shapes of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, Decoder, OptionalWhole, decoder_family
+from paramsym.models.family import Flag, Size, Sizes
+from paramsym.size import Count, Dim, cat, divides
+from paramsym.symbols import A, H, L, V
+
+Architecture = Literal[
+    "BloomModel", "BloomForCausalLM", "BloomForSequenceClassification", "BloomForTokenClassification", "BloomForQuestionAnswering"
+]
+
+
+def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
+    """All published sizes share the vocabulary."""
+    return {"vocab_size": 250880, "hidden_size": hidden_size, "n_layer": layers, "n_head": heads}
+
+
+@dataclass(frozen=True)
+class Bloom(Decoder):
+    """BLOOM and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H and its normalisation of 2*H; L blocks
+    of 12*H**2 + 13*H, whose queries, keys and values are one matrix, head by head, and whose feed-forward width is always 4*H; and a last
+    normalisation of 2*H. Positions are a bias that is computed and stored nowhere.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an architecture that the reference does not know.
+
+    >>> Bloom().params
+    12*H**2*L + 13*H*L + H*V + 4*H
+    >>> Bloom(architecture="BloomForCausalLM").at("bigscience/bloom-560m").params
+    559214592
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    n_layer: Count = L
+    n_head: Dim = A
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Architecture = "BloomModel"
+
+    base_name: ClassVar[str] = "transformer"
+    answering_base_name: ClassVar[str] = "transformer"
+    table_name: ClassVar[str] = "word_embeddings"
+    classifier_name: ClassVar[str] = "classifier"
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "bigscience/bloom-560m": _size(1024, 24, 16),
+        "bigscience/bloom-1b1": _size(1536, 24, 16),
+        "bigscience/bloom-1b7": _size(2048, 24, 16),
+        "bigscience/bloom-3b": _size(2560, 30, 32),
+        "bigscience/bloom-7b1": _size(4096, 30, 32),
+        "bigscience/bloom": _size(14336, 70, 112),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("bigscience/bloom-560m", 559_214_592, CARD, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-1b1", 1_065_314_304, CARD, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-1b7", 1_722_408_960, CARD, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-3b", 3_002_557_440, CARD, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-7b1", 7_069_016_064, CARD, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom", 176_247_271_424, "BigScience 2022, section 3.2 (176B); model card", counts="BloomForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads divide the width."""
+        divides(self.n_head, self.hidden_size, "n_head", "hidden_size")
+
+    def base(self) -> Block:
+        """The base model."""
+        return Block(
+            word_embeddings=Embedding(self.vocab_size, self.hidden_size),
+            word_embeddings_layernorm=LayerNorm(self.hidden_size),
+            h=Repeat(self.block(), self.n_layer),
+            ln_f=LayerNorm(self.hidden_size),
+        )
+
+    def block(self) -> Block:
+        """Attention and the feed-forward network, each behind a normalisation."""
+        width, heads = self.hidden_size, self.n_head
+        own = divides(heads, width, "n_head", "hidden_size")
+        fused = Dense(width, (heads, cat(query=own, key=own, value=own)))
+        return Block(
+            input_layernorm=LayerNorm(width),
+            self_attention=Block(query_key_value=fused, dense=Dense((heads, own), width)),
+            post_attention_layernorm=LayerNorm(width),
+            mlp=Block(dense_h_to_4h=Dense(width, 4 * width), dense_4h_to_h=Dense(4 * width, width)),
+        )
+
+
+def other_width(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Take the old name of the hidden width, which wins where it is given."""
+    found = arguments.pop("n_embed")
+    if found is not None:
+        sizes[H] = found
+
+
+FAMILIES = (
+    decoder_family(
+        "bloom",
+        Bloom,
+        get_args(Architecture),
+        {
+            "vocab_size": Size(V, 250880),
+            "hidden_size": Size(H, 64),
+            "n_embed": OptionalWhole(),
+            "n_layer": Size(L, 2, least=0),
+            "n_head": Size(A, 8),
+            "tie_word_embeddings": Flag(default=True),
+        },
+        other_width,
+        ignored=(
+            "apply_residual_connection_post_layernorm slow_but_exact n_inner seq_length offset_alibi skip_bias_add skip_bias_add_qkv"
+            " attention_softmax_in_fp32 bias_dropout_fusion masked_softmax_fusion"
+        ),
+        aliases={"num_hidden_layers": "n_layer", "num_attention_heads": "n_head"},
+    ),
+)

@@ -1,0 +1,215 @@
+"""Falcon (Almazrouei et al. 2023, arXiv:2311.16867). Reference: ``transformers.models.falcon`` 5.23."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.layer import Layer
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import (
+    BUILT,
+    CARD,
+    Decoder,
+    OptionalFlag,
+    OptionalSize,
+    OptionalWhole,
+    Rope,
+    RotaryFrequencies,
+    Share,
+    decoder_family,
+    settled,
+)
+from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.size import Axis, Count, Dim, cat, divides
+from paramsym.symbols import A, F, G, H, L, V
+
+Architecture = Literal[
+    "FalconModel",
+    "FalconForCausalLM",
+    "FalconForSequenceClassification",
+    "FalconForTokenClassification",
+    "FalconForQuestionAnswering",
+]
+
+
+def _size(vocab_size: int, hidden_size: int, layers: int, heads: int, **other: Any) -> dict[str, Any]:
+    return {
+        "vocab_size": vocab_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        **other,
+    }
+
+
+_OLD = {"alibi": True, "bias": True, "multi_query": False, "parallel_attn": False}
+_NEW = {"new_decoder_architecture": True, "num_kv_heads": 8}
+
+
+@dataclass(frozen=True)
+class Falcon(Decoder):
+    """Falcon and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of attention, 2*F*H for the
+    feed-forward network (F is 4*H where ``ffn_hidden_size`` is None) and normalisations of 2*H; and a last normalisation. Queries, keys and
+    values are one matrix: with ``new_decoder_architecture`` of G groups of heads with one key and one value each, H**2 + 2*G*H*H/A; with
+    ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; else 3*H**2. A block has one normalisation, two where attention
+    and feed-forward do not stand side by side (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
+    architecture unless it is given.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Falcon().params
+    10*H**2*L + 2*H*L + H*V + 2*H + 2*H**2*L/A
+    >>> Falcon(architecture="FalconForCausalLM").at("tiiuae/falcon-7b").params
+    6921720704
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_kv_heads: Dim | None = None
+    ffn_hidden_size: Dim | None = None
+    num_ln_in_parallel_attn: int | None = None
+    alibi: bool = False
+    new_decoder_architecture: bool = False
+    multi_query: bool = True
+    parallel_attn: bool = True
+    bias: bool = False
+    activation: str = "gelu"
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Architecture = "FalconModel"
+
+    base_name: ClassVar[str] = "transformer"
+    answering_base_name: ClassVar[str] = "transformer"
+    table_name: ClassVar[str] = "word_embeddings"
+    classifier_name: ClassVar[str] = "classifier"
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "tiiuae/falcon-rw-1b": _size(50304, 2048, 24, 32, **_OLD),
+        "tiiuae/falcon-7b": _size(65024, 4544, 32, 71),
+        "tiiuae/falcon-40b": _size(65024, 8192, 60, 128, **_NEW),
+        "tiiuae/falcon-180B": _size(65024, 14848, 80, 232, **_NEW),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("tiiuae/falcon-rw-1b", 1_311_625_216, CARD, counts="FalconForCausalLM"),
+        Claim("tiiuae/falcon-7b", 6_921_720_704, BUILT, counts="FalconForCausalLM"),
+        Claim("tiiuae/falcon-180B", 178_557_088_768, BUILT, counts="FalconForCausalLM"),
+        Claim(
+            "tiiuae/falcon-180B",
+            179_522_565_120,
+            CARD,
+            counts="FalconForCausalLM",
+            besides=65024 * 14848,
+            note="the output matrix, stored a second time though it is tied",
+        ),
+    )
+
+    def conditions(self) -> None:
+        """Heads divide the width, and key/value heads the heads; the reference knows the activation."""
+        self._head_width()
+        check_activation(self.activation, "activation")
+        if self.num_kv_heads is not None and self.new_decoder_architecture:
+            divides(self.num_kv_heads, self.num_attention_heads, "num_kv_heads", "num_attention_heads")
+
+    def base(self) -> Block:
+        """The base model; the reference keeps rotary frequencies even where ``alibi`` takes their place."""
+        return Block(
+            word_embeddings=Embedding(self.vocab_size, self.hidden_size),
+            h=self.blocks(),
+            ln_f=self.norm(),
+            rotary_emb=self.frequencies(),
+        )
+
+    def frequencies(self) -> Layer:
+        """The frequencies of a head."""
+        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim)
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """Attention, the feed-forward network, and the normalisations of this variant."""
+        width, bias = self.hidden_size, self.bias
+        inner = 4 * width if self.ffn_hidden_size is None else self.ffn_hidden_size
+        attention = Block(
+            query_key_value=Dense(width, self._fused(), bias), dense=Dense((self.num_attention_heads, self._head_width()), width, bias)
+        )
+        up, down = Dense(width, inner, bias), Dense(inner, width, bias)
+        mlp = Block({"dense_h_to_4h": up, **learned("act", self.activation), "dense_4h_to_h": down})
+        return Block({"self_attention": attention, "mlp": mlp, **dict(self._norms())})
+
+    def _fused(self) -> Axis:
+        heads, own = self.num_attention_heads, self._head_width()
+        if self.new_decoder_architecture and self.num_kv_heads is not None:
+            each = divides(self.num_kv_heads, heads, "num_kv_heads", "num_attention_heads")
+            return (self.num_kv_heads, cat(query=(each, own), key=own, value=own))
+        if self.multi_query and not self.new_decoder_architecture:
+            return cat(query=(heads, own), key=own, value=own)
+        return (heads, cat(query=own, key=own, value=own))
+
+    def _norms(self) -> Iterator[tuple[str, Layer]]:
+        given = self.num_ln_in_parallel_attn
+        if not self.parallel_attn:
+            yield from (("post_attention_layernorm", self.norm()), ("input_layernorm", self.norm()))
+        elif given == 2 or (given is None and self.new_decoder_architecture):
+            yield from (("ln_attn", self.norm()), ("ln_mlp", self.norm()))
+        else:
+            yield "input_layernorm", self.norm()
+
+    def _head_width(self) -> Dim:
+        return divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Take the old name of the hidden width, which wins where it is given; then rotate."""
+    other = arguments.pop("n_embed")
+    if other is not None:
+        sizes[H] = other
+    if not arguments["new_decoder_architecture"] and arguments["num_kv_heads"] is not None:
+        arguments["num_kv_heads"] = None  # only the new architecture reads it
+        del sizes[G]
+    settled(floors=False, named=True)(arguments, sizes)
+
+
+FAMILIES = (
+    decoder_family(
+        "falcon",
+        Falcon,
+        get_args(Architecture),
+        {
+            "vocab_size": Size(V, 65024),
+            "hidden_size": Size(H, 4544),
+            "n_embed": OptionalWhole(),
+            "num_hidden_layers": Size(L, 32, least=0),
+            "num_attention_heads": Size(A, 71),
+            "num_kv_heads": OptionalSize(G, None),
+            "ffn_hidden_size": OptionalSize(F, None),
+            "num_ln_in_parallel_attn": OptionalWhole(),
+            "alibi": OptionalFlag(),
+            "new_decoder_architecture": OptionalFlag(),
+            "multi_query": OptionalFlag(default=True),
+            "parallel_attn": OptionalFlag(default=True),
+            "bias": OptionalFlag(),
+            "activation": Word("gelu"),
+            "tie_word_embeddings": Flag(default=True),
+            "rope_parameters": Rope(),
+            "rope_scaling": Rope(),
+            "partial_rotary_factor": Share(),
+        },
+        _settle,
+        ignored="apply_residual_connection_post_layernorm",
+    ),
+)

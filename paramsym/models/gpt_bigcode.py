@@ -1,0 +1,176 @@
+"""SantaCoder and StarCoder (Ben Allal et al. 2023, arXiv:2301.03988; Li et al. 2023, arXiv:2305.06161).
+
+Reference: ``transformers.models.gpt_bigcode`` 5.23, names and shapes of its state dict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, Decoder, decoder_family
+from paramsym.models.family import Flag, Size, Word
+from paramsym.size import Count, Dim, cat, divides
+from paramsym.symbols import A, F, H, L, P, V
+
+Architecture = Literal[
+    "GPTBigCodeModel", "GPTBigCodeForCausalLM", "GPTBigCodeForSequenceClassification", "GPTBigCodeForTokenClassification"
+]
+
+
+def _size(vocab_size: int, positions: int, width: int, layers: int, heads: int) -> dict[str, int]:
+    return {"vocab_size": vocab_size, "n_positions": positions, "n_embd": width, "n_layer": layers, "n_head": heads}
+
+
+@dataclass(frozen=True)
+class GptBigCode(Decoder):
+    """SantaCoder, StarCoder and their heads, as the reference class ``architecture`` stores them: GPT-2 with one key and one value.
+
+    The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of
+    2*H**2 + 2*H*H/A for attention with ``multi_query``, of 4*H**2 without, 2*F*H for the feed-forward network (F is 4*H where ``n_inner``
+    is None), their biases and two normalisations of 2*H; and a last normalisation of 2*H. A mask of P*P entries is kept and not saved.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: cross attention with ``multi_query``; an activation or architecture that the reference does not know.
+
+    >>> GptBigCode(multi_query=False).params
+    12*H**2*L + 13*H*L + H*P + H*V + 2*H
+    >>> GptBigCode(architecture="GPTBigCodeForCausalLM").at("bigcode/gpt_bigcode-santacoder").params
+    1124886528
+    """
+
+    vocab_size: Dim = V
+    n_positions: Dim = P
+    n_embd: Dim = H
+    n_layer: Count = L
+    n_head: Dim = A
+    n_inner: Dim | None = None
+    activation_function: str = "gelu_pytorch_tanh"
+    multi_query: bool = True
+    add_cross_attention: bool = False
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Architecture = "GPTBigCodeModel"
+
+    base_name: ClassVar[str] = "transformer"
+    table_name: ClassVar[str] = "wte"
+    classifier_name: ClassVar[str] = "classifier"
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "bigcode/gpt_bigcode-santacoder": _size(49280, 2048, 2048, 24, 16),
+        "bigcode/starcoderbase": _size(49152, 8192, 6144, 40, 48),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("bigcode/gpt_bigcode-santacoder", 1_124_886_528, CARD, counts="GPTBigCodeForCausalLM"),
+        Claim("bigcode/starcoderbase", 15_517_456_384, CARD, counts="GPTBigCodeForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads divide the width; the reference knows the activation, and builds cross attention with all heads only."""
+        divides(self.n_head, self.n_embd, "n_head", "n_embd")
+        check_activation(self.activation_function, "activation_function")
+        if self.add_cross_attention and self.multi_query:
+            message = "add_cross_attention=True needs multi_query=False: the reference has no cross attention with one key for all heads."
+            raise ArgumentError(message)
+
+    @property
+    def hidden_size(self) -> Dim:  # type: ignore[override]
+        """The width under the name that decoders share."""
+        return self.n_embd
+
+    def base(self) -> Block:
+        """The base model."""
+        width = self.n_embd
+        return Block(
+            wte=Embedding(self.vocab_size, width),
+            wpe=Embedding(self.n_positions, width),
+            h=Repeat(self.block(), self.n_layer),
+            ln_f=LayerNorm(width),
+        )
+
+    def parts(self) -> Iterator[Part]:
+        """The base model with its mask, then the head."""
+        first, *head = super().parts()
+        yield Part(first.name, CausalMask(self.n_positions, first.layer))
+        yield from head
+
+    def block(self) -> Block:
+        """Attention, cross attention where there is one, and the feed-forward network, each with its normalisation."""
+        width, heads, own = self.n_embd, self.n_head, divides(self.n_head, self.n_embd, "n_head", "n_embd")
+        inner = 4 * width if self.n_inner is None else self.n_inner
+        out = Dense((heads, own), width)
+        fused = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
+        layers: dict[str, Layer] = {
+            "ln_1": LayerNorm(width),
+            "attn": Block(c_attn=Dense(width, fused), c_proj=out),
+            "ln_2": LayerNorm(width),
+        }
+        if self.add_cross_attention:
+            both = Dense(width, (heads, cat(key=own, value=own)))
+            layers["crossattention"] = Block(c_attn=both, q_attn=Dense(width, (heads, own)), c_proj=out)
+            layers["ln_cross_attn"] = LayerNorm(width)
+        act = learned("act", self.activation_function)
+        layers["mlp"] = Block({"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **act})
+        return Block(layers)
+
+
+@dataclass(frozen=True)
+class CausalMask(Layer):
+    """A model beside its causal mask ``bias``, a buffer (P, P) that is not saved.
+
+    >>> CausalMask(P, Block()).params
+    0
+    """
+
+    positions: Dim
+    layer: Layer
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The mask."""
+        yield Tensor("bias", (self.positions, self.positions), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """The model, on this one's own level."""
+        yield Part("", self.layer)
+
+
+FAMILIES = (
+    decoder_family(
+        "gpt_bigcode",
+        GptBigCode,
+        get_args(Architecture),
+        {
+            "vocab_size": Size(V, 50257),
+            "n_positions": Size(P, 1024),
+            "n_embd": Size(H, 768),
+            "n_layer": Size(L, 12, least=0),
+            "n_head": Size(A, 12),
+            "n_inner": Size(F, None),
+            "activation_function": Word("gelu_pytorch_tanh"),
+            "multi_query": Flag(default=True),
+            "add_cross_attention": Flag(default=False),
+            "tie_word_embeddings": Flag(default=True),
+        },
+        None,
+        ignored=(
+            "num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights attention_type"
+            " inference_runner max_batch_size max_sequence_length pad_key_length pre_allocate_kv_cache validate_runner_input n_ctx"
+            " summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
+        ),
+        aliases={
+            "hidden_size": "n_embd",
+            "max_position_embeddings": "n_positions",
+            "num_attention_heads": "n_head",
+            "num_hidden_layers": "n_layer",
+        },
+    ),
+)

@@ -1,0 +1,162 @@
+"""GPT-NeoX and Pythia (Black et al. 2022, arXiv:2204.06745; Biderman et al. 2023, arXiv:2304.01373).
+
+Reference: ``transformers.models.gpt_neox`` 5.23, names and shapes of its state dict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.layer import Layer
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import CARD, Decoder, Rope, RotaryFrequencies, Share, decoder_family, settled
+from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.size import Count, Dim, cat, divides
+from paramsym.symbols import A, F, H, L, V
+
+Architecture = Literal[
+    "GPTNeoXModel",
+    "GPTNeoXForCausalLM",
+    "GPTNeoXForSequenceClassification",
+    "GPTNeoXForTokenClassification",
+    "GPTNeoXForQuestionAnswering",
+]
+
+
+def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
+    """All published sizes have a feed-forward width of four times the hidden width."""
+    return {
+        "vocab_size": vocab_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "intermediate_size": 4 * hidden_size,
+    }
+
+
+@dataclass(frozen=True)
+class GptNeoX(Decoder):
+    """GPT-NeoX, Pythia and their heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 4*H**2 for attention,
+    whose queries, keys and values are one matrix, head by head, 2*F*H for the feed-forward network, their biases (of attention unless
+    ``attention_bias`` is False) and two normalisations of 2*H; and a last normalisation of 2*H. ``rotary_dim`` entries of a head are
+    rotated, all where it is None; a quarter, unless a configuration says otherwise.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> GptNeoX().params
+    2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*V + 2*H
+    >>> GptNeoX(architecture="GPTNeoXForCausalLM").at("EleutherAI/gpt-neox-20b").params
+    20554567680
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    intermediate_size: Dim = F
+    hidden_act: str = "gelu"
+    attention_bias: bool = True
+    rotary_dim: Count | None = None
+    tie_word_embeddings: bool = False
+    num_labels: Dim | None = None
+    architecture: Architecture = "GPTNeoXModel"
+
+    base_name: ClassVar[str] = "gpt_neox"
+    answering_base_name: ClassVar[str] = "gpt_neox"
+    table_name: ClassVar[str] = "embed_in"
+    classifier_name: ClassVar[str] = "classifier"
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "EleutherAI/gpt-neox-20b": _size(50432, 6144, 44, 64),
+        "EleutherAI/pythia-14m": _size(50304, 128, 6, 4),
+        "EleutherAI/pythia-160m": _size(50304, 768, 12, 12),
+        "EleutherAI/pythia-1.4b": _size(50304, 2048, 24, 16),
+        "EleutherAI/pythia-2.8b": _size(50304, 2560, 32, 32),
+        "EleutherAI/pythia-6.9b": _size(50432, 4096, 32, 32),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("EleutherAI/gpt-neox-20b", 20_554_567_680, "Black et al. 2022, section 2 (20B)", counts="GPTNeoXForCausalLM"),
+        Claim("EleutherAI/pythia-14m", 14_067_712, CARD, counts="GPTNeoXForCausalLM"),
+        Claim("EleutherAI/pythia-160m", 162_322_944, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
+        Claim("EleutherAI/pythia-1.4b", 1_414_647_808, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
+        Claim("EleutherAI/pythia-2.8b", 2_775_208_960, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
+        Claim("EleutherAI/pythia-6.9b", 6_857_302_016, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
+    )
+
+    def conditions(self) -> None:
+        """Heads divide the width; the reference knows the activation."""
+        self._head_width()
+        check_activation(self.hidden_act, "hidden_act")
+
+    def base(self) -> Block:
+        """The base model."""
+        return Block(
+            embed_in=Embedding(self.vocab_size, self.hidden_size),
+            layers=self.blocks(),
+            final_layer_norm=self.norm(),
+            rotary_emb=self.frequencies(),
+        )
+
+    def frequencies(self) -> Layer:
+        """The frequencies of the rotated part of a head."""
+        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim)
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """The two normalisations, attention, the feed-forward network."""
+        width, inner, heads, own = self.hidden_size, self.intermediate_size, self.num_attention_heads, self._head_width()
+        fused = Dense(width, (heads, cat(query=own, key=own, value=own)), self.attention_bias)
+        return Block(
+            input_layernorm=self.norm(),
+            post_attention_layernorm=self.norm(),
+            attention=Block(query_key_value=fused, dense=Dense((heads, own), width, self.attention_bias)),
+            mlp=Block(
+                {"dense_h_to_4h": Dense(width, inner), "dense_4h_to_h": Dense(inner, width), **learned("act", self.hidden_act)},
+            ),
+        )
+
+    def _head_width(self) -> Dim:
+        return divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    arguments["partial_rotary_factor"] = arguments.pop("rotary_pct")
+    settled(floors=False, partial=True)(arguments, sizes)
+
+
+FAMILIES = (
+    decoder_family(
+        "gpt_neox",
+        GptNeoX,
+        get_args(Architecture),
+        {
+            "vocab_size": Size(V, 50432),
+            "hidden_size": Size(H, 6144),
+            "num_hidden_layers": Size(L, 44, least=0),
+            "num_attention_heads": Size(A, 64),
+            "intermediate_size": Size(F, 24576),
+            "hidden_act": Word("gelu"),
+            "attention_bias": Flag(default=True),
+            "tie_word_embeddings": Flag(default=False),
+            "rope_parameters": Rope(),
+            "rope_scaling": Rope(),
+            "rotary_pct": Share(0.25),
+        },
+        _settle,
+        ignored="rotary_emb_base use_parallel_residual partial_rotary_factor",
+        usual={"is_decoder": (False, True)},
+    ),
+)

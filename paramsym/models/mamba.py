@@ -1,0 +1,286 @@
+"""Mamba and Mamba-2 (Gu and Dao 2023, arXiv:2312.00752; Dao and Gu 2024, arXiv:2405.21060).
+
+References: ``transformers.models.mamba`` and ``mamba2`` 5.23, names and shapes of their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.errors import ConfigError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.mamba import Mamba, Mamba2
+from paramsym.layers.normalization import RMSNorm
+from paramsym.models.activations import LEARNED, Activation, check_activation
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import BUILT, CARD, Decoder, OptionalSize, decoder_family
+from paramsym.models.family import Flag, Key, Size, Sizes, Word, whole
+from paramsym.size import Count, Dim
+from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
+
+Architecture = Literal["MambaModel", "MambaForCausalLM"]
+Architecture2 = Literal["Mamba2Model", "Mamba2ForCausalLM"]
+EXPAND = dims("e")
+"""How many times the hidden width the inner width is."""
+
+
+def _size(vocab_size: int, hidden_size: int, layers: int) -> dict[str, int]:
+    """All published sizes of Mamba have 16 states, kernels of 4 and twice the hidden width inside."""
+    return {
+        "vocab_size": vocab_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "state_size": 16,
+        "conv_kernel": 4,
+        "expand": 2,
+    }
+
+
+class _StateSpace(Decoder):
+    """What both generations share: the names, and a block of one scale and one mixer; abstract."""
+
+    hidden_act: str
+
+    base_name: ClassVar[str] = "backbone"
+    table_name: ClassVar[str] = "embeddings"
+
+    def conditions(self) -> None:
+        """The reference knows the activation."""
+        check_activation(self.hidden_act, "hidden_act")
+
+    def base(self) -> Block:
+        """The table, the blocks, the last scale."""
+        return Block(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
+
+    def norm(self) -> RMSNorm:
+        """A scale for each entry."""
+        return RMSNorm(self.hidden_size)
+
+    def block(self) -> Block:
+        """A scale, then the mixer."""
+        mixer = self.mixer()
+        return Block(norm=self.norm(), mixer=ActivatedMixer(mixer, self.hidden_act) if self.hidden_act in LEARNED else mixer)
+
+    def mixer(self) -> Mamba | Mamba2:
+        """Return the state-space layer."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MambaLM(_StateSpace):
+    """Mamba as a language model, as the reference class ``architecture`` stores it.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one scale of H and one
+    ``Mamba`` layer with N states, a convolution of K and an inner width of e*H (or ``intermediate_size``); and a last scale of H. The
+    rank of the time step is the ceiling of H/16 where ``time_step_rank`` is "auto".
+
+    Raises:
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> MambaLM(expand=2, time_step_rank=R).params
+    6*H**2*L + 2*H*K*L + 6*H*L*N + 4*H*L*R + 7*H*L + H*V + H
+    >>> MambaLM(architecture="MambaForCausalLM").at("state-spaces/mamba-130m-hf").params
+    129135360
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    state_size: Dim = N
+    conv_kernel: Dim = K
+    expand: Dim = EXPAND
+    intermediate_size: Dim | None = None
+    time_step_rank: Dim | Literal["auto"] = "auto"
+    use_bias: bool = False
+    use_conv_bias: bool = True
+    hidden_act: str = "silu"
+    tie_word_embeddings: bool = True
+    architecture: Architecture = "MambaModel"
+
+    num_labels: ClassVar[None] = None
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "state-spaces/mamba-130m-hf": _size(50280, 768, 24),
+        "state-spaces/mamba-370m-hf": _size(50280, 1024, 48),
+        "state-spaces/mamba-790m-hf": _size(50280, 1536, 48),
+        "state-spaces/mamba-1.4b-hf": _size(50280, 2048, 48),
+        "state-spaces/mamba-2.8b-hf": _size(50280, 2560, 64),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("state-spaces/mamba-130m-hf", 129_135_360, CARD, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-370m-hf", 371_516_416, CARD, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-790m-hf", 793_204_224, CARD, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-1.4b-hf", 1_372_178_432, CARD, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-2.8b-hf", 2_768_345_600, CARD, counts="MambaForCausalLM"),
+    )
+
+    def mixer(self) -> Mamba:
+        """The selective state-space layer."""
+        return Mamba(
+            *(self.hidden_size, self.state_size, self.conv_kernel, self.expand),
+            time_step_rank=self.time_step_rank,
+            use_bias=self.use_bias,
+            use_conv_bias=self.use_conv_bias,
+            intermediate_size=self.intermediate_size,
+        )
+
+
+@dataclass(frozen=True)
+class Mamba2LM(_StateSpace):
+    """Mamba-2 as a language model, as the reference class ``architecture`` stores it.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one scale of H and one
+    ``Mamba2`` layer with A heads, N states in G groups, a convolution of K and an inner width of e*H; and a last scale of H. ``head_dim``
+    is e*H/A; where it is given, it is checked.
+
+    Raises:
+        DivisibilityError: heads that do not divide the inner width.
+        SizeError: a ``head_dim`` that is not e*H/A.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Mamba2LM(expand=2).params.coeff(L).coeff(H, 2)
+    6
+    >>> Mamba2LM(architecture="Mamba2ForCausalLM", tie_word_embeddings=True, head_dim=D).at("AntonV/mamba2-1.3b-hf").params
+    1343757312
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_heads: Dim = A
+    head_dim: Dim | None = None
+    state_size: Dim = N
+    n_groups: Dim = G
+    conv_kernel: Dim = K
+    expand: Dim = EXPAND
+    use_bias: bool = False
+    use_conv_bias: bool = True
+    hidden_act: str = "silu"
+    tie_word_embeddings: bool = False
+    architecture: Architecture2 = "Mamba2Model"
+
+    num_labels: ClassVar[None] = None
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "AntonV/mamba2-1.3b-hf": {
+            **_size(50288, 2048, 48),
+            "num_heads": 64,
+            "head_dim": 64,
+            "state_size": 128,
+            "n_groups": 1,
+            "tie_word_embeddings": True,
+        }
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (Claim("AntonV/mamba2-1.3b-hf", 1_343_757_312, BUILT, counts="Mamba2ForCausalLM"),)
+
+    def mixer(self) -> Mamba2:
+        """The state-space layer with heads."""
+        return Mamba2(
+            *(self.hidden_size, self.num_heads, self.head_dim, self.state_size, self.conv_kernel, self.expand, self.n_groups),
+            use_bias=self.use_bias,
+            use_conv_bias=self.use_conv_bias,
+        )
+
+
+@dataclass(frozen=True)
+class ActivatedMixer(Layer):
+    """A state-space layer with an activation that learns, which the reference stores after (Mamba) or before (Mamba-2) the convolution.
+
+    >>> (ActivatedMixer(Mamba(H), "prelu").params - Mamba(H).params).expand()
+    1
+    """
+
+    mixer: Mamba | Mamba2
+    function: str
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The layer's own."""
+        yield from self.mixer.own_tensors
+
+    def parts(self) -> Iterator[Part]:
+        """The layer's parts, and the activation next to the convolution."""
+        first, *rest = self.mixer.own_parts
+        act = Part("act", Activation(self.function))
+        yield from (first, act) if isinstance(self.mixer, Mamba) else (act, first)
+        yield from rest
+
+
+class _Rank:
+    """The key of the time step's rank: "auto", or a size."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
+        """Return the word, or the letter."""
+        if value == "auto":
+            return "auto"
+        sizes[R] = whole(value, where, 1)
+        return R
+
+    def missing(self, sizes: Sizes) -> str:
+        """Return the word."""
+        del sizes
+        return "auto"
+
+
+def _check_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """The heads make up the inner width, as the reference checks."""
+    del arguments
+    if sizes[A] * sizes[D] != sizes[EXPAND] * sizes[H]:
+        message = (
+            "this configuration cannot be built."
+            f" num_heads {sizes[A]} * head_dim {sizes[D]} is not expand {sizes[EXPAND]} * hidden_size {sizes[H]}."
+        )
+        raise ConfigError(message)
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """An inner width that is the expanded one needs no letter of its own."""
+    if sizes.get(F) == sizes[EXPAND] * sizes[H]:
+        arguments["intermediate_size"] = None
+        del sizes[F]
+    if arguments["intermediate_size"] is not None:
+        arguments["expand"] = sizes.pop(EXPAND)
+
+
+def _keys(vocab_size: int, width: int, layers: int, states: int, *, tied: bool, **own: Key) -> dict[str, Key]:
+    return {
+        "vocab_size": Size(V, vocab_size),
+        "hidden_size": Size(H, width),
+        "num_hidden_layers": Size(L, layers, least=0),
+        "state_size": Size(N, states),
+        "conv_kernel": Size(K, 4),
+        "expand": Size(EXPAND, 2),
+        "use_bias": Flag(default=False),
+        "use_conv_bias": Flag(default=True),
+        "hidden_act": Word("silu"),
+        "tie_word_embeddings": Flag(default=tied),
+        **own,
+    }
+
+
+_IGNORED = (
+    "residual_in_fp32 rescale_prenorm_residual use_mambapy use_associative_scan chunk_size time_step_scale time_step_min time_step_max"
+    " time_step_init_scheme time_step_floor time_step_limit layer_types d_model d_inner n_layer ssm_cfg fused_add_norm rms_norm"
+    " norm_before_gate pad_vocab_size_multiple"
+)
+FAMILIES = (
+    decoder_family(
+        "mamba",
+        MambaLM,
+        get_args(Architecture),
+        _keys(50280, 768, 32, 16, tied=True, time_step_rank=_Rank(), intermediate_size=OptionalSize(F, None)),
+        _settle,
+        ignored=_IGNORED,
+    ),
+    decoder_family(
+        "mamba2",
+        Mamba2LM,
+        get_args(Architecture2),
+        _keys(32768, 4096, 64, 128, tied=False, num_heads=Size(A, 128), head_dim=Size(D, 64), n_groups=Size(G, 8)),
+        _check_heads,
+        ignored=f"{_IGNORED} time_step_rank intermediate_size",
+    ),
+)

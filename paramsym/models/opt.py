@@ -1,0 +1,172 @@
+"""OPT (Zhang et al. 2022, arXiv:2205.01068). Reference: ``transformers.models.opt`` 5.23, names and shapes of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block
+from paramsym.layer import Layer
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.decoder import BUILT, CARD, Decoder, OptionalSize, decoder_family
+from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.size import Count, Dim, canonical, divides
+from paramsym.symbols import A, F, H, L, P, V, dims
+
+Architecture = Literal["OPTModel", "OPTForCausalLM", "OPTForSequenceClassification", "OPTForQuestionAnswering"]
+TABLE = dims("H_e")
+"""The width of the token table, where it is not the hidden width."""
+
+
+def _size(hidden_size: int, layers: int, heads: int, **other: Any) -> dict[str, Any]:
+    """All published sizes share the vocabulary, the 2048 positions and a feed-forward width of four times the hidden width."""
+    return {
+        "vocab_size": 50272,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "ffn_dim": 4 * hidden_size,
+        "max_position_embeddings": 2048,
+        **other,
+    }
+
+
+@dataclass(frozen=True)
+class Opt(Decoder):
+    """OPT and its heads, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. The base model stores a table of V*H and one of P + 2 positions of H; L
+    blocks of 4*H**2 + 2*F*H, their biases unless ``enable_bias`` is False, and two normalisations of 2*H unless
+    ``layer_norm_elementwise_affine`` is False; and a last normalisation where the blocks normalise first (``do_layer_norm_before``).
+    Where ``word_embed_proj_dim`` is another width than H, the table has that width, and two matrices lead in and out; None is H.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Opt().params
+    2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 4*H
+    >>> Opt(architecture="OPTForCausalLM").at("facebook/opt-125m").params
+    125239296
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    ffn_dim: Dim = F
+    max_position_embeddings: Dim = P
+    word_embed_proj_dim: Dim | None = None
+    activation_function: str = "relu"
+    do_layer_norm_before: bool = True
+    remove_final_layer_norm: bool = False
+    enable_bias: bool = True
+    layer_norm_elementwise_affine: bool = True
+    tie_word_embeddings: bool = True
+    num_labels: Dim | None = None
+    architecture: Architecture = "OPTModel"
+
+    table_name: ClassVar[str] = "decoder.embed_tokens"
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "facebook/opt-125m": _size(768, 12, 12),
+        "facebook/opt-350m": _size(1024, 24, 16, word_embed_proj_dim=512, do_layer_norm_before=False),
+        "facebook/opt-1.3b": _size(2048, 24, 32),
+        "facebook/opt-2.7b": _size(2560, 32, 32),
+        "facebook/opt-6.7b": _size(4096, 32, 32),
+        "facebook/opt-13b": _size(5120, 40, 40),
+        "facebook/opt-30b": _size(7168, 48, 56),
+        "facebook/opt-66b": _size(9216, 64, 72),
+        "opt-175b": _size(12288, 96, 96),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("facebook/opt-125m", 125_239_296, CARD, counts="OPTForCausalLM"),
+        Claim("facebook/opt-350m", 331_196_416, CARD, counts="OPTForCausalLM"),
+        Claim("facebook/opt-1.3b", 1_315_758_080, CARD, counts="OPTForCausalLM"),
+        Claim("facebook/opt-2.7b", 2_651_596_800, CARD, counts="OPTForCausalLM"),
+        Claim("facebook/opt-6.7b", 6_658_473_984, CARD, counts="OPTForCausalLM"),
+        Claim("opt-175b", 174_604_468_224, BUILT, counts="OPTForCausalLM"),
+        Claim("opt-175b", 175_000_000_000, "Zhang et al. 2022, table 1 (175B)", counts="rounded; 174,604,468,224"),
+    )
+
+    def conditions(self) -> None:
+        """Heads divide the width; the reference knows the activation."""
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.activation_function, "activation_function")
+
+    def output_width(self) -> Dim:
+        """The width of the token table."""
+        return self.hidden_size if self.word_embed_proj_dim is None else self.word_embed_proj_dim
+
+    def base(self) -> Block:
+        """The decoder: tables, what leads out of and into the table's width, the last normalisation, the blocks."""
+        width, outer = self.hidden_size, self.output_width()
+        layers: dict[str, Layer] = {
+            "embed_tokens": Embedding(self.vocab_size, outer),
+            # The reference offsets positions by two, for a padding that it no longer has.
+            "embed_positions": Embedding(self.max_position_embeddings + 2, width),
+        }
+        if canonical(outer) != canonical(width):
+            layers |= {"project_out": Dense(width, outer, bias=False), "project_in": Dense(outer, width, bias=False)}
+        if self.do_layer_norm_before and not self.remove_final_layer_norm:
+            layers["final_layer_norm"] = self.norm()
+        return Block(decoder=Block({**layers, "layers": self.blocks()}))
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry, where they are learned."""
+        return LayerNorm(self.hidden_size, elementwise_affine=self.layer_norm_elementwise_affine)
+
+    def block(self) -> Block:
+        """Attention and the feed-forward network, each with its normalisation."""
+        width, inner, bias = self.hidden_size, self.ffn_dim, self.enable_bias
+        heads = self.num_attention_heads
+        sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
+        project = Dense(width, sliced, bias)
+        return Block(
+            {
+                "self_attn": Block(k_proj=project, v_proj=project, q_proj=project, out_proj=Dense(sliced, width, bias)),
+                **learned("activation_fn", self.activation_function),
+                "self_attn_layer_norm": self.norm(),
+                "fc1": Dense(width, inner, bias),
+                "fc2": Dense(inner, width, bias),
+                "final_layer_norm": self.norm(),
+            }
+        )
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """A table of the hidden width is the usual case under another name."""
+    arguments["remove_final_layer_norm"] = arguments.pop("_remove_final_layer_norm")
+    if sizes.get(TABLE) == sizes[H]:
+        arguments["word_embed_proj_dim"] = None
+        del sizes[TABLE]
+
+
+FAMILIES = (
+    decoder_family(
+        "opt",
+        Opt,
+        get_args(Architecture),
+        {
+            "vocab_size": Size(V, 50272),
+            "hidden_size": Size(H, 768),
+            "num_hidden_layers": Size(L, 12, least=0),
+            "num_attention_heads": Size(A, 12),
+            "ffn_dim": Size(F, 3072),
+            "max_position_embeddings": Size(P, 2048),
+            "word_embed_proj_dim": OptionalSize(TABLE, None),
+            "activation_function": Word("relu"),
+            "do_layer_norm_before": Flag(default=True),
+            "_remove_final_layer_norm": Flag(default=False),
+            "enable_bias": Flag(default=True),
+            "layer_norm_elementwise_affine": Flag(default=True),
+            "tie_word_embeddings": Flag(default=True),
+        },
+        _settle,
+        ignored="dropout activation_dropout layerdrop init_std",
+    ),
+)
