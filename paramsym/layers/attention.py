@@ -151,6 +151,11 @@ class MultiHeadAttention(Layer):
         """The projections that are layers of their own, then the norms, then the gate."""
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
 
+    @property
+    def per_token(self) -> bool:  # type: ignore[override]
+        """In self-attention every projection sees every token once; a norm shared by the heads is used by each of them."""
+        return not self.add_bias_kv and (self.qk_norm is None or self.qk_norm_scope != "shared")
+
     def output_shape(self, input_shape: Shape) -> Shape:
         """The shape of the queries goes in; each of them comes out with the output width."""
         return over_features(input_shape, (self.embed_dim,), self._outputs)

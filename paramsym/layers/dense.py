@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.extents import View, differ, share
+from paramsym.extents import View, differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.features import Featurewise
 from paramsym.size import Axis, Dim, Shape, Width, product
@@ -169,15 +169,19 @@ class EinsumDense(Layer):
 
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         """A weight is used once for all input letters that it lacks together, a bias once for all output letters that it lacks."""
-        inputs, kernel, _ = self._terms()
+        inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
-        shape = input_shape[1 : len(input_shape) - after] if before == 0 else input_shape[1:]
-        free = [size for letter, size in zip(inputs[-len(shape) :], shape[-len(inputs) :], strict=False) if letter not in kernel]
+        left = self.output_shape(input_shape)
+        extents = {
+            **dict(zip(outputs, left[before : len(left) - after], strict=True)),
+            **dict(zip(inputs, input_shape[before : len(input_shape) - after], strict=True)),
+        }
         elided = input_shape[1:before] if before else input_shape[len(input_shape) - after :]
-        uses = {"kernel": product((*free, *elided))}
-        for tensor in self.own_tensors[1:]:
-            uses[tensor.name] = share(product(self.output_shape(input_shape)[1:]), product(tensor.sizes))
-        return uses
+        free = {"kernel": [letter for letter in inputs if letter not in kernel]}
+        free["bias"] = [letter for letter in outputs if letter not in (self.bias_axes or "")]
+        batch = "" if before else inputs[0]
+        places = {name: [extents[letter] for letter in letters if letter != batch] for name, letters in free.items()}
+        return {tensor.name: product((*places[tensor.name], *elided)) for tensor in self.own_tensors}
 
     def views(self) -> tuple[View, ...]:
         """Along the axes that are not contracted, every output position sees its own input position."""

@@ -57,6 +57,8 @@ class MixtureOfExperts(Layer):
     (1409318912, 352354304)
     """
 
+    per_token = True
+
     d_model: Dim
     dim_feedforward: Dim
     num_experts: Dim
@@ -119,6 +121,8 @@ class StackedExperts(Layer):
     (3*E*F*H, 3*F*H*K)
     """
 
+    per_token = True
+
     d_model: Dim
     dim_feedforward: Dim
     num_experts: Dim
@@ -154,6 +158,8 @@ class Router(Layer):
     E*H
     """
 
+    per_token = True
+
     d_model: Dim
     num_experts: Dim
     bias: bool = False
@@ -180,6 +186,8 @@ class PlainExpert(Layer):
     >>> PlainExpert(H, F).params
     2*F*H
     """
+
+    per_token = True
 
     d_model: Dim
     dim_feedforward: Dim

@@ -42,6 +42,8 @@ class FastFeedForward(Layer):
     (6294015, 18444)
     """
 
+    per_token = True
+
     input_width: Dim
     output_width: Dim
     depth: Count

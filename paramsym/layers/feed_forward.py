@@ -24,6 +24,8 @@ class FeedForward(Layer):
     2*F*H + F + H
     """
 
+    per_token = True
+
     d_model: Dim
     dim_feedforward: Dim
     bias: bool = True
@@ -53,6 +55,8 @@ class GatedFeedForward(Layer):
     >>> GatedFeedForward(H, F).params, GatedFeedForward(H, F, bias=True, fused=True).params
     (3*F*H, 3*F*H + 2*F + H)
     """
+
+    per_token = True
 
     d_model: Dim
     dim_feedforward: Dim

@@ -38,6 +38,8 @@ class LatentAttention(Layer):
     149227520
     """
 
+    per_token = True
+
     hidden_size: Dim
     num_attention_heads: Dim
     kv_lora_rank: Dim

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.errors import SizeError
-from paramsym.extents import up_over
+from paramsym.extents import View, up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import over_features
 from paramsym.layers.normalization import RMSNorm
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, product
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Mamba(Layer):
     >>> Mamba(768).params
     3770880
     """
+
+    per_token = True
 
     hidden_size: Dim
     state_size: Dim = 16
@@ -99,6 +101,8 @@ class Mamba2(Layer):
     >>> Mamba2(4096, 128, 64).params
     109635968
     """
+
+    per_token = True
 
     hidden_size: Dim
     num_heads: Dim
@@ -164,3 +168,11 @@ class CausalConv1d(Layer):
     def output_shape(self, input_shape: Shape) -> Shape:
         """Padding on the left keeps the length; the shape is (batch, channels, length)."""
         return input_shape
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per position."""
+        return {tensor.name: product(input_shape[2:]) for tensor in self.own_tensors}
+
+    def views(self) -> tuple[View, ...]:
+        """The kernel."""
+        return (View(self.kernel_size, 1),)

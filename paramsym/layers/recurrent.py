@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
@@ -152,9 +152,10 @@ class _Recurrent(Layer):
         for part in self.own_parts:
             if isinstance(part.layer, _Level):
                 taken, given = extent(part.layer.inputs), canonical((2 if self.bidirectional else 1) * self._state)
-                used = 1 if part.numbers is None else part.numbers.count
+                assert part.numbers is not None  # noqa: S101 - for the type checker; levels are numbered
+                name, used = str(replace(part.numbers, pattern="l{}")), part.numbers.count
                 if used != 0:
-                    yield Step(str(part.numbers), part.layer, (None, steps, taken), (None, steps, given), used, used)
+                    yield Step(name, part.layer, (None, steps, taken), (None, steps, given), used, used)
             else:
                 step = (input_shape[0], self.input_size)
                 yield Step(part.name, part.layer, step, part.layer.output_shape(step), product((steps,)))

@@ -32,6 +32,8 @@ class TransformerEncoderLayer(Layer):
     2*F*H + F + 4*H**2 + 9*H
     """
 
+    per_token = True
+
     d_model: Dim
     nhead: Dim
     dim_feedforward: Dim = 2048

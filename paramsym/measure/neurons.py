@@ -83,6 +83,8 @@ def kernels(layer: Layer) -> tuple[Dim, Dim]:
 def connections_of(visit: Visit) -> Dim:
     """Return the connections of one visit, all its uses together."""
     layer = visit.layer
+    if layer.per_token and not visit.own:
+        return canonical(product(visit.arrived[1:-1]) * layer.active * visit.used)
     if layer.own_parts and not visit.own:
         inner = list(visits(layer, visit.arrived))
         if any(within.layer is layer and not within.own for within in inner):

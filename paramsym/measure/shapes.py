@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from paramsym.errors import ShapeError
@@ -11,6 +12,9 @@ from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
 from paramsym.measure.walk import gated, rebuilt, visits
 from paramsym.size import Count, Shape, canonical
+
+_NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
+_SYMBOLS = re.compile(r"\{[^}]*\}")
 
 
 def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
@@ -60,14 +64,22 @@ def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
         found = {path: part.built(part.width(arrived)) for path, part, arrived in lazy}
     except ShapeError as error:
         raise located(layer, shape, error) from None
-    for path, built in found.items():
-        layer = rebuilt(layer, _every_copy(path), built)
+    for template, built in found.items():
+        for path in _copies(template):
+            layer = rebuilt(layer, path, built)
     return layer
 
 
-def _every_copy(path: str) -> str:
-    """Turn a template such as ``blocks.{0..11}`` into the path of every copy."""
-    return ".".join("{}" if step.startswith("{") else step for step in path.split("."))
+def _copies(path: str) -> Iterator[str]:
+    """Yield the path of each copy that a template such as ``blocks.{0..2}`` stands for; while the number is a symbol, that of all."""
+    found = _NUMBERS.search(path)
+    if found is None:
+        yield _SYMBOLS.sub("{}", path)
+        return
+    first, second, last = found.groups()
+    step = 1 if second is None else int(second) - int(first)
+    for number in range(int(first), int(last) + 1, step):
+        yield from _copies(f"{path[: found.start()]}{number}{path[found.end() :]}")
 
 
 def located(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
