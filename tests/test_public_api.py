@@ -18,13 +18,17 @@ PLAIN = {"LETTERS", "LETTER_SETS", "Count", "Dim", "Width", "Axis", "Factor", "S
 """Letters and annotations: values that carry no docstring of their own."""
 
 
-def homes() -> dict[str, str]:
-    """Return ``{public name: module}`` as the package's table says."""
+def table(name: str) -> dict[str, str]:
+    """Return one of the package's own tables, read from the source."""
     for node in ast.parse(SOURCE).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "_HOMES":
-            table = ast.literal_eval(node.value)
-            return {name: module for module, names in table.items() for name in names.split()}
-    raise AssertionError
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return ast.literal_eval(node.value)
+    raise AssertionError(name)
+
+
+def homes() -> dict[str, str]:
+    """Return ``{public name: module}``."""
+    return {name: module for module, names in table("_HOMES").items() for name in names.split()}
 
 
 def typed() -> dict[str, str]:
@@ -61,7 +65,7 @@ def test_the_list_is_the_table() -> None:
 
 def test_type_checkers_see_the_same_names() -> None:
     """The re-exports under TYPE_CHECKING agree with the table; what is missing can be pasted from the message."""
-    aliases = {"Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
+    aliases = table("_ALIASES")
     wanted = {name: f"{module} {name}" for name, module in homes().items()}
     wanted |= {alias: f"{homes()[name]} {name}" for alias, name in aliases.items()}
     wanted |= {room: f"paramsym {room}" for room in set(dir(ps)) - set(wanted) - {"__version__"}}
