@@ -84,7 +84,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     """
     try:
         where = Path(path)
-        folder = where if where.is_dir() else where.parent
+        folder = where.parent if where.is_file() else where
     except (TypeError, ValueError, OSError) as error:
         message = f"a checkpoint is the path of a directory, not {path!r:.60}: {type(error).__name__}."
         raise ArgumentError(message) from None

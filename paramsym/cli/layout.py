@@ -12,6 +12,7 @@ from paramsym.render.text import cell
 
 _GAP = 2
 _HANGING = 2
+_SHORT = 24
 _TOGETHER = "\0"  # a blank at which no line ends
 
 
@@ -72,8 +73,9 @@ def table(source: Table, width: int) -> str:
 
 
 def _cell(value: Cell) -> str:
-    """Return a cell; a shape stays on one line."""
-    return cell(value).replace(" ", _TOGETHER) if isinstance(value, tuple) else cell(value)
+    """Return a cell; a short shape stays on one line."""
+    written = cell(value)
+    return written.replace(" ", _TOGETHER) if isinstance(value, tuple) and len(written) <= _SHORT else written
 
 
 def _widest(text: str) -> int:
@@ -86,8 +88,8 @@ def _words(text: str) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut where a line may end if it must: at blanks, and after the dots between the steps of a path."""
-    return [piece for piece in re.split(r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])", text) if piece]
+    """Cut where a line may end if it must: at blanks, after the dots between the steps of a path, around the factors of a product."""
+    return [piece for piece in re.split(r"(?<=\s)|(?<=[\w}]\.)(?=[\w{])|(?<=\))(?=\*)|(?<=[\w)]\*)(?=floor)", text) if piece]
 
 
 def _least(column: Iterable[str]) -> int:

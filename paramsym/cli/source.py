@@ -167,13 +167,29 @@ def _sized(name: str, model: type[Layer]) -> Source:
     """Return a published size; its class is the one that its first published count is about."""
     size = model.published[name]
     claims = getattr(model, "claims", ())
-    counted = [claim.counts for claim in claims if claim.name == name]
+    counted = [claim.counts for claim in claims if claim.name == name and claim.counts.isidentifier()]
     for reader in _readers(model):
-        architecture = next((one for one in counted if one in reader.architectures), None)
-        if size.keys() <= reader.keys.keys() and (architecture is not None or not _counted_elsewhere(model, counted)):
-            listed = {key: list(value) if isinstance(value, tuple) else value for key, value in size.items()}
-            return Source(name, {"model_type": reader.model_type, **listed}, architecture=architecture)
-    return Source(name, model=model, size=size, architecture=next((one for one in counted if _is_architecture(one)), None))
+        if not size.keys() <= reader.keys.keys() or (counted and not any(one in reader.architectures for one in counted)):
+            continue
+        # How many labels a head has is no part of a published size, so that a head with labels is no answer.
+        architecture = next((one for one in counted if one in reader.architectures and one not in reader.labelled), reader.architectures[0])
+        config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
+        if _is_built(config, architecture):
+            return Source(name, config, architecture=architecture)
+    return Source(name, model=model, size=size)
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _is_built(config: Mapping[str, Any], architecture: str) -> bool:
+    """Say whether the size alone makes a configuration; some need keys that are no arguments of the model."""
+    try:
+        from_config(config, architecture)
+    except ConfigError:
+        return False
+    return True
 
 
 def _readers(model: type[Layer]) -> Iterator[Family]:
@@ -184,14 +200,6 @@ def _readers(model: type[Layer]) -> Iterator[Family]:
 
 def _home(model_type: str) -> str:
     return next(home for home, (_, types) in FAMILIES.items() if model_type in types.split())
-
-
-def _counted_elsewhere(model: type[Layer], counted: list[str]) -> bool:
-    return any(one in reader.architectures for reader in _readers(model) for one in counted)
-
-
-def _is_architecture(words: str) -> bool:
-    return words.isidentifier()
 
 
 # From there to a layer --------------------------------------------------------------------------------------------------------

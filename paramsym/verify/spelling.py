@@ -53,7 +53,7 @@ SPELLINGS = (
     Spelling(
         "BEiT is saved so",
         (
-            (r"attention\.attention\.relative_position_bias\.", "attention.relative_position_bias."),
+            (r"attention\.attention\.relative_position_bias\.", "relative_position_bias."),
             *_VISION,
             (r"encoder\.relative_position_bias", "shared_position_bias"),
         ),
