@@ -33,6 +33,7 @@ FLOORS = (
     {"keras"},
     {"config"},
     {"verdict"},
+    {"plot"},
     {"testing", "cli", "__main__"},
 )
 """Bottom to top. A room imports from its own floor and from those below it."""

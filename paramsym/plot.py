@@ -1,0 +1,193 @@
+"""Pictures of counts: shares by part, growth, two models side by side, why heads cancel, what a convolution stores.
+
+Needs matplotlib: ``pip install paramsym[plot]``. Every function returns a ``Picture`` with its matplotlib ``figure``, its description
+``alt``, and ``save(path)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isqrt
+from typing import Any, Literal
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.layer import Layer
+from paramsym.letters import Lettering, lettering
+from paramsym.polynomial import Polynomial
+from paramsym.render import latex
+from paramsym.render.plot import Box, Picture, bars, curves, icicle, stacks, tiling
+from paramsym.symbols import BY_NAME
+from paramsym.typeset import names, shares
+
+__all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
+
+_UNIT = "parameters"
+_MOST = 7  # terms that a picture tells apart
+
+
+def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"] = "bars") -> Picture:
+    """Draw which part stores how much, as bars at one depth or as an icicle of all depths down to ``depth``.
+
+    Raises:
+        SizeError: while symbols are left.
+        ArgumentError: another kind.
+
+    ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
+    """
+    title = f"{type(layer).__name__}: {layer.count:,} {_UNIT}"
+    if kind == "icicle":
+        return icicle(Box(type(layer).__name__, layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
+    if kind != "bars":
+        message = f"kind {kind!r} is not known; known are bars and icicle."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    found = shares(layer, depth)
+    return bars(names(found), [(type(layer).__name__, [int(one.total) for one in found])], _UNIT, title)
+
+
+def compare(one: Layer, other: Layer, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
+    """Draw the parts of two models side by side, those of one name together.
+
+    Raises:
+        SizeError: while symbols are left in either.
+    """
+    called = tuple(labels) or _told_apart(one, other)
+    amounts = []
+    for layer in (one, other):
+        layer.count  # noqa: B018 - raises while symbols are left
+        found = shares(layer, depth)
+        amounts.append(dict(zip(names(found), (int(part.total) for part in found), strict=True)))
+    parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))
+    series = [(name, [part.get(label, 0) for label in parts]) for name, part in zip(called, amounts, strict=True)]
+    title = " and ".join(f"{name}: {layer.count:,}" for name, layer in zip(called, (one, other), strict=True))
+    return bars(parts, series, _UNIT, title)
+
+
+def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters: Lettering = None) -> Picture:
+    """Draw the count and its terms against one symbol on logarithmic axes, and mark which term leads where.
+
+    Raises:
+        UnknownNameError: a symbol that is not in the count.
+        SizeError: other symbols are left, or fewer than two values.
+
+    ``growth(FeedForward(H, 4 * H), "H", spread(1, 10_000))`` marks where 8*H**2 overtakes 5*H.
+    """
+    found = {one.name: one for one in layer.params.free_symbols}
+    name = symbol if isinstance(symbol, str) else symbol.name
+    if name not in found:
+        message = f"the count of {type(layer).__name__} has no symbol {name!r}; it has {', '.join(sorted(found)) or 'none'}."
+        raise UnknownNameError(message)
+    if len(found) > 1:
+        others = ", ".join(sorted(set(found) - {name}))
+        message = f"the count of {type(layer).__name__} also has {others}; put sizes in with .at(...), all but {name}."
+        raise SizeError(message)
+    places = sorted({int(value) for value in values})
+    if len(places) < 2 or places[0] < 1:
+        message = "a curve needs at least two positive values."
+        raise SizeError(message)
+    chosen = lettering(letters, layer.params.free_symbols)
+    terms = latex.ordered(layer.params, chosen)
+    rows = [(latex.expression(term, chosen), [_value(term, found[name], place) for place in places]) for term in terms]
+    total = [_value(layer.params, found[name], place) for place in places]
+    shown = sorted(rows, key=lambda row: -max(row[1]))[:_MOST]
+    known = BY_NAME.get(name)
+    axis = f"${latex.symbol(name, chosen)}$" + (f", {known.meaning}" if known is not None else "")
+    title = f"{type(layer).__name__}: ${latex.expression(layer.params, chosen)}$"
+    return curves(places, total, shown, _leads(places, shown), axis, _UNIT, title)
+
+
+def _value(term: Expr, symbol: Symbol, place: int) -> int:
+    return int(Polynomial.of(term.xreplace({symbol: Integer(place)})).as_expr())
+
+
+def _leads(places: list[int], rows: list[tuple[str, list[int]]]) -> list[tuple[int, int, str]]:
+    """Return the stretches over which one term is the largest."""
+    found: list[tuple[int, int, str]] = []
+    for position, place in enumerate(places):
+        name = max(rows, key=lambda row: row[1][position])[0]
+        if found and found[-1][2] == name:
+            found[-1] = (found[-1][0], place, name)
+        else:
+            start = found[-1][1] if found else place
+            found.append((start, place, name))
+    return [stretch for stretch in found if stretch[0] < stretch[1]]
+
+
+def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
+    """Draw why the number of heads cancels: ``heads`` matrices of width H/A tile one H x H matrix, however many there are."""
+    if isinstance(heads, bool) or not isinstance(heads, int) or heads < 1:
+        message = f"heads is {heads!r}; wanted a positive whole number."
+        raise SizeError(message)
+    chosen = lettering(letters)
+    width, number = latex.symbol("H", chosen), latex.symbol("A", chosen)
+    title = rf"${number} \cdot \frac{{{width}}}{{{number}}} \cdot {width} = {width}^{{2}}$, here ${number} = {heads}$"
+    alt = f"A square of side H, cut into {heads} bands of width H/A, one per head. Together they are the whole square, whatever A is."
+    return tiling(heads, lambda head: f"head {head + 1}", title, width, rf"\frac{{{width}}}{{{number}}}", alt)
+
+
+def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters: Lettering = "cs231n") -> Picture:
+    """Draw what a two-dimensional convolution stores: ``filters`` stacks of ``channels`` kernels of ``kernel`` x ``kernel`` weights."""
+    for name, size in (("filters", filters), ("channels", channels), ("kernel", kernel)):
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            message = f"{name} is {size!r}; wanted a positive whole number."
+            raise SizeError(message)
+    chosen = lettering(letters)
+    side, deep, many = (latex.symbol(name, chosen) for name in ("K", "C", "F"))
+    labels = (f"${side} = {kernel}$", f"${deep} = {channels}$ deep", f"${many} = {filters}$ filters, each with one bias")
+    total = filters * (channels * kernel**2 + 1)
+    title = rf"${many}\,({side} \cdot {side} \cdot {deep} + 1) = {total}$ parameters"
+    stack = f"{filters} filters, each a stack of {channels} kernels of {kernel} by {kernel} weights"
+    alt = f"{stack}. With one bias per filter {total:,} parameters."
+    return stacks(filters, channels, kernel, labels, title, alt)
+
+
+def _boxes(layer: Layer, level: int, deepest: int) -> tuple[Box, ...]:
+    """Nest the parts, level by level, along the paths of the lines."""
+    return _nested([(_steps(line.path), int(line.amount)) for line in layer.ledger()], deepest) if level <= deepest else ()
+
+
+def _steps(path: tuple[Any, ...]) -> tuple[str, ...]:
+    """Join a number to the name before it, so that ``layer.{0..11}`` is one step."""
+    found: list[str] = []
+    for step in path:
+        if isinstance(step, str) or not found or step.pattern != "{}":
+            found.append(str(step))
+        else:
+            found[-1] = f"{found[-1]}.{step}"
+    return tuple(found)
+
+
+def _nested(amounts: list[tuple[tuple[str, ...], int]], left: int) -> tuple[Box, ...]:
+    if not left:
+        return ()
+    groups: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for path, amount in amounts:
+        if path:
+            groups.setdefault(path[0], []).append((path[1:], amount))
+    return tuple(
+        Box(name, sum(amount for _, amount in inside), _nested([one for one in inside if one[0]], left - 1))
+        for name, inside in groups.items()
+    )
+
+
+def _told_apart(one: Layer, other: Layer) -> tuple[str, str]:
+    first, second = type(one).__name__, type(other).__name__
+    return (first, second) if first != second else (f"{first} 1", f"{second} 2")
+
+
+def spread(first: int, last: int, count: int = 40) -> list[int]:
+    """Return whole numbers from ``first`` to ``last``, evenly spaced on a logarithmic axis, exactly and without floats.
+
+    >>> spread(1, 100, 3)
+    [1, 10, 100]
+    """
+    found = {first, last}
+    edges = [(first, last, count - 2)]
+    while edges:
+        low, high, left = edges.pop()
+        middle = isqrt(low * high)
+        if left > 0 and low < middle < high:
+            found.add(middle)
+            edges += [(low, middle, (left - 1) // 2), (middle, high, (left - 1) // 2)]
+    return sorted(found)

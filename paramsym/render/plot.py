@@ -1,0 +1,204 @@
+"""Pictures with matplotlib, from plain data: bars, icicles, curves, tilings. Every picture carries its description in words."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
+"""Okabe and Ito's colours, which readers of every kind of colour vision tell apart."""
+_DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 3)))
+_SMALLEST = 0.04  # of the whole height, below which a box of an icicle carries no words
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A matplotlib figure and the words for those who do not see it.
+
+    ``save("x.pdf")`` writes it; a notebook shows it with its words as alternative text.
+    """
+
+    figure: Any
+    alt: str
+
+    def save(self, path: Any, **options: Any) -> None:
+        """Write the picture to a file, in the format of its ending."""
+        self.figure.savefig(path, **{"bbox_inches": "tight", **options})
+
+    def _repr_html_(self) -> str:
+        out = io.BytesIO()
+        self.figure.savefig(out, format="png", dpi=144, bbox_inches="tight", facecolor="white")
+        source = base64.b64encode(out.getvalue()).decode()
+        return f'<img alt="{escape(self.alt)}" style="max-width:100%" src="data:image/png;base64,{source}">'
+
+
+def _figure(width: float, height: float) -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _bare(axes: Any) -> None:
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], unit: str, title: str) -> Picture:
+    """Return horizontal bars, one group per label, with the number and its share at the end of each."""
+    figure, axes = _figure(7, 0.6 + 0.42 * len(labels) * len(series))
+    thick = 0.8 / len(series)
+    sums = [max(sum(values), 1) for _, values in series]
+    largest = max((value for _, values in series for value in values), default=1)
+    said = []
+    for number, (name, values) in enumerate(series):
+        places = [row + (number - (len(series) - 1) / 2) * thick for row in range(len(labels))]
+        drawn = axes.barh(
+            places, values, thick * 0.9, color=COLOURS[number], label=name, hatch="" if number == 0 else "//", edgecolor="white"
+        )
+        words = [f" {value:,} ({100 * value / sums[number]:.1f} %)" for value in values]
+        axes.bar_label(drawn, words, fontsize=8)
+        parts = ", ".join(f"{label} {value:,} ({100 * value / sums[number]:.1f} %)" for label, value in zip(labels, values, strict=True))
+        said.append(f"{name}: {parts}")
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.35 * largest)
+    axes.set_xlabel(unit)
+    axes.ticklabel_format(axis="x", style="sci", scilimits=(-3, 6), useMathText=True)
+    axes.set_title(title, fontsize=10)
+    if len(series) > 1:
+        axes.legend(loc="lower right", frameon=False, fontsize=8)
+    _bare(axes)
+    return Picture(figure, f"Bar chart of {unit}. {title}. {'. '.join(said)}.")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box of an icicle: its words, its amount, what is inside."""
+
+    name: str
+    amount: int
+    inside: tuple[Box, ...] = ()
+
+
+def icicle(root: Box, unit: str, title: str) -> Picture:
+    """Return nested columns: the whole at the left, its parts to the right, each as high as its share."""
+    figure, axes = _figure(8, 5)
+    deepest = _draw(axes, root, 0, 0.0, 1.0, 0, root.amount)
+    axes.set_xlim(0, deepest)
+    axes.set_ylim(1, 0)
+    axes.set_xticks([])
+    axes.set_ylabel(f"share of {unit}")
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_title(title, fontsize=10)
+    parts = ", ".join(f"{box.name} {100 * box.amount / max(root.amount, 1):.1f} %" for box in root.inside)
+    return Picture(figure, f"Icicle of {unit}. {title}. {root.name} {root.amount:,}: {parts}.")
+
+
+def _draw(axes: Any, box: Box, depth: int, top: float, height: float, colour: int, whole: int) -> int:
+    from matplotlib.patches import Rectangle
+
+    shade = COLOURS[colour % len(COLOURS)]
+    face = "#DDDDDD" if depth == 0 else shade
+    axes.add_patch(Rectangle((depth, top), 1, height, facecolor=face, edgecolor="white", alpha=1.0 if depth < 2 else 0.75))
+    if height > _SMALLEST:
+        dark = depth and shade in {"#0072B2", "#D55E00", "#009E73"}
+        words = f"{box.name}\n{box.amount:,}" if height > 2 * _SMALLEST else box.name
+        axes.text(
+            depth + 0.5, top + height / 2, words, ha="center", va="center", fontsize=8, color="white" if dark else "black", clip_on=True
+        )
+    deepest = depth + 1
+    for number, inner in enumerate(box.inside):
+        share = height * inner.amount / max(box.amount, 1)
+        deepest = max(deepest, _draw(axes, inner, depth + 1, top, share, number if depth == 0 else colour, whole))
+        top += share
+    return deepest
+
+
+def curves(
+    values: Sequence[int],
+    total: Sequence[int],
+    terms: Sequence[tuple[str, Sequence[int]]],
+    leads: Sequence[tuple[int, int, str]],
+    axis: str,
+    unit: str,
+    title: str,
+) -> Picture:
+    """Return a count and its terms on logarithmic axes; ``leads`` are (from, to, name): where which term is the largest."""
+    figure, axes = _figure(7, 4.5)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.plot(values, total, color="black", linewidth=2.5, label="all")
+    for number, (name, amounts) in enumerate(terms):
+        shown = [(value, amount) for value, amount in zip(values, amounts, strict=True) if amount > 0]
+        if shown:
+            xs, ys = zip(*shown, strict=True)
+            axes.plot(xs, ys, color=COLOURS[number % len(COLOURS)], linestyle=_DASHES[number % len(_DASHES)], label=f"${name}$")
+    names = [name for name, _ in terms]
+    for first, last, name in leads:
+        axes.axvspan(first, last, color=COLOURS[names.index(name) % len(COLOURS)], alpha=0.1, linewidth=0)
+        axes.annotate(f"${name}$ leads", ((first * last) ** 0.5, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
+    axes.set_xlim(values[0], values[-1])
+    axes.set_xlabel(axis)
+    axes.set_ylabel(unit)
+    axes.set_title(title, fontsize=10)
+    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    axes.grid(which="major", alpha=0.3)
+    _bare(axes)
+    led = "; ".join(f"{name} is the largest term from {first:,} to {last:,}" for first, last, name in leads)
+    ends = f"from {total[0]:,} at {values[0]:,} to {total[-1]:,} at {values[-1]:,}"
+    words = f"Curves of {unit} against {axis} on logarithmic axes. {title}. The sum runs {ends}. {led}."
+    return Picture(figure, words.replace("$", "").replace("{,}", ","))
+
+
+def tiling(heads: int, words: Callable[[int], str], title: str, side: str, slice_width: str, alt: str) -> Picture:
+    """Return a square cut into equal bands, one per head."""
+    from matplotlib.patches import Rectangle
+
+    figure, axes = _figure(4.6, 4.6)
+    for head in range(heads):
+        colour = COLOURS[head % (len(COLOURS) - 1)]
+        axes.add_patch(Rectangle((0, head / heads), 1, 1 / heads, facecolor=colour, edgecolor="white", linewidth=2, alpha=0.55))
+        axes.text(0.5, (head + 0.5) / heads, words(head), ha="center", va="center", fontsize=9)
+    axes.annotate("", (0, -0.05), (1, -0.05), arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
+    axes.text(0.5, -0.11, f"${side}$ inputs", ha="center", va="center")
+    axes.annotate("", (-0.05, 0), (-0.05, 1), arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
+    axes.text(-0.12, 0.5, f"${side}$ outputs", ha="center", va="center", rotation=90)
+    axes.annotate("", (1.05, 0), (1.05, 1 / heads), arrowprops={"arrowstyle": "<->"}, annotation_clip=False)
+    axes.text(1.08, 0.5 / heads, f"${slice_width}$", ha="left", va="center", fontsize=12)
+    axes.set_xlim(-0.2, 1.25)
+    axes.set_ylim(1.05, -0.2)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    axes.set_title(title, fontsize=10)
+    return Picture(figure, alt)
+
+
+def stacks(filters: int, channels: int, kernel: int, labels: tuple[str, str, str], title: str, alt: str) -> Picture:
+    """Return filters side by side, each a stack of square kernels drawn one behind the other."""
+    from matplotlib.patches import Rectangle
+
+    figure, axes = _figure(1.2 + 1.5 * filters, 2.9)
+    for one in range(filters):
+        left = one * (kernel + channels * 0.55 + 1.2)
+        for behind in reversed(range(channels)):
+            shift = behind * 0.5
+            for row in range(kernel):
+                for column in range(kernel):
+                    corner = (left + shift + column, shift + row)
+                    axes.add_patch(Rectangle(corner, 1, 1, facecolor=COLOURS[behind % len(COLOURS)], edgecolor="white", linewidth=1))
+        axes.text(left + kernel / 2, -0.7, f"filter {one + 1}", ha="center", va="center", fontsize=8)
+    wide, deep, many = labels
+    axes.text(-0.4, kernel / 2, wide, ha="right", va="center", rotation=90, fontsize=9)
+    axes.text(kernel + 0.2, -0.1 + (channels - 1) * 0.1, deep, ha="left", va="top", fontsize=9, rotation=0)
+    axes.text((filters * (kernel + channels * 0.55 + 1.2)) / 2, -1.7, many, ha="center", va="center", fontsize=9)
+    axes.set_xlim(-1.6, filters * (kernel + channels * 0.55 + 1.2) + 1)
+    axes.set_ylim(-2.3, kernel + channels * 0.55 + 0.3)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    axes.set_title(title, fontsize=10)
+    return Picture(figure, alt)

@@ -1,0 +1,102 @@
+"""Pictures: what is drawn is what is counted, described in words, and without a global state of matplotlib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import paramsym as ps
+from paramsym import A, F, H
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+
+pytest.importorskip("matplotlib")
+if TYPE_CHECKING:
+    from paramsym.render.plot import Picture
+
+
+def base() -> ps.Layer:
+    """BERT base."""
+    return ps.models.Bert().at("bert-base-uncased")
+
+
+def pictures() -> list[Picture]:
+    """Return one of each kind."""
+    growing = ps.models.Bert().at(F=4 * H, L=12, V=30522, P=512, T=2)
+    return [
+        ps.plot.share(base()),
+        ps.plot.share(base(), depth=1),
+        ps.plot.share(base(), kind="icicle"),
+        ps.plot.compare(base(), ps.models.Bert().at("bert-large-uncased"), labels=("base", "large")),
+        ps.plot.compare(base(), base()),
+        ps.plot.growth(growing, H, ps.plot.spread(8, 65536)),
+        ps.plot.growth(growing, "H", [1, 10], letters="megatron"),
+        ps.plot.cancellation(6),
+        ps.plot.convolution(2, 3, 5, letters="bert"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_pictures_are_drawn(number: int, tmp_path: Path) -> None:
+    """Each is written to a file, and shown in a notebook with its words."""
+    picture = pictures()[number]
+    for ending in ("png", "svg", "pdf"):
+        picture.save(tmp_path / f"picture.{ending}")
+        assert (tmp_path / f"picture.{ending}").stat().st_size > 1000
+    shown = picture._repr_html_()
+    assert shown.startswith('<img alt="')
+    assert "data:image/png;base64," in shown
+    assert len(picture.alt) > 60
+
+
+def test_words_say_the_numbers() -> None:
+    """Who does not see the bars reads them."""
+    alt = ps.plot.share(base(), depth=1).alt
+    assert "embeddings 23,837,184 (21.8 %), encoder 85,054,464 (77.7 %), pooler 590,592 (0.5 %)" in alt
+    assert "Bands" not in alt
+    assert "31,195" in ps.plot.growth(ps.models.Bert().at(F=4 * H, L=12, V=30522, P=512, T=2), H, [8, 65536]).alt
+    assert "84 parameters" in ps.plot.convolution(3, 3, 3).alt
+    assert ps.Conv2d(3, 3, 3).count == 84
+
+
+def test_bars_add_up() -> None:
+    """The widths of the bars are the parts."""
+    (axes,) = ps.plot.share(base(), depth=1).figure.axes
+    assert sum(patch.get_width() for patch in axes.patches) == base().count
+    assert axes.get_xlabel() == "parameters"
+
+
+def test_the_leading_term_changes_where_it_does() -> None:
+    """8*H**2 overtakes 5*H below two."""
+    alt = ps.plot.growth(ps.FeedForward(H, 4 * H), "H", [1, 2, 4]).alt
+    assert "8 H^{2} is the largest term from 1 to 4" in alt
+
+
+def test_what_cannot_be_drawn() -> None:
+    """Symbols that are left, symbols that are not there, kinds nobody knows."""
+    with pytest.raises(SizeError, match="no count yet"):
+        ps.plot.share(ps.Dense(H, F))
+    with pytest.raises(ArgumentError, match="kind 'pie' is not known"):
+        ps.plot.share(base(), kind="pie")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="no symbol 'A'"):
+        ps.plot.growth(ps.MultiHeadAttention(H, A), A, [1, 2])
+    with pytest.raises(SizeError, match="also has F"):
+        ps.plot.growth(ps.Dense(H, F), H, [1, 2])
+    with pytest.raises(SizeError, match="two positive values"):
+        ps.plot.growth(ps.Dense(H, H), H, [3, 3])
+    for wrong in (0, True, 1.5):
+        with pytest.raises(SizeError, match="positive whole number"):
+            ps.plot.cancellation(wrong)  # type: ignore[arg-type]
+        with pytest.raises(SizeError, match="positive whole number"):
+            ps.plot.convolution(kernel=wrong)  # type: ignore[arg-type]
+
+
+def test_spread() -> None:
+    """Whole numbers, in order, ends included."""
+    assert ps.plot.spread(1, 100, 3) == [1, 10, 100]
+    assert ps.plot.spread(1, 3, 50) == [1, 2, 3] or ps.plot.spread(1, 3, 50) == [1, 3]
+    values = ps.plot.spread(8, 65536, 40)
+    assert values == sorted(set(values))
+    assert (values[0], values[-1]) == (8, 65536)
+    assert len(values) > 20
