@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
-from paramsym.models.family import CENTRAL, Family, Sizes, shown, whole
+from paramsym.models.family import Family, Sizes, shown, whole
 from paramsym.symbols import N
 
 if TYPE_CHECKING:
@@ -61,10 +61,7 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
 
 def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:
     """Return the constructor's arguments, letters for sizes; put the numbers into ``sizes``."""
-    given = dict(config)
-    for alias, name in reader.aliases.items():
-        if alias in given:  # as in the reference, the alias is set last and wins
-            given[name] = given[alias]
+    given = reader.given(config)
     arguments: dict[str, Any] = {"architecture": architecture}
     for name, key in reader.keys.items():
         here: Sizes = {}
@@ -156,13 +153,13 @@ def _first_architecture(config: Mapping[str, Any]) -> Any:
 
 
 def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> None:
-    unknown = [key for key, value in config.items() if key not in CENTRAL and not reader.knows(key, value)]
+    unknown = list(reader.unknown(config))
     if config.get("per_layer_config"):
         message = "per_layer_config gives single layers their own sizes, which is not supported."
         raise ConfigError(message)
     if not unknown:
         return
-    listed = ", ".join(key if key.isidentifier() and len(key) <= 60 else _quoted(key) for key in unknown[:12])
+    listed = ", ".join(key if key.replace(".", "_").isidentifier() and len(key) <= 60 else _quoted(key) for key in unknown[:12])
     listed += f", ... ({len(unknown)} in all)" if len(unknown) > 12 else ""
     if strict:
         message = f"{reader.model_type} does not know these config keys: {listed}."

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from paramsym.models.beit import Beit as Beit
     from paramsym.models.bert import Bert as Bert
     from paramsym.models.bloom import Bloom as Bloom
+    from paramsym.models.clip import Clip as Clip
+    from paramsym.models.clip import ClipText as ClipText
+    from paramsym.models.clip import ClipVision as ClipVision
     from paramsym.models.cohere import Cohere as Cohere
+    from paramsym.models.deberta_v2 import DebertaV2 as DebertaV2
     from paramsym.models.deepseek import Deepseek as Deepseek
     from paramsym.models.densenet import DenseNet as DenseNet
     from paramsym.models.dinov2 import Dinov2 as Dinov2
@@ -43,6 +47,9 @@ if TYPE_CHECKING:
     from paramsym.models.qwen_moe import QwenMoe as QwenMoe
     from paramsym.models.resnet import ResNet as ResNet
     from paramsym.models.roberta import Roberta as Roberta
+    from paramsym.models.siglip import Siglip as Siglip
+    from paramsym.models.siglip import SiglipText as SiglipText
+    from paramsym.models.siglip import SiglipVision as SiglipVision
     from paramsym.models.stablelm import StableLm as StableLm
     from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
     from paramsym.models.t5 import T5 as T5
@@ -55,7 +62,9 @@ FAMILIES = {
     "beit": ("Beit", "beit"),
     "bert": ("Bert", "bert"),
     "bloom": ("Bloom", "bloom"),
+    "clip": ("Clip ClipText ClipVision", "clip clip_text_model clip_vision_model"),
     "cohere": ("Cohere", "cohere"),
+    "deberta_v2": ("DebertaV2", "deberta-v2"),
     "deepseek": ("Deepseek", "deepseek_v2 deepseek_v3"),
     "densenet": ("DenseNet", ""),
     "dinov2": ("Dinov2", "dinov2"),
@@ -83,6 +92,7 @@ FAMILIES = {
     "qwen_moe": ("QwenMoe", "qwen2_moe qwen3_moe"),
     "resnet": ("ResNet", ""),
     "roberta": ("Roberta", "roberta xlm-roberta"),
+    "siglip": ("Siglip SiglipText SiglipVision", "siglip siglip_text_model siglip_vision_model"),
     "stablelm": ("StableLm", "stablelm"),
     "starcoder2": ("Starcoder2", "starcoder2"),
     "t5": ("T5", "mt5 t5 umt5"),

@@ -7,7 +7,7 @@ is never passed over in silence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -132,6 +132,50 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """A key that holds a size, or zero or less (-1, usually) where there is none."""
+
+    letter: Symbol
+    default: int = -1
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
+        """Return the letter, or None."""
+        if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= 0:
+            return None
+        sizes[self.letter] = whole(value, where, 1)
+        return self.letter
+
+    def missing(self, sizes: Sizes) -> Symbol | None:
+        """Return the letter with the default for its size, or None."""
+        return self.read(self.default, "the default", sizes)
+
+
+@dataclass(frozen=True)
+class Words:
+    """A key that holds a list of words, or one string of them with bars between."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
+        """Return the words."""
+        del sizes
+        if value is None:
+            return ()
+        if isinstance(value, str):
+            return tuple(word.strip() for word in value.lower().split("|"))
+        if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
+            message = f"{where} is {shown(value)}; wanted a list of strings."
+            raise ConfigError(message)
+        return tuple(value)
+
+    def missing(self, sizes: Sizes) -> tuple[str, ...]:
+        """Return no words."""
+        del sizes
+        return ()
+
+
+@dataclass(frozen=True)
 class Number:
     """A key that holds a number that is no size: a rate, or a start value that decides whether there is anything to start."""
 
@@ -172,6 +216,23 @@ class Family:
     arrange: Callable[[dict[str, Any], Sizes], None] | None = None
     labels: int = 2
 
+    def unknown(self, config: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the keys of a configuration that are not known, those of a configuration inside it after its own name."""
+        for key, value in config.items():
+            if key not in CENTRAL and not self.knows(key, value):
+                yield key
+            nested = self.keys.get(key)
+            if isinstance(nested, Nested) and isinstance(value, Mapping):
+                yield from (f"{key}.{inner}" for inner in nested.reader.unknown(value))
+
+    def given(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the configuration in the family's own spelling of its keys."""
+        given = dict(config)
+        for alias, name in self.aliases.items():
+            if alias in given:  # as in the reference, the alias is set last and wins
+                given[name] = given[alias]
+        return given
+
     def knows(self, key: str, value: Any) -> bool:
         """Say whether a key is handled, or known to change no tensor at this value."""
         if key in self.keys or key in self.aliases or key in CENTRAL:
@@ -180,6 +241,37 @@ class Family:
             if key in usual:
                 return any(value is one or (type(value) is type(one) and value == one) for one in usual[key])
         return any(key in names.split() for reasons in (self.ignored, COMMON) for names in reasons.values())
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A key that holds a configuration of its own, and becomes a model inside the model. ``reader`` has letters of its own."""
+
+    reader: Family
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Layer:
+        """Return the model inside; null is a configuration that has no keys.
+
+        Raises:
+            ConfigError: no object, or a value in it that its key cannot have.
+        """
+        if value is None:
+            value = {}
+        if not isinstance(value, Mapping):
+            message = f"{where} is {shown(value)}; wanted an object of keys."
+            raise ConfigError(message)
+        given = self.reader.given(value)
+        arguments: dict[str, Any] = {}
+        for name, key in self.reader.keys.items():
+            arguments[name] = key.read(given[name], f"{where}.{name}", sizes) if name in given else key.missing(sizes)
+        if self.reader.arrange is not None:
+            self.reader.arrange(arguments, sizes)
+        return self.reader.model(**arguments)
+
+    def missing(self, sizes: Sizes) -> Layer:
+        """Return the model of the reference's defaults."""
+        return self.read({}, "the default", sizes)
 
 
 CENTRAL = frozenset({"model_type", "architectures", "num_labels", "id2label", "label2id"})

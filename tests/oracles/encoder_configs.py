@@ -190,6 +190,82 @@ def dinov2(draw: random.Random) -> dict[str, Any]:
     }
 
 
+def text_tower(draw: random.Random) -> dict[str, Any]:
+    """A tower of CLIP or SigLIP that reads."""
+    heads = draw.randint(1, 4)
+    return {
+        "vocab_size": draw.randint(2, 90),
+        "hidden_size": heads * draw.randint(1, 5),
+        "num_hidden_layers": draw.randint(0, 3),
+        "num_attention_heads": heads,
+        "intermediate_size": draw.randint(1, 40),
+        "max_position_embeddings": draw.randint(1, 40),
+        "hidden_act": draw.choice(ACTIVATIONS),
+    }
+
+
+def clip_text(draw: random.Random) -> dict[str, Any]:
+    """CLIP's, with the width of its projection."""
+    return text_tower(draw) | {"projection_dim": draw.randint(1, 20)}
+
+
+def siglip_text(draw: random.Random) -> dict[str, Any]:
+    """SigLIP's, with the width of its head."""
+    return text_tower(draw) | {"projection_size": draw.choice((None, 7))}
+
+
+def vision_tower(draw: random.Random) -> dict[str, Any]:
+    """A tower that sees."""
+    heads = draw.randint(1, 4)
+    config = patches(draw) | {"hidden_size": heads * draw.randint(1, 5), "num_attention_heads": heads}
+    return {key: value for key, value in config.items() if key != "head_dim"}
+
+
+def clip_vision(draw: random.Random) -> dict[str, Any]:
+    """CLIP's, with the width of its projection."""
+    return vision_tower(draw) | {"projection_dim": draw.randint(1, 20)}
+
+
+def siglip_vision(draw: random.Random) -> dict[str, Any]:
+    """SigLIP's, with a head or without."""
+    return vision_tower(draw) | {"vision_use_head": draw.random() < 0.7}
+
+
+def clip(draw: random.Random) -> dict[str, Any]:
+    """Both towers of CLIP."""
+    towers = {"text_config": clip_text(draw), "vision_config": clip_vision(draw), "projection_dim": draw.randint(1, 20)}
+    return towers | {"num_labels": draw.randint(0, 4)}
+
+
+def siglip(draw: random.Random) -> dict[str, Any]:
+    """Both towers of SigLIP."""
+    return {"text_config": siglip_text(draw), "vision_config": siglip_vision(draw), "num_labels": draw.randint(0, 4)}
+
+
+def deberta(draw: random.Random) -> dict[str, Any]:
+    """DeBERTa-v2 with every kind of relative position, and without."""
+    config = roberta(draw)
+    for key in ("is_decoder", "add_cross_attention"):
+        del config[key]
+    optional = {
+        "position_buckets": draw.choice((-1, 5)),
+        "share_att_key": draw.random() < 0.5,
+        "norm_rel_ebd": draw.choice(("none", "layer_norm", "Layer_Norm | x")),
+        "conv_kernel_size": draw.choice((0, 3)),
+        "embedding_size": draw.choice((config["hidden_size"], 7)),
+        "pooler_hidden_size": draw.choice((config["hidden_size"], 5)),
+    }
+    return config | {
+        "type_vocab_size": draw.choice((0, 2)),
+        "relative_attention": draw.random() < 0.7,
+        "max_relative_positions": draw.choice((-1, 9)),
+        "position_biased_input": draw.random() < 0.5,
+        "pos_att_type": draw.choice((None, "p2c|c2p", ["c2p"], ["p2c"])),
+        "legacy": draw.random() < 0.6,
+        **{key: value for key, value in optional.items() if draw.random() < 0.6},
+    }
+
+
 def as_checkpoints_load(model: Any) -> ps.Layer:
     """Return the model with an output matrix of its own, as files hold it that say so and that the bare class does not heed."""
     untied = type(model)(**{**model.arguments()[1], "tie_word_embeddings": False})
@@ -203,12 +279,19 @@ ENCODERS: dict[str, tuple[Any, str]] = {
     "electra": (electra, "ElectraConfig"),
     "bart": (bart, "BartConfig"),
     "beit": (beit, "BeitConfig"),
+    "clip": (clip, "CLIPConfig"),
+    "clip_text_model": (clip_text, "CLIPTextConfig"),
+    "clip_vision_model": (clip_vision, "CLIPVisionConfig"),
+    "deberta-v2": (deberta, "DebertaV2Config"),
     "deit": (deit, "DeiTConfig"),
     "dinov2": (dinov2, "Dinov2Config"),
     "marian": (marian, "MarianConfig"),
     "mbart": (bart, "MBartConfig"),
     "mt5": (t5, "MT5Config"),
     "pegasus": (bart, "PegasusConfig"),
+    "siglip": (siglip, "SiglipConfig"),
+    "siglip_text_model": (siglip_text, "SiglipTextConfig"),
+    "siglip_vision_model": (siglip_vision, "SiglipVisionConfig"),
     "t5": (t5, "T5Config"),
     "umt5": (t5, "UMT5Config"),
     "whisper": (whisper, "WhisperConfig"),

@@ -1,0 +1,385 @@
+"""CLIP (Radford et al. 2021, arXiv:2103.00020). Reference: ``transformers.models.clip`` 5.23, names and shapes of its state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from sympy import Symbol, floor
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ConfigError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.bart import attention
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Key, Nested, Size, Sizes, Word
+from paramsym.models.labels import give_labels
+from paramsym.models.vit import fitting
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, C, F, H, K, L, N, P, V, W, dims
+
+TextClass = Literal["CLIPTextModel", "CLIPTextModelWithProjection"]
+VisionClass = Literal["CLIPVisionModel", "CLIPVisionModelWithProjection"]
+Architecture = Literal["CLIPModel", "CLIPForImageClassification"]
+_LABELLED = frozenset({"CLIPForImageClassification"})
+_CARD = "Hugging Face model card, safetensors metadata"
+VISION = dims("H_v L_v A_v F_v")
+"""Width, depth, heads and feed-forward width of the tower that sees, where another reads."""
+PLAIN = (H, L, A, F)
+PROJECTED = dims("H_p")
+
+
+def tower_block(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, norm_first: bool = False) -> Block:
+    """Return a block of CLIP's or SigLIP's towers; they differ in the order in which they store their parts.
+
+    >>> tower_block(H, A, F, "gelu").params
+    2*F*H + F + 4*H**2 + 9*H
+    """
+    norm, attends = LayerNorm(width), attention(width, heads)
+    mlp = Block(**learned("activation_fn", hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
+    if norm_first:
+        return Block(layer_norm1=norm, self_attn=attends, layer_norm2=norm, mlp=mlp)
+    return Block(self_attn=attends, layer_norm1=norm, mlp=mlp, layer_norm2=norm)
+
+
+@dataclass(frozen=True)
+class TextEmbeddings(Layer):
+    """Word and position tables: (V + P)*H. The index buffer is in no state dict.
+
+    >>> TextEmbeddings(V, P, H).params
+    H*P + H*V
+    """
+
+    vocab_size: Dim
+    max_position_embeddings: Dim
+    hidden_size: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The indices of positions, which the reference computes and does not save."""
+        yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """Two tables."""
+        yield Part("token_embedding", Embedding(self.vocab_size, self.hidden_size))
+        yield Part("position_embedding", Embedding(self.max_position_embeddings, self.hidden_size))
+
+
+@dataclass(frozen=True)
+class PatchEmbeddings(Layer):
+    """The projection of a patch and a position per patch; ``class_token`` is one more vector with a position, and there is no bias then.
+
+    ``patches`` is their number along one side. The index buffer is in no state dict.
+
+    >>> PatchEmbeddings(7, 32, 3, H).params, PatchEmbeddings(7, 32, 3, H, class_token=False).params
+    (3123*H, 3122*H)
+    """
+
+    patches: Dim
+    patch_size: Dim
+    num_channels: Dim
+    hidden_size: Dim
+    class_token: bool = True
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The class token, and the indices of positions, which the reference computes and does not save."""
+        if self.class_token:
+            yield Tensor("class_embedding", (self.hidden_size,), role="table")
+        yield Tensor("position_ids", (1, self._positions), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """The projection, a convolution that moves by whole patches, then the positions."""
+        patch = self.patch_size
+        projection = Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=not self.class_token)
+        yield Part("patch_embedding", projection)
+        yield Part("position_embedding", Embedding(self._positions, self.hidden_size))
+
+    @property
+    def _positions(self) -> Dim:
+        return self.patches * self.patches + (1 if self.class_token else 0)
+
+
+@dataclass(frozen=True)
+class ClipText(Layer):
+    """CLIP's tower that reads, as the reference class ``architecture`` stores it.
+
+    The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
+    4*H**2 + 2*F*H + 9*H + F; a normalisation; and, with projection, H*H_p.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> ClipText().params
+    2*F*H*L + F*L + 4*H**2*L + 9*H*L + H*P + H*V + 2*H
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    intermediate_size: Dim = F
+    projection_dim: Dim = PROJECTED
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    max_position_embeddings: Dim = P
+    hidden_act: str = "quick_gelu"
+    architecture: TextClass = "CLIPTextModel"
+
+    claims: ClassVar[tuple[Claim, ...]] = ()
+
+    def conditions(self) -> None:
+        """Heads divide the width."""
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.hidden_act, "hidden_act")
+
+    def parts(self) -> Iterator[Part]:
+        """The tower, under ``text_model`` where a projection follows."""
+        width = self.hidden_size
+        block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
+        tower = Block(
+            embeddings=TextEmbeddings(self.vocab_size, self.max_position_embeddings, width),
+            encoder=Block(layers=Repeat(block, self.num_hidden_layers)),
+            final_layer_norm=LayerNorm(width),
+        )
+        projects = self.architecture == "CLIPTextModelWithProjection"
+        yield Part("text_model" if projects else "", tower)
+        if projects:
+            yield Part("text_projection", Dense(width, self.projection_dim, bias=False))
+
+
+@dataclass(frozen=True)
+class ClipVision(Layer):
+    """CLIP's tower that sees, as the reference class ``architecture`` stores it.
+
+    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
+    channels. A class token, the projection of a patch without bias, a position per patch and one more; L blocks of
+    4*H**2 + 2*F*H + 9*H + F; a normalisation before them and one after; and, with projection, H*H_p.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> ClipVision().part("embeddings").params
+    C*H*K**2 + 2*H + H*W**2/K**2
+    """
+
+    hidden_size: Dim = H
+    intermediate_size: Dim = F
+    projection_dim: Dim = PROJECTED
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_channels: Dim = C
+    image_size: Dim = W
+    patch_size: Dim = K
+    hidden_act: str = "quick_gelu"
+    architecture: VisionClass = "CLIPVisionModel"
+
+    claims: ClassVar[tuple[Claim, ...]] = ()
+
+    def conditions(self) -> None:
+        """Patches divide the image, heads the width."""
+        fitting(self.image_size, self.patch_size)
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.hidden_act, "hidden_act")
+
+    def parts(self) -> Iterator[Part]:
+        """The tower, under ``vision_model`` where a projection follows."""
+        width = self.hidden_size
+        block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
+        tower = Block(
+            embeddings=PatchEmbeddings(fitting(self.image_size, self.patch_size), self.patch_size, self.num_channels, width),
+            pre_layrnorm=LayerNorm(width),
+            encoder=Block(layers=Repeat(block, self.num_hidden_layers)),
+            post_layernorm=LayerNorm(width),
+        )
+        projects = self.architecture == "CLIPVisionModelWithProjection"
+        yield Part("vision_model" if projects else "", tower)
+        if projects:
+            yield Part("visual_projection", Dense(width, self.projection_dim, bias=False))
+
+
+def _size(text: int, text_layers: int, vision: int, layers: int, patch: int, projected: int, image: int = 224) -> dict[str, Any]:
+    """All published sizes have heads of 64, but for the largest tower that sees, whose heads have 80."""
+    return {
+        "text_config": ClipText(49408, text, 4 * text, projected, text_layers, text // 64, 77, *(("gelu",) if vision == 1280 else ())),
+        "vision_config": ClipVision(
+            vision,
+            4 * vision,
+            projected,
+            layers,
+            vision // (80 if vision == 1280 else 64),
+            3,
+            image,
+            patch,
+            *(("gelu",) if vision == 1280 else ()),
+        ),
+        "projection_dim": projected,
+    }
+
+
+@dataclass(frozen=True)
+class Clip(Layer):
+    """CLIP: a tower that reads and one that sees, both projected to one space; or the second with a classifier.
+
+    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower
+    that sees are H_v, L_v, A_v and F_v. Two projections without bias, H*H_p and H_v*H_p, and the one number that scales the products.
+    ``num_labels`` is N where the architecture has labels and no number is given; with 0 the reference stores no classifier.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Clip().at("openai/clip-vit-base-patch32").params
+    151277313
+    """
+
+    text_config: ClipText = ClipText()
+    vision_config: ClipVision = ClipVision(VISION[0], VISION[3], PROJECTED, VISION[1], VISION[2])
+    projection_dim: Dim = PROJECTED
+    num_labels: Count | None = None
+    architecture: Architecture = "CLIPModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "openai/clip-vit-base-patch32": _size(512, 12, 768, 12, 32, 512),
+        "openai/clip-vit-base-patch16": _size(512, 12, 768, 12, 16, 512),
+        "openai/clip-vit-large-patch14": _size(768, 12, 1024, 24, 14, 768),
+        "openai/clip-vit-large-patch14-336": _size(768, 12, 1024, 24, 14, 768, 336),
+        "laion/CLIP-ViT-H-14-laion2B-s32B-b79K": _size(1024, 24, 1280, 32, 14, 1024),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("openai/clip-vit-base-patch32", 151_277_313, _CARD, counts="CLIPModel"),
+        Claim("openai/clip-vit-base-patch16", 149_620_737, _CARD, counts="CLIPModel"),
+        Claim("openai/clip-vit-large-patch14", 427_616_513, _CARD, counts="CLIPModel"),
+        Claim("openai/clip-vit-large-patch14-336", 427_944_193, _CARD, counts="CLIPModel"),
+        Claim("laion/CLIP-ViT-H-14-laion2B-s32B-b79K", 986_109_441, _CARD, counts="CLIPModel"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale of the products."""
+        if self.architecture == "CLIPModel":
+            yield Tensor("logit_scale", (), role="scale")
+
+    def parts(self) -> Iterator[Part]:
+        """The towers and their projections, or the one that sees and a classifier."""
+        seen = self.vision_config.hidden_size
+        if self.architecture == "CLIPModel":
+            yield Part("text_model", self.text_config)
+            yield Part("vision_model", self.vision_config)
+            yield Part("visual_projection", Dense(seen, self.projection_dim, bias=False))
+            yield Part("text_projection", Dense(self.text_config.hidden_size, self.projection_dim, bias=False))
+            return
+        yield Part("vision_model", self.vision_config)
+        if self.num_labels is not None and self.num_labels != 0:
+            yield Part("classifier", Dense(seen, self.num_labels))
+
+
+def whole_square(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Leave out of the image what no whole patch covers, as the reference does: a floor enters the formula."""
+    image, patch = sizes[W], sizes[K]
+    if image < patch:
+        message = f"this configuration cannot be built. image_size {image} is less than patch_size {patch}; not one patch fits."
+        raise ConfigError(message)
+    if image % patch:
+        arguments["image_size"] = K * floor(W / K)
+
+
+def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Without labels the reference stores no classifier."""
+    if sizes.get(N) == 0:
+        arguments["num_labels"] = sizes.pop(N)
+
+
+Letters = tuple[Symbol, Symbol, Symbol, Symbol]
+
+
+def text_keys(letters: Letters, defaults: tuple[int, int, int, int], words: int, positions: int, act: str) -> Mapping[str, Key]:
+    """Return the keys of a tower that reads; ``defaults`` in the order of ``letters``: width, depth, heads, feed-forward width."""
+    return {"vocab_size": Size(V, words), **tower_keys(letters, defaults, act), "max_position_embeddings": Size(P, positions)}
+
+
+def vision_keys(letters: Letters, defaults: tuple[int, int, int, int], patch: int, act: str) -> Mapping[str, Key]:
+    """Return the keys of a tower that sees."""
+    return {**tower_keys(letters, defaults, act), "num_channels": Size(C, 3), "image_size": Size(W, 224), "patch_size": Size(K, patch)}
+
+
+def tower_keys(letters: Letters, defaults: tuple[int, int, int, int], act: str) -> Mapping[str, Key]:
+    """Return the keys that every tower has."""
+    width, depth, heads, inner = letters
+    return {
+        "hidden_size": Size(width, defaults[0]),
+        "num_hidden_layers": Size(depth, defaults[1], least=0),
+        "num_attention_heads": Size(heads, defaults[2]),
+        "intermediate_size": Size(inner, defaults[3]),
+        "hidden_act": Word(act),
+    }
+
+
+IGNORED = {
+    "drops values while training": "attention_dropout dropout",
+    "keeps a quotient finite": "layer_norm_eps",
+    "the output is no word": "tie_word_embeddings",
+}
+_INSIDE = {**IGNORED, "is overruled by the projection of the whole": "projection_dim"}
+_TEXT, _VISION = (512, 12, 8, 2048), (768, 12, 12, 3072)
+_ONE_TEXT = {"projection_dim": Size(PROJECTED, 512, only=("CLIPTextModelWithProjection",))}
+_ONE_VISION = {"projection_dim": Size(PROJECTED, 512, only=("CLIPVisionModelWithProjection",))}
+
+TEXT = Family(
+    "clip_text_model", ClipText, get_args(TextClass), {**text_keys(PLAIN, _TEXT, 49408, 77, "quick_gelu"), **_ONE_TEXT}, ignored=IGNORED
+)
+SEES = Family(
+    "clip_vision_model",
+    ClipVision,
+    get_args(VisionClass),
+    {**vision_keys(PLAIN, _VISION, 32, "quick_gelu"), **_ONE_VISION},
+    ignored=IGNORED,
+    arrange=whole_square,
+)
+FAMILIES = (
+    TEXT,
+    SEES,
+    Family(
+        model_type="clip",
+        model=Clip,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={
+            "text_config": Nested(
+                Family(
+                    "clip_text_model",
+                    ClipText,
+                    get_args(TextClass),
+                    text_keys(PLAIN, _TEXT, 49408, 77, "quick_gelu"),
+                    ignored=_INSIDE,
+                ),
+                only=("CLIPModel",),
+            ),
+            "vision_config": Nested(
+                Family(
+                    "clip_vision_model",
+                    ClipVision,
+                    get_args(VisionClass),
+                    vision_keys(VISION, _VISION, 32, "quick_gelu"),
+                    ignored=_INSIDE,
+                    arrange=whole_square,
+                )
+            ),
+            "projection_dim": Size(PROJECTED, 512, only=("CLIPModel",)),
+        },
+        ignored={
+            "is where the scale begins": "logit_scale_init_value",
+            "the output is no word": "tie_word_embeddings",
+        },
+        usual={"text_config_dict": (None,), "vision_config_dict": (None,)},
+        arrange=no_labels,
+    ),
+)

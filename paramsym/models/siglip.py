@@ -1,0 +1,249 @@
+"""SigLIP (Zhai et al. 2023, arXiv:2303.15343). Reference: ``transformers.models.siglip`` 5.23, names and shapes of its state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.attention import MultiHeadAttention
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.clip import (
+    IGNORED,
+    PLAIN,
+    PROJECTED,
+    VISION,
+    PatchEmbeddings,
+    TextEmbeddings,
+    no_labels,
+    text_keys,
+    tower_block,
+    vision_keys,
+    whole_square,
+)
+from paramsym.models.family import Family, Flag, Nested, Size
+from paramsym.models.labels import give_labels
+from paramsym.models.vit import fitting
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, C, F, H, K, L, P, V, W
+
+Architecture = Literal["SiglipModel", "SiglipForImageClassification"]
+_LABELLED = frozenset({"SiglipForImageClassification"})
+_CARD = "Hugging Face model card, safetensors metadata"
+
+
+@dataclass(frozen=True)
+class SiglipText(Layer):
+    """SigLIP's tower that reads, as the reference stores it.
+
+    The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
+    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H where it is None.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width.
+        ArgumentError: an activation that the reference does not know.
+
+    >>> SiglipText().params
+    2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*V + 3*H
+    """
+
+    vocab_size: Dim = V
+    hidden_size: Dim = H
+    intermediate_size: Dim = F
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    max_position_embeddings: Dim = P
+    hidden_act: str = "gelu_pytorch_tanh"
+    projection_size: Dim | None = None
+    architecture: Literal["SiglipTextModel"] = "SiglipTextModel"
+
+    claims: ClassVar[tuple[Claim, ...]] = ()
+
+    def conditions(self) -> None:
+        """Heads divide the width."""
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.hidden_act, "hidden_act")
+
+    def parts(self) -> Iterator[Part]:
+        """Embeddings, blocks, normalisation, head."""
+        width = self.hidden_size
+        block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act, norm_first=True)
+        yield Part("embeddings", TextEmbeddings(self.vocab_size, self.max_position_embeddings, width))
+        yield Part("encoder", Block(layers=Repeat(block, self.num_hidden_layers)))
+        yield Part("final_layer_norm", LayerNorm(width))
+        yield Part("head", Dense(width, width if self.projection_size is None else self.projection_size))
+
+
+@dataclass(frozen=True)
+class SiglipVision(Layer):
+    """SigLIP's tower that sees, as the reference class ``architecture`` stores it.
+
+    The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
+    channels. The projection of a patch and a position per patch; L blocks of 4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head that
+    pools by attention, 4*H**2 + 2*F*H + 8*H + F with its probe, unless ``vision_use_head`` is False.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
+        ArgumentError: an activation that the reference does not know.
+
+    >>> SiglipVision().part("head").params
+    2*F*H + F + 4*H**2 + 8*H
+    """
+
+    hidden_size: Dim = H
+    intermediate_size: Dim = F
+    num_hidden_layers: Count = L
+    num_attention_heads: Dim = A
+    num_channels: Dim = C
+    image_size: Dim = W
+    patch_size: Dim = K
+    hidden_act: str = "gelu_pytorch_tanh"
+    vision_use_head: bool = True
+    architecture: Literal["SiglipVisionModel"] = "SiglipVisionModel"
+
+    claims: ClassVar[tuple[Claim, ...]] = ()
+
+    def conditions(self) -> None:
+        """Patches divide the image, heads the width."""
+        fitting(self.image_size, self.patch_size)
+        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        check_activation(self.hidden_act, "hidden_act")
+
+    def parts(self) -> Iterator[Part]:
+        """Embeddings, blocks, normalisation, head."""
+        width, heads, inner = self.hidden_size, self.num_attention_heads, self.intermediate_size
+        patches = fitting(self.image_size, self.patch_size)
+        yield Part("embeddings", PatchEmbeddings(patches, self.patch_size, self.num_channels, width, class_token=False))
+        block = tower_block(width, heads, inner, self.hidden_act, norm_first=True)
+        yield Part("encoder", Block(layers=Repeat(block, self.num_hidden_layers)))
+        yield Part("post_layernorm", LayerNorm(width))
+        if self.vision_use_head:
+            yield Part("head", SiglipPooling(width, heads, inner, self.hidden_act))
+
+
+@dataclass(frozen=True)
+class SiglipPooling(Layer):
+    """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe asks all patches, then a feed-forward network.
+
+    >>> SiglipPooling(H, A, F).params
+    2*F*H + F + 4*H**2 + 8*H
+    """
+
+    hidden_size: Dim
+    num_attention_heads: Dim
+    intermediate_size: Dim
+    hidden_act: str = "gelu_pytorch_tanh"
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The probe."""
+        yield Tensor("probe", (1, 1, self.hidden_size))
+
+    def parts(self) -> Iterator[Part]:
+        """Attention, normalisation, feed-forward network."""
+        width, inner = self.hidden_size, self.intermediate_size
+        yield Part("attention", MultiHeadAttention(width, self.num_attention_heads))
+        yield Part("layernorm", LayerNorm(width))
+        yield Part("mlp", Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width)))
+
+
+def _size(width: int, inner: int, layers: int, heads: int, image: int, patch: int, words: int = 32000) -> dict[str, Any]:
+    """The two towers of a published size are equal; ``image`` is what whole patches cover, 378 of 384 pixels."""
+    return {
+        "text_config": SiglipText(words, width, inner, layers, heads, 64),
+        "vision_config": SiglipVision(width, inner, layers, heads, 3, image, patch),
+    }
+
+
+@dataclass(frozen=True)
+class Siglip(Layer):
+    """SigLIP: a tower that reads and one that sees; or the second with a classifier.
+
+    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower
+    that sees are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N where the
+    architecture has labels and no number is given; with 0 the reference stores no classifier.
+
+    Raises:
+        DivisibilityError: patches that do not divide the image, or heads that do not divide a width.
+        ArgumentError: an activation or architecture that the reference does not know.
+
+    >>> Siglip().at("google/siglip-base-patch16-224").params
+    203155970
+    """
+
+    text_config: SiglipText = SiglipText()
+    vision_config: SiglipVision = SiglipVision(VISION[0], VISION[3], VISION[1], VISION[2])
+    num_labels: Count | None = None
+    architecture: Architecture = "SiglipModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "google/siglip-base-patch16-224": _size(768, 3072, 12, 12, 224, 16),
+        "google/siglip-so400m-patch14-384": _size(1152, 4304, 27, 16, 378, 14),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("google/siglip-base-patch16-224", 203_155_970, _CARD, counts="SiglipModel"),
+        Claim("google/siglip-so400m-patch14-384", 877_960_498, _CARD, counts="SiglipModel"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def tensors(self) -> Iterator[Tensor]:
+        """What scales the products, and what is added to them."""
+        if self.architecture == "SiglipModel":
+            yield Tensor("logit_scale", (1,), role="scale")
+            yield Tensor("logit_bias", (1,), role="bias")
+
+    def parts(self) -> Iterator[Part]:
+        """The towers, or the one that sees and a classifier."""
+        if self.architecture == "SiglipModel":
+            yield Part("text_model", self.text_config)
+        yield Part("vision_model", self.vision_config)
+        if self.architecture in _LABELLED and self.num_labels is not None and self.num_labels != 0:
+            yield Part("classifier", Dense(self.vision_config.hidden_size, self.num_labels))
+
+
+_TOWER = (768, 12, 12, 3072)
+_PROJECTION = {"projection_size": Size(PROJECTED, None)}
+_HEAD = {"vision_use_head": Flag(default=True)}
+_TEXT = Family(
+    "siglip_text_model",
+    SiglipText,
+    ("SiglipTextModel",),
+    {**text_keys(PLAIN, _TOWER, 32000, 64, "gelu_pytorch_tanh"), **_PROJECTION},
+    ignored=IGNORED,
+)
+_INSIDE = Family(
+    "siglip_vision_model",
+    SiglipVision,
+    ("SiglipVisionModel",),
+    {**vision_keys(VISION, _TOWER, 16, "gelu_pytorch_tanh"), **_HEAD},
+    ignored=IGNORED,
+    arrange=whole_square,
+)
+FAMILIES = (
+    _TEXT,
+    Family(
+        "siglip_vision_model",
+        SiglipVision,
+        ("SiglipVisionModel",),
+        {**vision_keys(PLAIN, _TOWER, 16, "gelu_pytorch_tanh"), **_HEAD},
+        ignored=IGNORED,
+        arrange=whole_square,
+    ),
+    Family(
+        model_type="siglip",
+        model=Siglip,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={"text_config": Nested(_TEXT, only=("SiglipModel",)), "vision_config": Nested(_INSIDE)},
+        ignored={"the output is no word": "tie_word_embeddings"},
+        arrange=no_labels,
+    ),
+)
