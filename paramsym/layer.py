@@ -7,96 +7,30 @@ the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
 from paramsym.fields import check_fields
 from paramsym.flow import Step, steps, through
 from paramsym.ledger import Ledger, Line, Numbers
-from paramsym.paths import ANY, check_tied_shapes, number_in, resolve_ties
-from paramsym.size import Axis, Count, Dim, Shape, axis, cat, count, extent, factors_of, stack, substitute, symbols_in, text
-from paramsym.sizing import mapping_from, published_sizes, two_of_one_name
+from paramsym.paths import check_tied_shapes, resolve_ties
+from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
+from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
+from paramsym.tensor import Tensor
+from paramsym.written import Entry, descend, level, numbered_groups, written_out
 
 if TYPE_CHECKING:
     from paramsym.polynomial import Polynomial
     from paramsym.render.table import Table
 
-
-@dataclass(frozen=True)
-class Tensor:
-    """One stored tensor: a name, a symbolic shape, and the facts that change how it is counted.
-
-    An axis is a size or a tuple of factors; a factor may be a ``cat`` of labelled segments or a ``stack`` of slices. ``role`` is a word for
-    readers and filters: weight, bias, scale, table, statistic. A ``buffer`` is never a parameter; one that is not ``persistent`` is in no
-    state dict either.
-
-    >>> from paramsym import A, H, per
-    >>> Tensor("query", ((A, per(H, A)), H)).sizes
-    (H, H)
-    """
-
-    name: str
-    shape: tuple[Axis, ...]
-    role: str = "weight"
-    trainable: bool = True
-    buffer: bool = False
-    persistent: bool = True
-
-    def __post_init__(self) -> None:
-        """Gate every axis."""
-        if not self.name or not isinstance(self.name, str):
-            message = f"a tensor needs a name, got {self.name!r}."
-            raise StructureError(message)
-        # Most axes come from fields that were gated already: what plainly is a size is not asked again.
-        if type(self.shape) is not tuple or not all(map(_plainly_a_size, self.shape)):
-            checked = (axis(stated, f"tensor {self.name!r}, axis {position}") for position, stated in enumerate(self.shape))
-            object.__setattr__(self, "shape", tuple(checked))
-
-    @property
-    def sizes(self) -> tuple[Dim, ...]:
-        """The size of each axis: ints, or canonical expressions."""
-        return tuple(extent(stated) for stated in self.shape)
-
-    def lines(self) -> Iterator[Line]:
-        """Yield the ledger lines: one, or one per labelled segment."""
-        for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
-            stacks = [factor for factor in factors if isinstance(factor, stack)]
-            yield Line(
-                path=(self.name,),
-                factors=tuple(factor for factor in factors if not isinstance(factor, stack)),
-                stored=tuple(factor.stored for factor in stacks),
-                used=tuple(factor.used for factor in stacks),
-                label=label,
-                role=self.role,
-                trainable=self.trainable and not self.buffer,
-                buffer=self.buffer,
-                persistent=self.persistent,
-                shape=self.shape,
-            )
-
-
-def _plainly_a_size(stated: Axis) -> bool:
-    if isinstance(stated, int):
-        return stated > 0 and not isinstance(stated, bool)
-    return isinstance(stated, Symbol) and bool(stated.is_positive and stated.is_integer)
-
-
-def _products(factors: list[Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Expand the concatenations of a shape into labelled products."""
-    for position, factor in enumerate(factors):
-        if isinstance(factor, cat):
-            for label, segment in factor.segments:
-                for inner, product in _products(factors[position + 1 :]):
-                    yield f"{label}.{inner}" if inner else label, (*factors[:position], *segment, *product)
-            return
-    yield "", tuple(factors)
+__all__ = ["Entry", "Layer", "Part", "Tensor"]
 
 
 @dataclass(frozen=True)
@@ -125,7 +59,7 @@ class Part:
                 message = f"part {self.name!r}: copies that depend on {self.numbers.index} are all used; 'used' cannot be given as well."
                 raise StructureError(message)
             count(self.numbers.count, f"part {self.name!r}: number of copies")
-            if not self.numbers.pattern and any("{}" not in str(name) for name in _level(self.layer)):
+            if not self.numbers.pattern and any("{}" not in str(name) for name in level(self.layer)):
                 message = f"part {self.name!r}: copies without a pattern need {{}} for their number in every name inside."
                 raise StructureError(message)
 
@@ -148,15 +82,6 @@ class Part:
             yield from (line.under(self.name) for line in self.layer.lines)
         else:
             yield from self.layer.lines
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A tensor written out under its full name; an alias says whose tensor it is."""
-
-    name: str
-    tensor: Tensor
-    alias_of: str = ""
 
 
 class Layer:
@@ -337,8 +262,8 @@ class Layer:
         Numbered copies are written out when their number is known, and stand under a template name when it is symbolic.
         """
         found = [Entry(tensor.name, tensor) for tensor in self.own_tensors]
-        for group in _numbered_groups(self.own_parts):
-            found.extend(_written_out(group))
+        for group in numbered_groups(self.own_parts):
+            found.extend(written_out(group))
         ties = self.ties()
         known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
         firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True) if ties else {}
@@ -375,7 +300,7 @@ class Layer:
         Raises:
             UnknownNameError: a path that does not exist; the message lists what there is.
         """
-        return _descend(self, path.split(".") if path else [], path)
+        return descend(self, path.split(".") if path else [], path)
 
     # Putting sizes in ---------------------------------------------------------------------------------------------------------
 
@@ -394,8 +319,8 @@ class Layer:
         given = [*self._given(sizes), *named.items()]
         mapping = mapping_from(type(self).__name__, given, self.symbols)
         rebuilt = self.substituted(mapping)
-        if _skeleton(rebuilt) != _skeleton(self):
-            raise _restructured(self, rebuilt)
+        if skeleton(rebuilt.lines) != skeleton(self.lines):
+            raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
         root, before = self.origin
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
@@ -550,7 +475,7 @@ class Layer:
 
     def _check_names(self) -> None:
         seen: set[object] = set()
-        for name in _level(self):
+        for name in level(self):
             if name in seen:
                 message = f"two parts or tensors are named {name!r}; every name must be its own."
                 raise StructureError(message)
@@ -571,122 +496,3 @@ def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any
 
 def _as_dim(value: Expr) -> Dim:
     return int(value) if isinstance(value, Integer) else value
-
-
-def _level(layer: Layer) -> Iterator[object]:
-    """Yield the names that stand on a layer's own level; numbered ones with their first number."""
-    for tensor in layer.own_tensors:
-        yield tensor.name
-    for part in layer.own_parts:
-        if part.numbers is not None:
-            if part.numbers.count != 0:
-                names = [part.numbers.pattern] if part.numbers.pattern else _level(part.layer)
-                yield from ((name, part.numbers.start) for name in names)
-        elif part.name:
-            yield part.name
-        else:
-            yield from _level(part.layer)
-
-
-def _skeleton(layer: Layer) -> list[tuple[object, ...]]:
-    """Which tensors exist, leaving out how large they are and how many copies stand where."""
-    return [
-        (
-            tuple(step.pattern if isinstance(step, Numbers) else step for step in line.path),
-            line.label,
-            len(line.shape),
-            line.buffer,
-            bool(line.alias_of),
-        )
-        for line in layer.lines
-    ]
-
-
-def _restructured(before: Layer, after: Layer) -> StructureError:
-    old, new = _skeleton(before), _skeleton(after)
-    lost = [".".join(key[0]) for key in old if key not in new]  # type: ignore[arg-type]
-    gained = [".".join(key[0]) for key in new if key not in old]  # type: ignore[arg-type]
-    changes = "; ".join(f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names)
-    return StructureError(
-        f"{type(before).__name__}.at(): these sizes change which tensors exist ({changes or 'in another order'});"
-        f" build the layer with them instead: {_short(repr(after))}."
-    )
-
-
-def _short(words: str, limit: int = 200) -> str:
-    return words if len(words) <= limit else words[: limit - 3] + "..."
-
-
-def _numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
-    """Group neighbouring numbered parts of one pattern, so that copies can be written out in index order."""
-    group: list[Part] = []
-    for part in parts:
-        if group and part.numbers is not None and group[0].numbers is not None and part.numbers.pattern == group[0].numbers.pattern:
-            group.append(part)
-            continue
-        if group:
-            yield group
-        group = [part]
-    if group:
-        yield group
-
-
-def _written_out(group: list[Part]) -> Iterator[Entry]:
-    """Yield the entries of a part, or of neighbouring numbered parts in index order."""
-    if any(part.numbers is None or part.numbers.values is None for part in group):
-        for part in group:
-            yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
-        return
-    copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
-    for part in group:
-        numbers = part.numbers
-        assert numbers is not None  # noqa: S101 - for the type checker; the branch above took the others
-        assert numbers.values is not None  # noqa: S101 - likewise
-        depends = numbers.index is not None and numbers.index in part.layer.symbols
-        entries = None if depends else list(part.layer.entries())
-        copies.extend((number, part, numbers, entries) for number in numbers.values)
-    for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
-        if entries is None:
-            entries = list(part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries())  # noqa: PLW2901
-        yield from _renamed(partial(numbers.inside, number=number), entries, frozen=part.frozen)
-
-
-def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
-    for entry in entries:
-        tensor = replace(entry.tensor, trainable=False) if frozen and entry.tensor.trainable else entry.tensor
-        yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
-
-
-def _descend(layer: Layer, steps: list[str], path: str) -> Layer:
-    if not steps:
-        return layer
-    for part in layer.own_parts:
-        if part.numbers is None and not part.name:
-            try:
-                return _descend(part.layer, steps, path)
-            except UnknownNameError:
-                continue
-        for taken in range(1, len(steps) + 1):
-            head = ".".join(steps[:taken])
-            if part.numbers is None:
-                if head == part.name:
-                    return _descend(part.layer, steps[taken:], path)
-                continue
-            found = number_in(part.numbers, head)
-            if found is None:
-                continue
-            inner = part.layer
-            if found != ANY and part.numbers.index is not None and part.numbers.index in inner.symbols:
-                inner = inner.substituted({part.numbers.index: Integer(found)})
-            return _descend(inner, steps[taken:], path)
-    names = ", ".join(str(part.step) for part in _visible(layer) if str(part.step)) or "no parts"
-    message = f"{type(layer).__name__} has no part {'.'.join(steps)!r}; it has {names}."
-    raise UnknownNameError(message)
-
-
-def _visible(layer: Layer) -> Iterator[Part]:
-    for part in layer.own_parts:
-        if part.numbers is None and not part.name:
-            yield from _visible(part.layer)
-        elif part.numbers is None or part.numbers.count != 0:
-            yield part

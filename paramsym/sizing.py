@@ -9,7 +9,10 @@ from typing import Any
 from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import SizeError, StructureError, UnknownNameError
+from paramsym.ledger import Line, Numbers
 from paramsym.size import count, substitute, symbols_in, text
+
+_SHOWN = 200  # characters of a constructor call that an error shows
 
 
 def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol]) -> dict[Symbol, Expr]:
@@ -96,3 +99,25 @@ def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol]) -> U
     if isinstance(key, Symbol) and key.name in by_name:
         hint = f" Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
     return UnknownNameError(f"{where} has no symbol {getattr(key, 'name', key)!r}; {has}.{hint}")
+
+
+def skeleton(lines: Iterable[Line]) -> list[tuple[object, ...]]:
+    """Which tensors exist, leaving out how large they are and how many copies stand where."""
+    return [(_pattern(line), line.label, len(line.shape), line.buffer, bool(line.alias_of)) for line in lines]
+
+
+def restructured(where: str, before: Iterable[Line], after: Iterable[Line], built: str) -> StructureError:
+    """Return the error for sizes that change which tensors exist; ``built`` is the constructor call to write instead."""
+    old, new = ([_pattern(line) for line in lines] for lines in (before, after))
+    lost = [name for name in old if name not in new]
+    gained = [name for name in new if name not in old]
+    changes = "; ".join(f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names)
+    shown = built if len(built) <= _SHOWN else built[: _SHOWN - 3] + "..."
+    return StructureError(
+        f"{where}.at(): these sizes change which tensors exist ({changes or 'of another rank or in another order'});"
+        f" build the layer with them instead: {shown}."
+    )
+
+
+def _pattern(line: Line) -> str:
+    return ".".join(step.pattern if isinstance(step, Numbers) else step for step in line.path)
