@@ -75,7 +75,7 @@ class Activation(Layer):
 def check_activation(function: str, where: str) -> None:
     """Raise ``ArgumentError`` for a name that no activation has."""
     if function not in NAMES:
-        message = f"{where} is {function!r}, which names no activation; known are {', '.join(sorted(NAMES))}."
+        message = f"{where} is {function!r:.80}, which names no activation; known are {', '.join(sorted(NAMES))}."
         raise ArgumentError(message)
 
 

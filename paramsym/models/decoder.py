@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -341,7 +340,7 @@ class Share:
         del sizes
         if value is None:
             return self.default
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or not 0 <= value <= 1:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             message = f"{where} is {shown(value)}; wanted a number from 0 to 1."
             raise ConfigError(message)
         return value

@@ -1,0 +1,171 @@
+"""Ten thousand mutated configurations of all families: each gives a model with a whole count, or one error of this library, at once.
+
+The mutations are drawn with a fixed seed; the first thousand run every time, the others with ``HOSTILE_CONFIGS=all``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from recorded import rows
+
+import paramsym as ps
+from paramsym.errors import ConfigError, ParamsymWarning
+from paramsym.models import family_of, model_types
+
+SEED = 20260101
+BATCH = 250
+BATCHES = 40
+USUALLY = 4
+SLOWEST = 10.0  # seconds for one; a loaded machine is slow, a hang is longer
+
+NUMBERS: list[Any] = [
+    0, 1, -1, 2, 3, 7, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30, 10**400, -(10**400), 0.5, 1.0, -0.0, 1e308,
+    math.nan, math.inf, -math.inf, True, False,
+]  # fmt: skip
+WORDS: list[Any] = [
+    None, "", "0", "768", "true", "gelu", "relu", "prelu", "silu", "swish", "abacus", "BertModel", "LlamaForCausalLM", "post", "pre",
+    "bottleneck",
+    "\x00", "\x1b[2J", "\u202e", "\ud800", "\U0001f9ee" * 40, "x" * 5000, "__import__('os')", "{}", "../..", "\uff48\uff49\uff44",
+]  # fmt: skip
+
+
+def deep(depth: int, inner: object = 0, *, lists: bool = True) -> object:
+    """Return a nest, as deep as Python's own recursion allows and beyond."""
+    for _ in range(depth):
+        inner = [inner] if lists else {"a": inner}
+    return inner
+
+
+def bombs() -> list[Any]:
+    """Return values made to be expensive."""
+    return [
+        deep(50), deep(900), deep(5000), deep(900, lists=False), deep(5000, lists=False), list(range(10_000)), [0] * 100_000,
+        [[]] * 1000,
+        {str(i): i for i in range(5000)}, {"0": {"1": {"2": 3}}}, [None], [[1, 2], [3]], [1, "2", 3.0], [-1, 0], [10**400] * 3, (), [], {},
+        {"rope_type": deep(100)}, ["full_attention", "abacus"], ["attention"] * 50_000, [["global", "local"], 10**9],
+        [[["global"], 10**18]],
+    ]  # fmt: skip
+
+
+BOMBS = bombs()
+
+
+def bases() -> list[dict[str, Any]]:
+    """Return a configuration of each family that is read, recorded ones where there are some, and the least one of each."""
+    found = [{"model_type": model_type} for model_type in model_types()]
+    recorded = [row for name in ("hf_random", "hf_checkpoints") for row in rows(name) if row["config"].get("model_type") in model_types()]
+    return found + [{**row["config"], "architectures": [row["model_class"]]} for row in recorded]
+
+
+def one_of_its(draw: random.Random, config: dict[str, Any]) -> str:
+    """Return a key: one that the family reads, one that is there, or any."""
+    kind = draw.random()
+    if kind < 0.6:
+        reader = family_of(config["model_type"])
+        keys = sorted({*reader.keys, *reader.aliases, "num_labels", "id2label", "architectures", "per_layer_config"})
+        return draw.choice(keys)
+    if kind < 0.95:
+        return draw.choice(sorted(config))
+    return str(draw.choice([word for word in WORDS if word is not None]))
+
+
+def value(draw: random.Random, before: object) -> object:
+    """Return something that may stand where ``before`` stood."""
+    kind = draw.random()
+    if kind < 0.5 and isinstance(before, dict) and before and all(isinstance(key, str) for key in before):
+        inner = dict(before)  # a configuration inside a configuration, or the labels
+        key = draw.choice(sorted(inner))
+        inner[key] = value(draw, inner[key])
+        return inner
+    if kind < 0.2 and isinstance(before, int) and abs(before) < 10**300:
+        return draw.choice(
+            [before + 1, before - 1, -before, before * 2, before * 10**9, float(before), str(before), [before], {"a": before}]
+        )
+    if kind < 0.3 and isinstance(before, list) and before:
+        return draw.choice(
+            [before[:-1], before + before, before[0], [before], before[:9] * 1000, ["768"] * len(before), [None, *before[1:]]]
+        )
+    if kind < 0.6:
+        return draw.choice(NUMBERS)
+    if kind < 0.75:
+        return draw.choice(WORDS)
+    if kind < 0.8:
+        return draw.randint(1, 5000)
+    return draw.choice(BOMBS)
+
+
+def mutated(draw: random.Random, base: dict[str, Any]) -> dict[str, Any]:
+    """Return the configuration with a few keys changed, removed or added."""
+    config = dict(base)
+    for _ in range(draw.choice([1, 1, 1, 2, 3, 6])):
+        if not config or "model_type" not in config or config["model_type"] not in list(model_types()):
+            return config
+        key = one_of_its(draw, config)
+        if draw.random() < 0.2:
+            config.pop(key, None)
+        else:
+            config[key] = value(draw, config.get(key))
+            if key == "model_type" and draw.random() < 0.8:
+                config[key] = draw.choice(model_types())
+    return config
+
+
+def batch(number: int) -> Iterator[dict[str, Any]]:
+    """Return one batch; every family comes up in turn."""
+    draw = random.Random(SEED + number)  # noqa: S311 - no secret is made of it
+    there = bases()
+    least = len(model_types())
+    for position in range(BATCH):
+        base = there[(number * BATCH + position) % least] if position % 2 else draw.choice(there)
+        yield mutated(draw, base)
+
+
+def outcome(config: dict[str, Any], read: Callable[..., Any] = ps.from_config) -> str:
+    """Build one and say what came out; whatever is neither a model nor the one error fails the test."""
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ParamsymWarning)
+        try:
+            model = read(config)
+        except ConfigError as error:
+            words = str(error)
+            assert 0 < len(words) < 3000, words[:200]
+            assert words.isprintable(), ascii(words[:200])
+            result = "refused"
+        else:
+            assert isinstance(model.count, int)
+            assert model.count >= 0
+            assert not model.params.free_symbols
+            result = "built"
+    assert time.perf_counter() - began < SLOWEST, "it hung"
+    return result
+
+
+@pytest.mark.parametrize("number", range(BATCHES))
+def test_mutated_configurations(number: int) -> None:
+    """A model or one error, at once; and both happen."""
+    if number >= USUALLY and os.environ.get("HOSTILE_CONFIGS") != "all":
+        pytest.skip("one batch of the other nine thousand; set HOSTILE_CONFIGS=all to run them")
+    seen = set()
+    for position, config in enumerate(batch(number)):
+        try:
+            seen.add(outcome(config))
+        except Exception as error:
+            changed = {key: repr(inner)[:80] for key, inner in list(config.items())[:60]}
+            message = f"batch {number}, position {position}: {type(error).__name__}: {str(error)[:300]}\n{changed}"
+            raise AssertionError(message) from error
+    assert seen == {"built", "refused"}
+
+
+def test_every_family_is_tried() -> None:
+    """The usual batches reach every family that is read."""
+    met = {config.get("model_type") for number in range(USUALLY) for config in batch(number) if isinstance(config.get("model_type"), str)}
+    assert set(model_types()) <= met
