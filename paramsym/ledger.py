@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sympy import Expr, Integer, Symbol
@@ -37,6 +37,10 @@ class Numbers:
 
     def __str__(self) -> str:
         """Write the template, as in ``layer.{0..L-1}``."""
+        return self._template
+
+    @cached_property
+    def _template(self) -> str:
         first = canonical(self.start)
         if self.count == 1:
             return self.pattern.replace("{}", text(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
@@ -62,6 +66,7 @@ class Numbers:
         return f"{label}.{name}" if self.pattern else label
 
 
+@lru_cache(maxsize=1 << 10)  # a model asks for the same few bounds once per tensor, and printing is slow
 def _tight(value: Dim) -> str:
     return text(value).replace(" ", "")
 

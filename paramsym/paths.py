@@ -112,8 +112,10 @@ def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_o
 
 def check_tied_shapes(firsts: Mapping[str, str], lines: list[Line]) -> None:
     """Raise ``StructureError`` where an alias and its first name differ in shape, or stand for different numbers of tensors."""
-    sizes = {line.name: tuple(extent(stated) for stated in line.shape) for line in lines}
-    copies = {line.name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for line in lines}
+    named = {*firsts, *firsts.values()}
+    tied = [(name, line) for line in lines if (name := line.name) in named]
+    sizes = {name: tuple(extent(stated) for stated in line.shape) for name, line in tied}
+    copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied}
     for alias, first in firsts.items():
         if sizes[alias] != sizes[first]:
             message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."

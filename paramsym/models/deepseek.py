@@ -166,17 +166,19 @@ class Deepseek(Decoder):
     def blocks(self) -> Layer:
         """Dense layers first, experts from k on."""
         dense = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
-        first = self.first_k_dense_replace
-        return Runs((self._block(dense), first), (self._block(self._sparse()), self.num_hidden_layers - first))
+        first, attention, norm = self.first_k_dense_replace, self._attention(), self.norm()
+        before, after = (
+            Block(self_attn=attention, mlp=mlp, input_layernorm=norm, post_attention_layernorm=norm) for mlp in (dense, self._sparse())
+        )
+        return Runs((before, first), (after, self.num_hidden_layers - first))
 
-    def _block(self, mlp: Layer) -> Block:
-        attention = LatentAttention(
+    def _attention(self) -> LatentAttention:
+        return LatentAttention(
             *(self.hidden_size, self.num_attention_heads, self.kv_lora_rank),
             *(self.qk_nope_head_dim, self.qk_rope_head_dim, self.v_head_dim),
             q_lora_rank=self.q_lora_rank,
             attention_bias=self.attention_bias,
         )
-        return Block(self_attn=attention, mlp=mlp, input_layernorm=self.norm(), post_attention_layernorm=self.norm())
 
     def _sparse(self) -> Block:
         width, inner, act = self.hidden_size, self.moe_intermediate_size, self.hidden_act

@@ -133,21 +133,23 @@ class QwenMoe(GroupedDecoder):
 
     def blocks(self) -> Layer:
         """Sparse layers at every step, dense ones between them and where they are listed."""
+        attention, norm = self._attention(), self.norm()
+
+        def block(mlp: Layer) -> Block:
+            return Block(self_attn=attention, mlp=mlp, input_layernorm=norm, post_attention_layernorm=norm)
+
         if self.num_experts == 0:
-            return Repeat(self._block(self._dense()), self.num_hidden_layers)
-        sparse = self._block(self._sparse())
+            return Repeat(block(self._dense()), self.num_hidden_layers)
+        sparse = block(self._sparse())
         if self.decoder_sparse_step == 1 and not self.mlp_only_layers:
             return Repeat(sparse, self.num_hidden_layers)
-        dense = self._block(self._dense())
-        return SparsePattern(dense, sparse, self.num_hidden_layers, self.decoder_sparse_step, self.mlp_only_layers)
+        return SparsePattern(block(self._dense()), sparse, self.num_hidden_layers, self.decoder_sparse_step, self.mlp_only_layers)
 
-    def _block(self, mlp: Layer) -> Block:
+    def _attention(self) -> Block:
         if self.kind == "Qwen2Moe":
-            attention = self.projections(bias=self.qkv_bias, output_bias=False)
-        else:
-            scale = HeadNorm((self.head_width(),))
-            attention = self.projections(bias=self.attention_bias) | {"q_norm": scale, "k_norm": scale}
-        return Block(self_attn=Block(attention), mlp=mlp, input_layernorm=self.norm(), post_attention_layernorm=self.norm())
+            return Block(self.projections(bias=self.qkv_bias, output_bias=False))
+        scale = HeadNorm((self.head_width(),))
+        return Block(self.projections(bias=self.attention_bias) | {"q_norm": scale, "k_norm": scale})
 
     def _dense(self) -> Layer:
         return gated(self.hidden_size, self.intermediate_size, self.hidden_act)
