@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from paramsym.analysis.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
     from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
+    from paramsym.analysis.evaluate import Approximate as Approximate, as_function as as_function, evaluate as evaluate
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
     from paramsym.analysis.reconcile import reconcile as reconcile
     from paramsym.compose import (
@@ -319,6 +320,7 @@ _HOMES = {
     "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
     "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
+    "paramsym.analysis.evaluate": "Approximate as_function evaluate",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",
@@ -333,7 +335,7 @@ _HOMES = {
 }
 _ALIASES = {"LazyLinear": "LazyDense", "Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
 """The spelling of torch, where it differs."""
-_ROOMS = ("analysis", "errors", "keras", "layers", "models", "render", "testing", "verify")
+_ROOMS = ("analysis", "errors", "keras", "layers", "models", "plot", "render", "testing", "verify")
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 

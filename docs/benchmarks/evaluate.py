@@ -1,0 +1,169 @@
+"""How fast closed forms are evaluated: five million Llama configurations, one configuration, and models of any depth.
+
+Run it with NumPy installed: ``python docs/benchmarks/evaluate.py``; transformers and torch are used where they are there. Everything is
+measured in one process, taking turns, and the best of the turns counts; ratios matter, absolute times depend on the machine. The values
+are compared first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sympy
+
+import paramsym as ps
+from paramsym import A, F, G, H, L, V
+from paramsym.models import Llama, Mixtral
+
+ROWS = 5_000_000
+LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 8, "F": 11008}
+
+
+def columns(rows: int) -> dict[str, Any]:
+    """Return columns of sizes that a Llama can have."""
+    draw = np.random.default_rng(0)
+    groups = 2 ** draw.integers(0, 4, rows)
+    heads = groups * draw.integers(1, 9, rows)
+    return {
+        "V": draw.integers(1000, 256_000, rows),
+        "H": heads * draw.integers(8, 257, rows),
+        "L": draw.integers(1, 127, rows),
+        "A": heads,
+        "G": groups,
+        "F": draw.integers(64, 65_536, rows),
+    }
+
+
+def naive(V: Any, H: Any, L: Any, A: Any, G: Any, F: Any) -> Any:
+    """Llama's count as one writes it down; nothing is checked."""
+    return V * H + L * (H * H + 2 * H * (G * (H // A)) + H * H + 3 * H * F + 2 * H) + H
+
+
+def factored(V: Any, H: Any, L: Any, A: Any, G: Any, F: Any) -> Any:
+    """The same, factored by hand; nothing is checked."""
+    return H * (V + 1 + L * (2 * (H + G * (H // A) + 1) + 3 * F))
+
+
+def without_division(V: Any, H: Any, L: Any, D: Any, G: Any, F: Any) -> Any:
+    """The same, factored by hand, with the width of a head given, so that nothing is divided; nothing is checked."""
+    return H * (V + 1 + L * (2 * (H + G * D + 1) + 3 * F))
+
+
+def agree(condition: object) -> None:
+    """Stop where two ways of counting differ."""
+    if not condition:
+        message = "the values differ"
+        raise SystemExit(message)
+
+
+def best(rounds: int, tasks: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Return each task's best time in seconds; the tasks take turns."""
+    found = dict.fromkeys(tasks, float("inf"))
+    for _ in range(rounds):
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            found[name] = min(found[name], time.perf_counter() - start)
+    return found
+
+
+def show(title: str, times: dict[str, float], unit: float, name: str) -> None:
+    """Print the times and their ratios to the first."""
+    print(title)
+    first = next(iter(times.values()))
+    for task, seconds in times.items():
+        print(f"  {task:<48}{seconds / unit:10.2f} {name}   {seconds / first:10.2f}")
+
+
+def many() -> None:
+    """Five million configurations."""
+    sizes = columns(ROWS)
+    model = Llama()
+    width = {name: column for name, column in sizes.items() if name != "A"} | {"D": sizes["H"] // sizes["A"]}
+    symbols = [V, H, L, A, G, F]
+    as_written = sympy.lambdify(symbols, model.params.subs(1 / A, sympy.Symbol("a")).subs("a", 1 / A), "numpy")
+    exact = ps.evaluate(model, sizes)
+    agree((exact == naive(**sizes)).all() and (exact == factored(**sizes)).all())
+    times = best(
+        7,
+        {
+            "evaluate, overflow and divisibility checked": lambda: ps.evaluate(model, sizes),
+            "NumPy, factored by hand": lambda: factored(**sizes),
+            "NumPy, factored by hand, no division": lambda: without_division(**width),
+            "NumPy, naive": lambda: naive(**sizes),
+            "lambdify (float64)": lambda: as_written(*(sizes[symbol.name] for symbol in symbols)),
+        },
+    )
+    show(f"{ROWS:,} Llama configurations, ns each, and ratio to evaluate", times, ROWS * 1e-9, "ns")
+
+
+def one() -> None:
+    """One configuration."""
+    model = Llama()
+    formula = model.params
+    values = {symbol: LLAMA[symbol.name] for symbol in formula.free_symbols}
+    integers = {symbol: sympy.Integer(value) for symbol, value in values.items()}
+    function = sympy.lambdify(list(values), formula)
+
+    def cold(task: Callable[[], object]) -> Callable[[], object]:
+        def run() -> object:
+            sympy.core.cache.clear_cache()
+            return task()
+
+        return run
+
+    def often(task: Callable[[], object]) -> Callable[[], object]:
+        return lambda: [task() for _ in range(100)]
+
+    agree(ps.evaluate(model, LLAMA) == formula.subs(values) == formula.xreplace(integers))
+    quick = best(20, {"evaluate": often(lambda: ps.evaluate(model, LLAMA)), "lambdify, called": often(lambda: function(*values.values()))})
+    times = {name: seconds / 100 for name, seconds in quick.items()}
+    times |= best(
+        20,
+        {
+            "expr.xreplace": lambda: formula.xreplace(integers),
+            "expr.subs, caches warm": lambda: formula.subs(values),
+            "expr.subs, caches cleared": cold(lambda: formula.subs(values)),
+            "expand, caches cleared": cold(lambda: sympy.expand(formula)),
+            "diff, caches cleared": cold(lambda: formula.diff(H)),
+            "layer.polynomial.diff": lambda: model.polynomial.diff(H),
+            "lambdify, built": lambda: sympy.lambdify(list(values), formula),
+        },
+    )
+    try:
+        import torch
+        import transformers
+    except ImportError:
+        print("transformers is not installed: its instantiation was left out")
+    else:
+        config = transformers.LlamaConfig(num_key_value_heads=8)
+
+        def built() -> object:
+            with torch.device("meta"):
+                return transformers.LlamaModel(config)
+
+        times |= best(3, {"transformers, built on the meta device": built})
+    show("one Llama configuration, microseconds, and ratio to evaluate", times, 1e-6, "us")
+
+
+def growth() -> None:
+    """Models of any depth and of any number of experts."""
+    sizes = {"V": 32000, "H": 4096, "A": 32, "G": 8, "F": 14336, "K": 2}
+    deep = {f"{layers:,} layers": lambda layers=layers: ps.evaluate(Llama(), LLAMA | {"L": layers}) for layers in (2, 200, 2_000_000)}
+    names = {symbol.name for symbol in Mixtral().symbols}
+    wide = {
+        f"{experts:,} experts": lambda experts=experts: ps.evaluate(
+            Mixtral(), {name: size for name, size in (sizes | {"L": 32, "E": experts}).items() if name in names}
+        )
+        for experts in (8, 800, 8_000_000)
+    }
+    show("growth: building and evaluating, microseconds", best(200, deep | wide), 1e-6, "us")
+
+
+if __name__ == "__main__":
+    many()
+    one()
+    growth()

@@ -1,0 +1,419 @@
+"""A closed form as a short straight-line program: factored, with its conditions as steps, and with a bound for every intermediate value.
+
+The polynomial is written by Horner's rule in many letters, the letter of most terms first, so that few multiplications are left. A step
+that divides says what must divide what; ``run`` raises there. One program runs on Python integers, on columns and, without its checks, on
+any array that knows ``+``, ``*`` and ``//``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd, lcm
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
+
+from sympy import Add, Expr, Integer, Max, Min, Mod, Pow, Symbol, ceiling, floor
+
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+from paramsym.size import Condition, conditions_asked, per, symbols_in
+
+Kind: TypeAlias = Literal["add", "sub", "mul", "floordiv", "mod", "max", "min", "pow", "divides", "exact", "most"]
+Bounds: TypeAlias = tuple[int, int]
+_Terms: TypeAlias = dict[frozenset[tuple[int, int]], int]
+
+_HUGE = 1 << 4096  # stands for a power too large to write down
+
+
+class Op(NamedTuple):
+    """One step: its kind and the two registers it reads; ``divides`` and ``exact`` are quotients that must come out whole."""
+
+    kind: Kind
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer."""
+
+    inputs: tuple[Symbol, ...]
+    constants: tuple[int, ...]
+    ops: tuple[Op, ...]
+    result: int
+    conditions: tuple[Condition, ...]
+    needed: frozenset[int]
+
+    @property
+    def first(self) -> int:
+        """The register of the first step."""
+        return len(self.inputs) + len(self.constants)
+
+    def run(self, values: Sequence[int]) -> int:
+        """Return the exact value for whole numbers, one per input, in order.
+
+        Raises:
+            DivisibilityError, SizeError: numbers that contradict a condition.
+        """
+        registers = [*values, *self.constants]
+        for op in self.ops:
+            left, right = registers[op.left], registers[op.right]
+            kind = op.kind
+            if kind == "mul":
+                registers.append(left * right)
+            elif kind == "add":
+                registers.append(left + right)
+            elif kind == "divides" or kind == "exact":  # noqa: PLR1714 - the fastest way to ask
+                if not right:
+                    raise fault(op, left, right)
+                quotient, remainder = divmod(left, right)
+                if remainder:
+                    raise fault(op, left, right)
+                registers.append(quotient)
+            elif kind == "most":
+                if left > right:
+                    raise fault(op, left, right)
+                registers.append(0)
+            else:
+                registers.append(_ON_INTS[kind](left, right))
+        return registers[self.result]
+
+    def apply(self, values: Sequence[Any]) -> Any:
+        """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%`` and ``**``: nothing is checked.
+
+        Raises:
+            ArgumentError: a formula with Max or Min, which no operator writes.
+        """
+        registers = [*values, *self.constants]
+        for position, op in enumerate(self.ops, self.first):
+            left, right = registers[op.left], registers[op.right]
+            if position not in self.needed:
+                registers.append(0)
+            elif op.kind in {"max", "min"} and not (isinstance(left, int) and isinstance(right, int)):
+                message = f"{op.kind}() cannot be applied to {type(left).__name__}; use evaluate(), which takes columns of numbers."
+                raise ArgumentError(message)
+            else:
+                registers.append(_ON_INTS[op.kind](left, right))
+        return registers[self.result]
+
+    def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds] | None:
+        """Return bounds of every register from bounds of the inputs; None where a divisor may be zero."""
+        found: list[Bounds] = [*inputs, *((c, c) for c in self.constants)]
+        for op in self.ops:
+            bound = _bound(op.kind, found[op.left], found[op.right])
+            if bound is None:
+                return None
+            found.append(bound)
+        return found
+
+
+def fault(op: Op, left: int, right: int, where: str = "") -> SizeError:
+    """Return the error of a condition that numbers contradict."""
+    prefix = f"{where}: " if where else ""
+    if op.kind == "most":
+        return SizeError(f"{prefix}{left} is more than {right}, and must not be.")
+    if not right:
+        return SizeError(f"{prefix}{left} cannot be divided by zero.")
+    quotient, remainder = divmod(left, right)
+    if op.kind == "exact":
+        return DivisibilityError(f"{prefix}the value is {Fraction(left, right)}, not a whole number; ask for floats if that is meant.")
+    return DivisibilityError(f"{prefix}{left} is not divisible by {right} ({left} = {quotient}*{right} + {remainder}).")
+
+
+def _floordiv(left: Any, right: Any) -> Any:
+    if isinstance(right, int) and not right:
+        message = f"{left} cannot be divided by zero."
+        raise SizeError(message)
+    return left // right
+
+
+def _mod(left: Any, right: Any) -> Any:
+    if isinstance(right, int) and not right:
+        message = f"{left} cannot be divided by zero."
+        raise SizeError(message)
+    return left % right
+
+
+_ON_INTS: Mapping[Kind, Any] = {
+    "add": lambda left, right: left + right,
+    "sub": lambda left, right: left - right,
+    "mul": lambda left, right: left * right,
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "max": max,
+    "min": min,
+    "pow": lambda left, right: left**right,
+    "divides": _floordiv,
+    "exact": _floordiv,
+    "most": lambda _left, _right: 0,
+}
+
+
+def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds | None:
+    if kind == "most":
+        return 0, 0
+    if kind == "add":
+        return left[0] + right[0], left[1] + right[1]
+    if kind == "sub":
+        return left[0] - right[1], left[1] - right[0]
+    if kind == "mul":
+        corners = [a * b for a in left for b in right]
+        return min(corners), max(corners)
+    if kind in {"max", "min"}:
+        choose = max if kind == "max" else min
+        return choose(left[0], right[0]), choose(left[1], right[1])
+    if kind == "pow":
+        return _power_bound(left, right)
+    if right[0] <= 0:
+        return None
+    if kind == "mod":
+        return 0, right[1] - 1
+    corners = [a // b for a in left for b in right]
+    return min(corners), max(corners)
+
+
+def _power_bound(left: Bounds, right: Bounds) -> Bounds | None:
+    if left[0] < 0 or right[0] < 0:
+        return None
+    low, high = (base**exponent if exponent < 4096 else None for base, exponent in zip(left, right, strict=True))
+    return low or 0, _HUGE if high is None else high
+
+
+def compiled(subject: Layer | Expr | int) -> Program:
+    """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
+
+    Raises:
+        ArgumentError: neither a layer nor an expression.
+        SizeError: an expression that no size is made of.
+
+    >>> from paramsym import A, H, MultiHeadAttention
+    >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
+    2362368
+    """
+    if isinstance(subject, Layer):
+        return _of_layer(subject)
+    if isinstance(subject, bool) or not isinstance(subject, int | Expr):
+        message = f"wanted a layer or an expression in symbols from dims(), not {subject!r} ({type(subject).__name__})."
+        raise ArgumentError(message)
+    return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
+
+
+@lru_cache(maxsize=256)
+def _of_layer(layer: Layer) -> Program:
+    with conditions_asked() as asked:
+        layer.substituted({})
+    quotients = {atom for line in layer.lines for atom in _quotients_in((line.factors, line.stored, line.used, line.shape))}
+    bound = {span.index for line in layer.lines for span in line.spans}
+    free = [one for one in (*asked, *_asked_by(quotients)) if not bound & symbols_in((one.small, one.large))]
+    return _Compiler(layer.symbols, free).program(layer.polynomial)
+
+
+@lru_cache(maxsize=1024)
+def _of_expression(expression: Expr) -> Program:
+    symbols = cast("set[Symbol]", expression.free_symbols)
+    return _Compiler(symbols, _asked_by(_quotients_in(expression))).program(Polynomial.of(expression))
+
+
+def narrowed(subject: Layer | Expr | int, held: frozenset[Symbol]) -> Program:
+    """Return the program that reads only the symbols held, without the conditions that read others.
+
+    Raises:
+        ArgumentError: neither a layer nor an expression.
+    """
+    whole = compiled(subject)
+    polynomial = subject.polynomial if isinstance(subject, Layer) else Polynomial.of(subject)
+    return _Compiler(held, [one for one in whole.conditions if symbols_in((one.small, one.large)) <= held]).program(polynomial)
+
+
+def _asked_by(quotients: Iterable[Any]) -> list[Condition]:
+    sides = [quotient.as_quotient() for quotient in quotients]
+    return [Condition("divides", below, above) for above, below in sorted(sides, key=str)]
+
+
+def _quotients_in(value: Any) -> set[Any]:
+    if isinstance(value, Expr):
+        return set(value.atoms(per))
+    if isinstance(value, tuple):
+        return {atom for item in value for atom in _quotients_in(item)}
+    inner = getattr(value, "segments", None)
+    return set() if inner is None else _quotients_in(tuple(segment for _, segment in inner))
+
+
+class _Compiler:
+    """Collects steps, each distinct one once."""
+
+    def __init__(self, symbols: Iterable[Symbol], asked: Iterable[Condition]) -> None:
+        self.asked = tuple(dict.fromkeys(asked))
+        held = set(symbols).union(*(symbols_in((condition.small, condition.large)) for condition in self.asked))
+        self.inputs = tuple(sorted(held, key=lambda symbol: symbol.name))
+        self.constants: list[int] = []
+        self.steps: list[tuple[Kind, int, int]] = []
+        self.known: dict[object, int] = {}
+        self.quotients: dict[tuple[Symbol, Symbol], int] = {}
+
+    def program(self, polynomial: Polynomial) -> Program:
+        for condition in self.asked:
+            small, large = self.whole(condition.small), self.whole(condition.large)
+            register = self.step("divides", large, small) if condition.kind == "divides" else self.step("most", small, large)
+            if condition.kind == "divides" and isinstance(condition.small, Symbol) and isinstance(condition.large, Symbol):
+                self.quotients[condition.large, condition.small] = register
+        result = self.polynomial(polynomial)
+        # Constants were numbered from -1 downwards while their number was not known yet; steps from the inputs upwards.
+        inputs, constants = len(self.inputs), len(self.constants)
+
+        def place(register: int) -> int:
+            if register < 0:
+                return inputs - register - 1
+            return register if register < inputs else register + constants
+
+        ops = tuple(Op(kind, place(left), place(right)) for kind, left, right in self.steps)
+        needed = {place(result)}
+        for position in range(len(ops) - 1, -1, -1):
+            if inputs + constants + position in needed:
+                needed |= {ops[position].left, ops[position].right}
+        return Program(self.inputs, tuple(self.constants), ops, place(result), self.asked, frozenset(needed))
+
+    def constant(self, value: int) -> int:
+        if value not in self.constants:
+            self.constants.append(value)
+        return -1 - self.constants.index(value)
+
+    def step(self, kind: Kind, left: int, right: int) -> int:
+        key = (kind, left, right)
+        if key not in self.known:
+            self.steps.append(key)
+            self.known[key] = len(self.inputs) + len(self.steps) - 1
+        return self.known[key]
+
+    def whole(self, value: Expr | int) -> int:
+        return self.constant(value) if isinstance(value, int) else self.polynomial(Polynomial.of(value))
+
+    def generator(self, generator: Expr) -> int:
+        """Return the register of a symbol or an atom."""
+        if isinstance(generator, Symbol):
+            return self.inputs.index(generator)
+        if generator not in self.known:
+            self.known[generator] = self._atom(generator)
+        return self.known[generator]
+
+    def _atom(self, atom: Expr) -> int:
+        arguments = cast("tuple[Expr, ...]", atom.args)
+        if isinstance(atom, floor | ceiling):
+            above, below = self.fraction(Polynomial.of(arguments[0]))
+            if isinstance(atom, floor):
+                return self.step("floordiv", above, below)
+            return self.step("sub", self.constant(0), self.step("floordiv", self.step("sub", self.constant(0), above), below))
+        if isinstance(atom, Add):
+            return self.polynomial(Polynomial.of(atom))
+        kinds: dict[Any, Kind] = {Max: "max", Min: "min", Mod: "mod", Pow: "pow"}
+        registers = [self.polynomial(Polynomial.of(argument)) for argument in arguments]
+        result = registers[0]
+        for register in registers[1:]:
+            result = self.step(kinds[atom.func], result, register)
+        return result
+
+    def polynomial(self, polynomial: Polynomial) -> int:
+        above, below = self.fraction(polynomial)
+        return above if below == self.constant(1) else self.step("exact", above, below)
+
+    def fraction(self, polynomial: Polynomial) -> tuple[int, int]:
+        """Return the registers of a whole numerator and a whole denominator."""
+        terms: list[tuple[dict[int, int], Fraction]] = []
+        for monomial, c in polynomial.terms.items():
+            exponents = dict(monomial)
+            registers: dict[int, int] = {}
+            for (large, small), register in self.quotients.items():
+                times = min(exponents.get(large, 0), -exponents.get(small, 0))
+                if times > 0:
+                    exponents[large] -= times
+                    exponents[small] += times
+                    registers[register] = times
+            for generator, exponent in exponents.items():
+                if exponent:
+                    registers[self.generator(generator)] = exponent
+            terms.append((registers, Fraction(c)))
+        scale = lcm(*(c.denominator for _, c in terms))
+        lowest: dict[int, int] = {}
+        for registers, _ in terms:
+            for register, exponent in registers.items():
+                lowest[register] = min(lowest.get(register, 0), exponent)
+        lifted = {register: -exponent for register, exponent in lowest.items() if exponent < 0}
+        whole: _Terms = {}
+        for registers, c in terms:
+            exponents = {r: registers.get(r, 0) + lifted.get(r, 0) for r in registers.keys() | lifted.keys()}
+            key = frozenset((r, e) for r, e in exponents.items() if e)
+            whole[key] = whole.get(key, 0) + int(c * scale)
+        return self.horner(whole), self.horner({frozenset(lifted.items()): scale})
+
+    def horner(self, terms: _Terms) -> int:
+        """Return the register of a sum of products, with what most terms share taken out."""
+        if not terms:
+            return self.constant(0)
+        if len(terms) == 1:
+            ((monomial, c),) = terms.items()
+            return self.product(monomial, c)
+        content = gcd(*terms.values())
+        if content > 1:
+            return self.times(self.horner({monomial: c // content for monomial, c in terms.items()}), content)
+        shares: dict[int, int] = {}
+        for monomial in terms:
+            for register, _ in monomial:
+                shares[register] = shares.get(register, 0) + 1
+        shared = max(shares, key=lambda register: (shares[register], -register)) if shares else -1
+        if not shares or shares[shared] < 2:
+            return self._sum(terms)
+        inside = {_lowered(monomial, shared): c for monomial, c in terms.items() if shared in dict(monomial)}
+        rest = {monomial: c for monomial, c in terms.items() if shared not in dict(monomial)}
+        product = self.step("mul", self.horner(inside), shared)
+        return self._add(product, rest)
+
+    def _add(self, register: int, rest: _Terms) -> int:
+        """Add what is left, a lone constant or letter at a time, which costs one step each."""
+        if not rest:
+            return register
+        if all(c < 0 for c in rest.values()):
+            return self.step("sub", register, self.horner({monomial: -c for monomial, c in rest.items()}))
+        return self.step("add", register, self.horner(rest))
+
+    def _sum(self, terms: _Terms) -> int:
+        """Add terms that share no letter; those of one coefficient are multiplied by it together."""
+        by_size: dict[int, _Terms] = {}
+        for monomial, c in terms.items():
+            by_size.setdefault(abs(c) if c < 0 else c, {})[monomial] = c
+        total: int | None = None
+        for size, group in sorted(by_size.items()):
+            ordered = sorted(group.items(), key=lambda item: (item[1] < 0, len(item[0]) == 0, sorted(item[0])))
+            part: int | None = None
+            for monomial, c in ordered:
+                one = self.product(monomial, 1)
+                if part is None:
+                    part = one if c > 0 else self.step("sub", self.constant(0), one)
+                else:
+                    part = self.step("add" if c > 0 else "sub", part, one)
+            scaled = self.times(cast("int", part), size)
+            total = scaled if total is None else self.step("add", total, scaled)
+        return cast("int", total)
+
+    def product(self, monomial: frozenset[tuple[int, int]], coefficient: int) -> int:
+        result: int | None = None
+        for register, exponent in sorted(monomial):
+            power = self._power(register, exponent)
+            result = power if result is None else self.step("mul", result, power)
+        return self.constant(coefficient) if result is None else self.times(result, coefficient)
+
+    def _power(self, register: int, exponent: int) -> int:
+        if exponent == 1:
+            return register
+        half = self._power(register, exponent // 2)
+        square = self.step("mul", half, half)
+        return self.step("mul", square, register) if exponent % 2 else square
+
+    def times(self, register: int, factor: int) -> int:
+        return register if factor == 1 else self.step("mul", register, self.constant(factor))
+
+
+def _lowered(monomial: frozenset[tuple[int, int]], register: int) -> frozenset[tuple[int, int]]:
+    return frozenset((r, e - 1 if r == register else e) for r, e in monomial if r != register or e > 1)

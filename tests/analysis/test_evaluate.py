@@ -1,0 +1,277 @@
+"""Exact values: one configuration, columns, grids; never a rounding, never a wrap-around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from sympy import Integer, Max, Min, Mod, Rational, ceiling, floor
+
+import paramsym as ps
+from paramsym import A, C, D, E, F, G, H, K, L, N, V, W, as_function, evaluate, per
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError, UnknownNameError
+
+LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 32, "F": 11008}
+WIDE = st.integers(1, 2**40)
+
+
+def test_published_counts() -> None:
+    """A formula at published sizes is the published count."""
+    assert evaluate(ps.models.Llama(architecture="LlamaForCausalLM"), LLAMA) == 6_738_415_616
+    assert evaluate(ps.models.Bert(), V=30522, P=512, T=2, H=768, L=12, F=3072) == 109_482_240
+
+
+def test_symbols_and_names_are_the_same() -> None:
+    """Keys are symbols or their names; a sized model has nothing left to give."""
+    assert evaluate(ps.Dense(H, F), {H: 3, "F": 5}) == evaluate(ps.Dense(H, F), H=3, F=Integer(5)) == 20
+    assert evaluate(ps.Dense(3, 5)) == evaluate(20) == 20
+
+
+@pytest.mark.parametrize(
+    ("given_sizes", "error", "words"),
+    [
+        ({"H": 768, "A": 12, "L": 3}, UnknownNameError, "no symbol 'L'"),
+        ({"A": 12}, UnknownNameError, "needs a size for H"),
+        ({"H": 786, "A": 12}, DivisibilityError, "786 is not divisible by 12"),
+        ({"H": 0, "A": 12}, SizeError, "H is 0; wanted 1 or more"),
+        ({"H": 768.0}, SizeError, "whole number"),
+        ({"H": True}, SizeError, "whole number"),
+        ({"H": "768"}, SizeError, "whole number"),
+        ({"H": None}, SizeError, "whole number"),
+        ([1, 2], ArgumentError, "mapping"),
+    ],
+)
+def test_wrong_sizes(given_sizes: Any, error: type[Exception], words: str) -> None:
+    """One clear error for each."""
+    with pytest.raises(error, match=words):
+        evaluate(ps.MultiHeadAttention(H, A), given_sizes)
+
+
+def test_wrong_subjects() -> None:
+    """Neither strings nor floats are formulas."""
+    with pytest.raises(ArgumentError, match="a layer or an expression"):
+        evaluate("H**2", H=3)  # type: ignore[arg-type]
+    with pytest.raises(SizeError, match="is given twice"):
+        evaluate(H**2, {"H": 3}, H=4)
+    with pytest.raises(ArgumentError, match="chunk"):
+        evaluate(H**2, H=3, chunk=0)
+
+
+def test_a_symbol_that_cancels_may_be_left_out() -> None:
+    """It is in no term; where it is given, its condition is checked."""
+    assert evaluate(ps.MultiHeadAttention(H, A), H=786) == 4 * 786**2 + 4 * 786
+
+
+def test_copies_may_be_zero_and_sizes_may_not() -> None:
+    """As the constructor has it."""
+    model = ps.Repeat(ps.Dense(H, H), L)
+    assert evaluate(model, H=4, L=0) == 0
+    with pytest.raises(SizeError, match="H is 0"):
+        evaluate(model, H=0, L=1)
+
+
+def test_conditions_on_order() -> None:
+    """A token cannot use more experts than there are."""
+    model = ps.MixtureOfExperts(H, F, E, K)
+    assert evaluate(model, H=4, F=8, E=8, K=2) == model.at(H=4, F=8, E=8, K=2).count
+    with pytest.raises(SizeError, match="9 is more than 8"):
+        evaluate(model, H=4, F=8, E=8, K=9)
+
+
+@given(st.builds(dict, H=WIDE, F=WIDE, L=WIDE, V=WIDE), st.integers(1, 2**20), st.integers(1, 2**10))
+@settings(max_examples=60, deadline=None)
+def test_scalars_agree_with_sympy(sizes: dict[str, int], quotient: int, groups: int) -> None:
+    """Python integers, whatever their size."""
+    sizes |= {"A": groups * 3, "G": groups, "H": groups * 3 * quotient}
+    model = ps.models.Llama()
+    expected = model.params.xreplace({symbol: Integer(sizes[symbol.name]) for symbol in model.params.free_symbols})
+    assert evaluate(model, sizes) == int(expected)
+
+
+@given(st.lists(st.tuples(WIDE, WIDE, WIDE), min_size=1, max_size=40), st.integers(1, 7))
+@settings(max_examples=60, deadline=None)
+def test_columns_never_overflow(rows: list[tuple[int, int, int]], chunk: int) -> None:
+    """Training FLOPs, 6 * parameters * tokens, at sizes up to 2**40: Python integers wherever int64 would wrap around."""
+    np = pytest.importorskip("numpy")
+    expression = 6 * (12 * L * H**2 + 13 * L * H) * D - 5 * H * D
+    columns = {name: np.array([row[i] for row in rows], dtype=np.int64) for i, name in enumerate("LHD")}
+    found = evaluate(expression, columns, chunk=chunk)
+    assert [int(value) for value in found] == [6 * (12 * one * h * h + 13 * one * h) * d - 5 * h * d for one, h, d in rows]
+
+
+@given(st.integers(1, 2**40), st.integers(1, 2**12), st.integers(-1, 1))
+@settings(max_examples=150, deadline=None)
+def test_divisibility_in_columns_is_exact(quotient: int, heads: int, off: int) -> None:
+    """The quick test by floats and the remainder agree at every size."""
+    np = pytest.importorskip("numpy")
+    width = max(1, quotient * heads + off)
+    columns = {"H": np.array([heads, width]), "A": np.array([heads, heads])}
+    if width % heads:
+        with pytest.raises(DivisibilityError, match=f"row 1: {width} is not divisible by {heads}"):
+            evaluate(per(H, A) + 1, columns)
+    else:
+        assert evaluate(per(H, A) + 1, columns).tolist() == [2, width // heads + 1]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        floor((W - K) / 2) + 1,
+        ceiling(W / K) * C,
+        Max(W, K) * Min(W, K, C) - 7,
+        Mod(W, K) + C,
+        2**D * C,
+        floor(W / Integer(3)) * Rational(3, 1) + W**3,
+        W * (W + 1) / 2,
+        W * H / (H + K) + K * W / (H + K),
+        -3 * W - C,
+        Integer(7),
+    ],
+)
+def test_atoms_in_columns_are_those_of_sympy(expression: Any) -> None:
+    """Floors, ceilings, powers, sums that are not whole term by term: column by column what SymPy gives number by number."""
+    np = pytest.importorskip("numpy")
+    draw = np.random.default_rng(0)
+    columns = {symbol.name: draw.integers(1, 13, 200) for symbol in expression.free_symbols} or {}
+    if not columns:
+        assert evaluate(expression) == int(expression)
+        return
+    found = evaluate(expression, columns, chunk=64)
+    for row in range(200):
+        assert found[row] == expression.xreplace({s: Integer(int(columns[s.name][row])) for s in expression.free_symbols})
+
+
+def test_what_is_not_whole_is_refused() -> None:
+    """A plain quotient has no exact integer where it does not divide."""
+    with pytest.raises(DivisibilityError, match="15/2"):
+        evaluate(H / A, H=15, A=2)
+    np = pytest.importorskip("numpy")
+    with pytest.raises(DivisibilityError, match="row 1: the value is 15/2"):
+        evaluate(H / A, H=np.array([14, 15]), A=2)
+    with pytest.raises(SizeError, match="zero"):
+        evaluate(H / A, H=0, A=0)
+
+
+def test_grids_broadcast() -> None:
+    """Axes that do not vary are not written out; every piece is where it belongs."""
+    np = pytest.importorskip("numpy")
+    widths, depths, words = np.arange(1, 6)[:, None, None], np.arange(1, 8)[:, None], np.arange(1, 12)
+    expected = depths * widths**2 + words * widths
+    for chunk in (1, 3, 11, 50, 1000):
+        assert (evaluate(L * H**2 + V * H, H=widths, L=depths, V=words, chunk=chunk) == expected).all()
+    assert evaluate(L * H**2, H=widths, L=depths).shape == (5, 7, 1)
+    with pytest.raises(SizeError, match="do not go together"):
+        evaluate(L * H, H=[1, 2], L=[1, 2, 3])
+
+
+def test_llama_columns() -> None:
+    """Every row of a column is what ``at`` counts; the first wrong row is named."""
+    np = pytest.importorskip("numpy")
+    model, draw = ps.models.Llama(), np.random.default_rng(1)
+    groups = draw.integers(1, 5, 30)
+    heads = groups * draw.integers(1, 5, 30)
+    sizes = {
+        "V": draw.integers(1, 999, 30),
+        "H": 2 * heads * draw.integers(1, 9, 30),
+        "L": draw.integers(1, 9, 30),
+        "A": heads,
+        "G": groups,
+    }
+    sizes["F"] = draw.integers(1, 999, 30)
+    found = evaluate(model, sizes)
+    assert found.dtype == np.int64
+    for row in range(30):
+        assert found[row] == model.at({name: int(column[row]) for name, column in sizes.items()}).count
+    sizes["G"] = np.where(np.arange(30) == 17, sizes["A"] + 1, sizes["G"])
+    with pytest.raises(DivisibilityError, match="row 17"):
+        evaluate(model, sizes, chunk=8)
+
+
+def test_kinds_of_columns() -> None:
+    """Narrow and unsigned integers, lists of large ones, ranges; no floats, no words, no missing values."""
+    np = pytest.importorskip("numpy")
+    assert evaluate(H * F, H=np.array([300, 2], dtype=np.int16), F=np.array([3000, 2], dtype=np.uint16)).tolist() == [900_000, 4]
+    assert evaluate(H + 1, H=np.array([2**64 - 1], dtype=np.uint64)).tolist() == [2**64]
+    assert evaluate(H + 1, H=[2**70, 1, 2**63]).tolist() == [2**70 + 1, 2, 2**63 + 1]
+    assert evaluate(H + 1, H=range(3)).tolist() == [1, 2, 3]
+    assert evaluate(H + 1, H=np.int32(3)) == 4
+    assert evaluate(H + 1, H=[]).shape == (0,)
+    for wrong in (np.array([1.0]), [1.5], ["a"], [None], np.array([True])):
+        with pytest.raises(SizeError, match="H is"):
+            evaluate(H + 1, H=wrong)
+    with pytest.raises(SizeError, match="row 1: H is -1"):
+        evaluate(ps.Dense(H, 1), H=[1, -1])
+
+
+def test_floats_only_when_asked() -> None:
+    """Then with their error stated."""
+    found = evaluate(6 * H * D, H=405_000_000_000, D=15_600_000_000_001, floats=True)
+    exact = 6 * 405_000_000_000 * 15_600_000_000_001
+    assert abs(int(found.values) - exact) <= found.relative_error * exact
+    assert "relative error" in str(found)
+    with pytest.raises(SizeError, match="largest float"):
+        evaluate(H**64, H=2**40, floats=True)
+
+
+def test_frames_give_series() -> None:
+    """A data frame is read by its columns; a pandas-like Series comes back with its index."""
+    np = pytest.importorskip("numpy")
+
+    class Series:
+        def __init__(self, values: Any, index: Any = None, name: str = "") -> None:
+            self.values, self.index, self.name = np.asarray(values), index, name
+
+        def __len__(self) -> int:
+            return len(self.values)
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return self.values
+
+        def to_numpy(self) -> Any:
+            return self.values
+
+    frame = {"H": Series([2, 3], index="ab"), "F": Series([5, 7], index="ab")}
+    found = evaluate(ps.Dense(H, F), frame)
+    assert isinstance(found, Series)
+    assert (found.values.tolist(), found.index, found.name) == ([15, 28], "ab", "params")
+
+
+def test_the_bare_function_runs_on_any_array() -> None:
+    """NumPy, torch and jax: the operators decide."""
+    np = pytest.importorskip("numpy")
+    function = as_function(ps.models.Llama())
+    sizes = {"V": 32000, "H": 512, "L": 4, "A": 8, "G": 4, "F": 1024}
+    assert function(**sizes) == evaluate(ps.models.Llama(), sizes)
+    assert function(**(sizes | {"L": np.array([4, 5])}))[0] == function(**sizes)
+    with pytest.raises(UnknownNameError, match="F is missing"):
+        as_function(ps.Dense(H, F))(H=3)
+    with pytest.raises(UnknownNameError, match="N is not known"):
+        as_function(ps.Dense(H, F))(H=3, F=4, N=2)
+    with pytest.raises(ArgumentError, match=r"max\(\) cannot"):
+        as_function(Max(H, F))(H=np.array([1]), F=2)
+
+
+def test_the_bare_function_runs_on_torch() -> None:
+    """A tensor of sizes gives a tensor of counts."""
+    torch = pytest.importorskip("torch")
+    found = as_function(ps.models.Llama())(V=32000, H=torch.tensor([512, 1024]), L=4, A=8, G=4, F=1024)
+    assert found.tolist() == evaluate(ps.models.Llama(), V=32000, H=[512, 1024], L=4, A=8, G=4, F=1024).tolist()
+
+
+def test_depth_and_experts_cost_nothing() -> None:
+    """The program of a model has one length, however many copies there are."""
+    from paramsym.analysis.program import compiled
+
+    model = ps.Repeat(ps.MixtureOfExperts(H, F, E, K), L)
+    lengths = {len(compiled(model.at(L=layers, E=experts)).ops) for layers, experts in ((2, 8), (2000, 8), (2, 8000))}
+    assert len(lengths) == 1
+    assert evaluate(model, H=2, F=3, E=4, K=1, L=10**9) == 10**9 * evaluate(model, H=2, F=3, E=4, K=1, L=1)
+
+
+def test_the_program_of_a_convolution() -> None:
+    """Groups divide both channels; nothing else is asked."""
+    model = ps.Conv2d(C, N, K, groups=G)
+    assert evaluate(model, C=6, N=9, K=3, G=3) == model.at(C=6, N=9, K=3, G=3).count
+    with pytest.raises(DivisibilityError):
+        evaluate(model, C=6, N=8, K=3, G=3)
