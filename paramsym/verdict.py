@@ -54,8 +54,8 @@ class Verdict:
     @property
     def lines(self) -> tuple[str, ...]:
         """The verdict in one sentence, then what is wrong, then what is explained."""
-        said = "holds what its config says" if self.ok else "does not hold what its config says"
-        first = f"{self.source} {said}: {self.architecture}, {self.count:,} parameters."
+        said = "agrees" if self.ok else "does not agree"
+        first = f"{self.source} {said} with its config as {self.architecture}, {self.count:,} parameters."
         return (first, *(f"- wrong: {problem}." for problem in self.problems), *(f"- {words}." for words in self.explained))
 
     def table(self) -> Table:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -324,8 +325,6 @@ def test_help(run, command: str) -> None:  # noqa: ANN001
 
 def test_examples_in_the_help_work(run) -> None:  # noqa: ANN001
     """Each example on names that needs no file runs as it stands."""
-    import shlex
-
     ran = 0
     for command in ("", "formula", "count", "table", "explain", "reconcile", "conventions", "families"):
         shown = re.sub(r" *\\\n *", " ", run(*command.split(), "--help").out)
@@ -528,3 +527,42 @@ def test_cold_start() -> None:
         min(seconds("-m", "paramsym", "--help") for _ in range(3)) - empty
         < (min(seconds("-c", "import sympy") for _ in range(3)) - empty) / 2
     )
+
+
+# The page ---------------------------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "command-line.md"
+
+
+def commands_on_the_page() -> list[tuple[str, str]]:
+    """Return every command that the page shows, with what it says below."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for shown in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, said = shown.partition("\n")
+            found.append((command, said))
+    return found
+
+
+@pytest.mark.parametrize(("command", "shown"), commands_on_the_page(), ids=lambda text: text.partition("\n")[0])
+def test_the_page(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:  # noqa: ANN001
+    """What the page shows is what a reader gets, in a directory with BERT's config.json and a small checkpoint."""
+    (tmp_path / "config.json").write_bytes((Path(EXAMPLE) / "config.json").read_bytes())
+    if "check" in command.split()[1]:
+        numpy = pytest.importorskip("numpy")
+        save_file = pytest.importorskip("safetensors.numpy", reason="the page reads a safetensors file").save_file
+        small = {"model_type": "bert", "vocab_size": 30, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+        small |= {"intermediate_size": 64, "max_position_embeddings": 8, "architectures": ["BertForMaskedLM"]}
+        there = ps.from_config(small, "BertForPreTraining").shapes()
+        (tmp_path / "checkpoint").mkdir()
+        (tmp_path / "checkpoint" / "config.json").write_text(json.dumps(small))
+        zeros = {name: numpy.zeros(shape, dtype="float16") for name, shape in there.items()}
+        save_file(zeros, tmp_path / "checkpoint" / "model.safetensors")
+    monkeypatch.chdir(tmp_path)
+    said = run(*shlex.split(command)[1:])
+    assert said.out + said.err == shown
+
+
+def test_the_page_shows_every_command() -> None:
+    """Nothing is left out."""
+    assert {command.split()[1] for command, _ in commands_on_the_page()} >= {"formula", "count", "table", "explain", "reconcile", "check"}

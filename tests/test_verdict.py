@@ -65,7 +65,7 @@ def test_as_it_should_be(tmp_path: Path) -> None:
     assert verdict.architecture == "BertForMaskedLM"
     assert verdict.count == 1057
     assert str(verdict).startswith(
-        "tiny holds what its config says: BertForMaskedLM, 1,057 parameters.\n- cls.predictions.decoder.weight, "
+        "tiny agrees with its config as BertForMaskedLM, 1,057 parameters.\n- cls.predictions.decoder.weight, "
     )
     assert "not repeated in the file, tied to bert.embeddings.word_embeddings.weight" in str(verdict)
     assert len(verdict.table().rows) == len(verdict.match.rows)
@@ -161,7 +161,7 @@ def test_other_sizes(tmp_path: Path, changes: dict[str, Any], words: str) -> Non
     verdict = ps.check(saved(tmp_path / "other", config("BertModel", **changes), shapes("BertModel")))
     assert not verdict
     assert words in str(verdict)
-    assert "other does not hold what its config says" in str(verdict)
+    assert "other does not agree with its config" in str(verdict)
 
 
 def test_one_tensor_wrong(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypa
     good = str(saved(tmp_path / "good", config("BertForMaskedLM"), shapes("BertForMaskedLM")))
     bad = str(saved(tmp_path / "bad", config("BertModel", hidden_size=16), {**shapes("BertModel"), "a\x1b[31m": (1,)}))
     assert main(["check", good]) == 0
-    assert capsys.readouterr().out.startswith("good holds what its config says: BertForMaskedLM, 1,057 parameters.")
+    assert capsys.readouterr().out.startswith("good agrees with its config as BertForMaskedLM, 1,057 parameters.")
     assert main(["check", bad]) == 1
     said = capsys.readouterr().out
     assert "\x1b" not in said
