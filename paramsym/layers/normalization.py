@@ -19,6 +19,8 @@ class ChannelNorm(Layer):
 
     ranks: ClassVar[tuple[int, ...]] = ()
     """How many axes torch takes; any from 2 on where this is empty."""
+    checks_empty: ClassVar[bool] = False
+    """Whether torch looks at the channels of an empty input, too."""
 
     @property
     def channels(self) -> Dim:
@@ -43,7 +45,7 @@ class ChannelNorm(Layer):
             message = f"wanted {wanted} axes, the channels before the spatial ones; found {len(input_shape)}, {text(input_shape)}."
             raise ShapeError(message)
         axis = self.channel_axis(input_shape)
-        if self.checked and differ(input_shape[axis], self.channels):
+        if self.checked and (self.checks_empty or 0 not in input_shape) and differ(input_shape[axis], self.channels):
             message = f"axis {axis} holds {input_shape[axis]} channels; wanted {self.channels}, in {text(input_shape)}."
             raise ShapeError(message)
         return input_shape
@@ -173,6 +175,8 @@ class GroupNorm(ChannelNorm):
     >>> norm.params, norm.at(g=32, C=128).params
     (2*C, 256)
     """
+
+    checks_empty = True
 
     num_groups: Dim
     num_channels: Dim

@@ -16,7 +16,7 @@ from paramsym.extents import View
 from paramsym.layer import Layer
 from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
 from paramsym.layers.windowed import check_copied
-from paramsym.size import Count, Shape, canonical
+from paramsym.size import Count, Shape, canonical, text
 
 Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 """One number for every side, or one per side."""
@@ -87,14 +87,15 @@ class _Copying(_Padding):
         axes = take_apart(input_shape, self.rank)
         if self.mode != "circular":
             not_empty((axes.channels, *axes.extents), "the axes")
-        return axes.giving(axes.each(self._along, self._pairs()))
+        left = axes.each(self._along, self._pairs())
+        if self.mode != "circular" and all(extent == 0 for extent in left):
+            message = f"the padding leaves nothing of {text(axes.extents)}."
+            raise ShapeError(message)
+        return axes.giving(left)
 
     def _along(self, length: Count, sides: tuple[Count, Count]) -> Count:
         check_copied(self.mode, length, *sides)
-        left = _whole(canonical(length + sides[0] + sides[1]))
-        if self.mode != "circular":
-            not_empty((left,), "what the padding leaves")
-        return left
+        return _whole(canonical(length + sides[0] + sides[1]))
 
 
 @dataclass(frozen=True)

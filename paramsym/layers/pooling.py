@@ -469,11 +469,13 @@ class _AdaptivePool(Spatial):
     def output_shape(self, input_shape: Shape) -> Shape:
         """The extents that are wanted; None keeps the input's."""
         axes = take_apart(input_shape, self.rank, getattr(self, "data_format", "channels_first"))
-        not_empty(axes.extents, "the axes")
-        if isinstance(self, AdaptiveMaxPool1d | AdaptiveMaxPool2d | AdaptiveMaxPool3d):
-            not_empty((axes.channels,), "the channels")
         wanted = per_axis(self.output_size, self.rank, "output_size")
-        return axes.giving(tuple(length if size is None else size for length, size in zip(axes.extents, wanted, strict=True)))
+        left = tuple(length if size is None else size for length, size in zip(axes.extents, wanted, strict=True))
+        if isinstance(self, AdaptiveMaxPool1d | AdaptiveMaxPool2d | AdaptiveMaxPool3d):
+            not_empty((axes.channels, *axes.extents), "the axes")
+        elif any(extent != 1 for extent in left):  # the mean of nothing is taken where one number is wanted
+            not_empty(axes.extents, "the axes")
+        return axes.giving(left)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ class _Upsample(Layer):
             message = f"{given} is for {len(given)} spatial axes; {text(input_shape)} has {rank}."
             raise ShapeError(message)
         left = axes.each(self._along, given if isinstance(given, tuple) else (given,) * rank)
-        not_empty(left, "the output")
+        if mode != "area":  # which is a mean over windows, and those may be none
+            not_empty(left, "the output")
         return axes.giving(left)
 
     def _along(self, length: Count, given: Dim | float) -> Count:

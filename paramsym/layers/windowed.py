@@ -54,6 +54,8 @@ class Sliding:
             ShapeError: an empty axis, a kernel that does not fit, or a padding that copies more than there is.
         """
         margins = self.padding if isinstance(self.padding, tuple) else (self.padding,) * len(self.kernel)
+        if axes.batch != (0,) or self.padding_mode != "zeros":  # of an empty batch torch works out the shape alone
+            not_empty(axes.extents, "the axes")
         return axes.each(self._along, self.kernel, self.stride, self.dilation, margins)
 
     def views(self) -> tuple[View, ...]:
@@ -62,11 +64,11 @@ class Sliding:
         return tuple(View(reach(kernel, spacing), stride) for kernel, spacing, stride in settings)
 
     def _along(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, margin: Count | str) -> Count:
-        not_empty((length,), "the axis")
         if self.dialect != "torch" and margin in {"same", "causal"}:
             return same(length, stride)
         width = reach(kernel, dilation)
         if margin == "same":
+            not_empty((length,), "the axis")
             before, after = _halves(width)
         else:
             before = after = 0 if isinstance(margin, str) else margin
@@ -134,7 +136,8 @@ class Spreading:
         if self.dialect == "keras" and isinstance(self.padding, str):
             return axes.each(self._by_word, self.kernel, self.stride, self.dilation, self.output_padding)
         margins = (0,) * len(self.kernel) if isinstance(self.padding, str) else self.padding
-        if axes.batch != (0,):
+        if axes.batch != (0,):  # of an empty batch torch works out the shape alone
+            not_empty(axes.extents, "the axes")
             self._check_output_padding()
         left = axes.each(self._along, self.kernel, self.stride, margins, self.dilation, self.output_padding)
         if 0 in left and not self._empty_allowed(axes):
@@ -143,7 +146,6 @@ class Spreading:
         return left
 
     def _along(self, length: Count, kernel: Dim, stride: Dim, margin: Count, dilation: Dim, extra: Count | None) -> Count:
-        not_empty((length,), "the axis")
         return spread(length, kernel, stride, canonical(2 * margin), dilation, extra or 0)
 
     def _by_word(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, extra: Count | None) -> Count:
@@ -162,12 +164,12 @@ class Spreading:
         Which of them a float32 call on a processor with several threads takes follows from its settings (``use_mkldnn`` in
         ``aten/src/ATen/native/Convolution.cpp``). Outputs of negative extent are refused by both, in different words.
         """
-        pairs = zip(self.output_padding, self.stride, strict=True)
-        if any(isinstance(extra, int) and isinstance(step, int) and extra >= step for extra, step in pairs):
-            return False
         batch = axes.batch[0] if axes.batch else 1
         if batch == 0:
             return True
+        pairs = zip(self.output_padding, self.stride, strict=True)
+        if any(isinstance(extra, int) and isinstance(step, int) and extra >= step for extra, step in pairs):
+            return False
         kernel, extents = ((1, *values) if len(self.kernel) == 1 else values for values in (self.kernel, axes.extents))
         wide = all(isinstance(size, int) and size > 3 for size in kernel[-2:])
         known = (batch, axes.channels, *extents[:2])
