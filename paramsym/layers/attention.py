@@ -37,14 +37,14 @@ class MultiHeadAttention(Layer):
     - ``dialect``: *keras* (``keras.layers.MultiHeadAttention``) and *flax* (``flax.linen.MultiHeadDotProductAttention``) keep heads as
       an axis of their own.
 
-    ========  ======================  =================  ==============================  ==========================
-    dialect   projections             weight             bias                            norms of queries and keys
-    ========  ======================  =================  ==============================  ==========================
-    torch     in_proj, out_proj       (3E, E), (E, E)    (3E,), (E,)                     q_norm.weight, k_norm.weight
-    keras     query, key, [gate,]     kernel (in, A, D)  (A, D); output (out,)           none
+    ========  =======================  =================  ==============================  ==========================
+    dialect   projections              weight             bias                            norms of queries and keys
+    ========  =======================  =================  ==============================  ==========================
+    torch     in_proj, out_proj        (3E, E), (E, E)    (3E,), (E,)                     q_norm.weight, k_norm.weight
+    keras     query, key, [gate,]      kernel (in, A, D)  (A, D); output (out,)           none
               value, attention_output
-    flax      query, key, value, out  kernel (in, A, D)  (A, D); output (out,)           query_ln.scale, key_ln.scale
-    ========  ======================  =================  ==============================  ==========================
+    flax      query, key, value, out   kernel (in, A, D)  (A, D); output (out,)           query_ln.scale, key_ln.scale
+    ========  =======================  =================  ==============================  ==========================
 
     Raises:
         DivisibilityError: ``num_heads`` does not divide ``embed_dim``, or ``kv_heads`` does not divide ``num_heads``.
