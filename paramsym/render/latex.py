@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 import sympy
@@ -167,7 +168,19 @@ def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ")
         above.insert(0, integer(int(numerator)))
     if denominator != 1:
         below.insert(0, integer(int(denominator)))
-    return rf"\frac{{{times.join(above)}}}{{{times.join(below)}}}" if below else times.join(above)
+    return rf"\frac{{{_multiplied(above, times)}}}{{{_multiplied(below, times)}}}" if below else _multiplied(above, times)
+
+
+def _multiplied(factors: list[str], times: str) -> str:
+    r"""Write factors side by side: a dot before a digit, so that 2 times 2^L is not 22^L, and a thin space between whole words."""
+    written = factors[0]
+    for before, factor in pairwise(factors):
+        if factor[0].isdigit():
+            written += r" \cdot "
+        else:
+            written += r" \, " if times == " " and r"\mathit" in before + factor else times
+        written += factor
+    return written
 
 
 def _power(base: Expr, exponent: Expr, letters: Letters) -> str:

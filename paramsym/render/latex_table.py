@@ -67,7 +67,7 @@ def _breakable(cell: str) -> str:
     if not cell.startswith("$"):
         return cell
     loose = re.sub(r"\\(?:left|right)(?=[\\()])", "", cell.replace(", ", r",\allowbreak{} "))
-    return re.sub(r"(?<=\}) (?=\\mathit)", r" \\allowbreak ", loose)
+    return loose.replace(r" \, ", r" \, \allowbreak ")
 
 
 def _columns(source: Table, cells: list[list[str]]) -> tuple[list[str], list[bool]]:

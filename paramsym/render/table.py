@@ -81,6 +81,12 @@ class Table:
 
         return table(self)
 
+    def to_json(self) -> str:
+        """Return JSON with one object per row; numbers exact, formulas as strings."""
+        from paramsym.render.json import table
+
+        return table(self)
+
     def _repr_html_(self) -> str:
         return self.to_html()
 

@@ -39,6 +39,9 @@ d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
         (2 ** (L - 1), "2^{L - 1}"),
         (per(H, A), r"\frac{H}{A}"),
         (sympy.Integer(0), "0"),
+        (2 * 2**L * H, r"2 H \cdot 2^{L}"),
+        (2 * 3**L, r"2 \cdot 3^{L}"),
+        (width * H, r"H \, \mathit{width}"),
     ],
 )
 def test_expressions(value: Expr | int, expected: str) -> None:
