@@ -39,7 +39,7 @@ class Decoder(Layer):
     num_hidden_layers: Count
     tie_word_embeddings: bool
     num_labels: Dim | None
-    architecture: str
+    architecture: Any  # each family's own words
 
     base_name: ClassVar[str] = "model"
     answering_base_name: ClassVar[str] = "model"
@@ -83,6 +83,13 @@ class Decoder(Layer):
     def kind(self) -> str:
         """The family's prefix of the class name: ``Qwen2`` of ``Qwen2ForCausalLM``."""
         return self.architecture.partition("For")[0].removesuffix("Model")
+
+    def refuse(self, **given: object) -> None:
+        """Raise ``ArgumentError`` for an argument that this architecture's reference does not have."""
+        for name, value in given.items():
+            if value:
+                message = f"{name}={value!r}: {self.architecture} has no {name}."
+                raise ArgumentError(message)
 
     def output_width(self) -> Dim:
         """Return the width that the head reads."""
@@ -157,13 +164,6 @@ class GroupedDecoder(Decoder):
     def frequencies(self) -> Layer:
         """Return the frequencies of the rotated part of a head."""
         return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim)
-
-    def refuse(self, **given: object) -> None:
-        """Raise ``ArgumentError`` for an argument that this architecture's reference does not have."""
-        for name, value in given.items():
-            if value:
-                message = f"{name}={value!r}: {self.architecture} has no {name}."
-                raise ArgumentError(message)
 
 
 def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block:

@@ -29,7 +29,7 @@ from paramsym.models.decoder import (
     of_kind,
     settled,
 )
-from paramsym.models.family import Flag, Key, Size
+from paramsym.models.family import Flag, Size
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, D, F, G, H, L, V
 
@@ -215,14 +215,14 @@ class Llama(GroupedDecoder):
 
 
 _NAMES: tuple[str, ...] = get_args(Architecture)
-_BIASES: dict[str, Key] = {"attention_bias": Flag(default=False), "mlp_bias": Flag(default=False)}
+_BIAS = Flag(default=False)
 
 FAMILIES = (
     decoder_family(
         "llama",
         Llama,
         of_kind(_NAMES, "Llama"),
-        grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, **_BIASES),
+        grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=_BIAS, mlp_bias=_BIAS),
         settled(floors=False, named=True),
     ),
     decoder_family(
@@ -243,14 +243,14 @@ FAMILIES = (
         "qwen3",
         Llama,
         of_kind(_NAMES, "Qwen3"),
-        grouped_keys(151936, 4096, 32, 32, OptionalSize(G, 32), 22016, head_dim=Size(D, 128), attention_bias=Flag(default=False)),
+        grouped_keys(151936, 4096, 32, 32, OptionalSize(G, 32), 22016, head_dim=Size(D, 128), attention_bias=_BIAS),
         settled(),
     ),
     decoder_family(
         "granite",
         Llama,
         of_kind(_NAMES, "Granite"),
-        grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, **_BIASES),
+        grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=_BIAS, mlp_bias=_BIAS),
         settled(),
     ),
 )

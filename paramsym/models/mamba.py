@@ -101,7 +101,7 @@ class MambaLM(_StateSpace):
     tie_word_embeddings: bool = True
     architecture: Architecture = "MambaModel"
 
-    num_labels: ClassVar[None] = None
+    num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "state-spaces/mamba-130m-hf": _size(50280, 768, 24),
         "state-spaces/mamba-370m-hf": _size(50280, 1024, 48),
@@ -162,7 +162,7 @@ class Mamba2LM(_StateSpace):
     tie_word_embeddings: bool = False
     architecture: Architecture2 = "Mamba2Model"
 
-    num_labels: ClassVar[None] = None
+    num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "AntonV/mamba2-1.3b-hf": {
             **_size(50288, 2048, 48),

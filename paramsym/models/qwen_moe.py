@@ -30,7 +30,7 @@ from paramsym.models.decoder import (
     of_kind,
     settled,
 )
-from paramsym.models.family import Flag, Size, Sizes, shown
+from paramsym.models.family import Flag, Key, Size, Sizes, shown
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V, dims
 
@@ -230,9 +230,9 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["num_experts"] = sizes.pop(E)
 
 
-def _keys(*sizes: int, groups: Size, expert: int, stored: int, used: int, **own: Any) -> dict[str, Any]:
+def _keys(heads: int, groups: int, inner: int, expert: int, stored: int, used: int, **own: Any) -> dict[str, Key]:
     return grouped_keys(
-        *(*sizes[:4], groups, sizes[4]),
+        *(151936, 2048, 24, heads, Size(G, groups), inner),
         moe_intermediate_size=Size(EXPERT, expert),
         num_experts=Size(E, stored, least=0),
         num_experts_per_tok=Size(K, used),
@@ -248,22 +248,14 @@ FAMILIES = (
         "qwen2_moe",
         QwenMoe,
         of_kind(_NAMES, "Qwen2Moe"),
-        _keys(
-            *(151936, 2048, 24, 16, 5632),
-            groups=Size(G, 16),
-            expert=1408,
-            stored=60,
-            used=4,
-            shared_expert_intermediate_size=Size(SHARED, 5632),
-            qkv_bias=Flag(default=True),
-        ),
+        _keys(16, 16, 5632, 1408, 60, 4, shared_expert_intermediate_size=Size(SHARED, 5632), qkv_bias=Flag(default=True)),
         _settle,
     ),
     decoder_family(
         "qwen3_moe",
         QwenMoe,
         of_kind(_NAMES, "Qwen3Moe"),
-        _keys(*(151936, 2048, 24, 32, 6144), groups=Size(G, 4), expert=768, stored=128, used=8, attention_bias=Flag(default=False)),
+        _keys(32, 4, 6144, 768, 128, 8, attention_bias=Flag(default=False)),
         _settle,
         aliases={"num_local_experts": "num_experts"},
     ),

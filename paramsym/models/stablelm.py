@@ -53,7 +53,7 @@ class StableLm(GroupedDecoder):
     num_labels: Dim | None = None
     architecture: Architecture = "StableLmModel"
 
-    head_dim: ClassVar[None] = None
+    head_dim: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     """The reference's heads are always of the width H/A."""
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "stabilityai/stablelm-3b-4e1t": grouped_size(50304, 2560, 32, 32, 32, 6912),

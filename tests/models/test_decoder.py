@@ -185,6 +185,8 @@ def test_flags_of_a_relative_are_refused() -> None:
     for wrong in ({"attention_bias": True, "architecture": "MistralModel"}, {"mlp_bias": True, "architecture": "Qwen3Model"}):
         with pytest.raises(ArgumentError, match="has no"):
             Llama(**wrong)
+    with pytest.raises(ArgumentError, match="DeepseekV3Model has no mlp_bias"):
+        Deepseek(mlp_bias=True)
     with pytest.raises(ArgumentError, match="has no attention_bias"):
         QwenMoe(attention_bias=True)
 
