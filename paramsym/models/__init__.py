@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paramsym.models.clip import ClipText as ClipText
     from paramsym.models.clip import ClipVision as ClipVision
     from paramsym.models.cohere import Cohere as Cohere
+    from paramsym.models.convnext import ConvNext as ConvNext
     from paramsym.models.deberta_v2 import DebertaV2 as DebertaV2
     from paramsym.models.deepseek import Deepseek as Deepseek
     from paramsym.models.densenet import DenseNet as DenseNet
@@ -46,14 +47,17 @@ if TYPE_CHECKING:
     from paramsym.models.phi3 import Phi3 as Phi3
     from paramsym.models.qwen_moe import QwenMoe as QwenMoe
     from paramsym.models.resnet import ResNet as ResNet
+    from paramsym.models.resnet_v1_5 import ResNetV15 as ResNetV15
     from paramsym.models.roberta import Roberta as Roberta
     from paramsym.models.siglip import Siglip as Siglip
     from paramsym.models.siglip import SiglipText as SiglipText
     from paramsym.models.siglip import SiglipVision as SiglipVision
     from paramsym.models.stablelm import StableLm as StableLm
     from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
+    from paramsym.models.swin import Swin as Swin
     from paramsym.models.t5 import T5 as T5
     from paramsym.models.vit import Vit as Vit
+    from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
 
 FAMILIES = {
@@ -64,6 +68,7 @@ FAMILIES = {
     "bloom": ("Bloom", "bloom"),
     "clip": ("Clip ClipText ClipVision", "clip clip_text_model clip_vision_model"),
     "cohere": ("Cohere", "cohere"),
+    "convnext": ("ConvNext", "convnext"),
     "deberta_v2": ("DebertaV2", "deberta-v2"),
     "deepseek": ("Deepseek", "deepseek_v2 deepseek_v3"),
     "densenet": ("DenseNet", ""),
@@ -91,12 +96,15 @@ FAMILIES = {
     "phi3": ("Phi3", "phi3"),
     "qwen_moe": ("QwenMoe", "qwen2_moe qwen3_moe"),
     "resnet": ("ResNet", ""),
+    "resnet_v1_5": ("ResNetV15", "resnet"),
     "roberta": ("Roberta", "roberta xlm-roberta"),
     "siglip": ("Siglip SiglipText SiglipVision", "siglip siglip_text_model siglip_vision_model"),
     "stablelm": ("StableLm", "stablelm"),
     "starcoder2": ("Starcoder2", "starcoder2"),
+    "swin": ("Swin", "swin"),
     "t5": ("T5", "mt5 t5 umt5"),
     "vit": ("Vit", "deit vit"),
+    "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),
 }
 """``{file: (model classes, model types that a config.json may name)}``, names separated by blanks."""

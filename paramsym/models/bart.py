@@ -287,7 +287,7 @@ def _family(model_type: str, architectures: tuple[str, ...], vocab_size: int, ow
         model_type=model_type,
         model=Bart,
         architectures=architectures,
-        labelled=_LABELLED,
+        labelled=_LABELLED.intersection(architectures),
         keys={
             "vocab_size": Size(V, vocab_size),
             "max_position_embeddings": Size(P, 1024),

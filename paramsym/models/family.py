@@ -15,6 +15,7 @@ from sympy import Symbol
 
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer
+from paramsym.symbols import dims
 
 LARGEST = 2**63 - 1
 """No tensor of any framework has a longer axis."""
@@ -173,6 +174,40 @@ class Words:
         """Return no words."""
         del sizes
         return ()
+
+
+@dataclass(frozen=True)
+class Several:
+    """A key that holds a list of sizes, one letter each, numbered from 1: ``C_1``, ``C_2``, ..."""
+
+    letter: str
+    default: tuple[int, ...]
+    least: int = 1
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Symbol, ...]:
+        """Return the letters."""
+        if not isinstance(value, list | tuple) or not 0 < len(value) <= 64:
+            message = f"{where} is {shown(value)}; wanted a list of 1 to 64 whole numbers."
+            raise ConfigError(message)
+        letters = numbered(self.letter, len(value))
+        for position, (letter, entry) in enumerate(zip(letters, value, strict=True)):
+            sizes[letter] = whole(entry, f"{where}[{position}]", self.least)
+        return letters
+
+    def missing(self, sizes: Sizes) -> tuple[Symbol, ...]:
+        """Return the letters with the defaults for their sizes."""
+        return self.read(self.default, "the default", sizes)
+
+
+def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
+    """Return a letter with the numbers from 1 on.
+
+    >>> numbered("C", 2)
+    (C_1, C_2)
+    """
+    letters: tuple[Symbol, ...] = dims(" ".join(f"{letter}_{number}" for number in range(1, count + 1)) + ",")
+    return letters
 
 
 @dataclass(frozen=True)

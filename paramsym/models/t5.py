@@ -253,7 +253,7 @@ def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, 
         model_type=model_type,
         model=T5,
         architectures=architectures,
-        labelled=_LABELLED,
+        labelled=_LABELLED.intersection(architectures),
         keys=keys,
         aliases={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"},
         ignored={

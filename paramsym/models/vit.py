@@ -287,7 +287,7 @@ FAMILIES = tuple(
         model_type=model_type,
         model=Vit,
         architectures=architectures,
-        labelled=_LABELLED,
+        labelled=_LABELLED.intersection(architectures),
         keys={
             "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
             "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 16),

@@ -266,6 +266,104 @@ def deberta(draw: random.Random) -> dict[str, Any]:
     }
 
 
+def hubert(draw: random.Random) -> dict[str, Any]:
+    """HuBERT: what it shares with wav2vec 2.0, and the choices of its own."""
+    return speech(draw) | {"feat_proj_layer_norm": draw.random() < 0.6, "conv_pos_batch_norm": draw.random() < 0.4}
+
+
+def speech(draw: random.Random) -> dict[str, Any]:
+    """Convolutions, positions and blocks."""
+    heads, convolutions = draw.randint(1, 3), draw.randint(1, 4)
+    return {
+        "vocab_size": draw.randint(1, 40),
+        "hidden_size": 2 * heads * draw.randint(1, 4),
+        "num_hidden_layers": draw.randint(0, 3),
+        "num_attention_heads": heads,
+        "intermediate_size": draw.randint(1, 40),
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "feat_extract_norm": draw.choice(("group", "layer")),
+        "feat_extract_activation": draw.choice(ACTIVATIONS),
+        "conv_dim": [draw.randint(1, 9) for _ in range(convolutions)],
+        "conv_stride": [draw.randint(1, 4) for _ in range(convolutions)],
+        "conv_kernel": [draw.randint(1, 5) for _ in range(convolutions)],
+        "conv_bias": draw.random() < 0.5,
+        "num_conv_pos_embeddings": draw.randint(1, 9),
+        "num_conv_pos_embedding_groups": draw.choice((1, 2)),
+        "do_stable_layer_norm": draw.random() < 0.5,
+        "mask_time_prob": draw.choice((0, 0.0, 0.05)),
+        "mask_feature_prob": draw.choice((0.0, 0.0, 0.1)),
+        "use_weighted_layer_sum": draw.random() < 0.5,
+        "classifier_proj_size": draw.randint(1, 9),
+    } | labels(draw)
+
+
+def wav2vec2(draw: random.Random) -> dict[str, Any]:
+    """wav2vec 2.0 with adapters in its blocks and its quantizer."""
+    groups = draw.randint(1, 3)
+    return speech(draw) | {
+        "adapter_attn_dim": draw.choice((None, 3)),
+        "num_codevector_groups": groups,
+        "num_codevectors_per_group": draw.randint(1, 9),
+        "codevector_dim": groups * draw.randint(1, 4),
+        "proj_codevector_dim": draw.randint(1, 9),
+        "tdnn_dim": [draw.randint(1, 9) for _ in range(3)],
+        "tdnn_kernel": [draw.randint(1, 5) for _ in range(3)],
+        "tdnn_dilation": [1, 2, 1],
+        "xvector_output_dim": draw.randint(1, 9),
+    }
+
+
+def convnext(draw: random.Random) -> dict[str, Any]:
+    """ConvNeXt of one to four stages."""
+    stages = draw.randint(1, 4)
+    return {
+        "num_channels": draw.randint(1, 4),
+        "patch_size": draw.randint(1, 5),
+        "num_stages": stages,
+        "hidden_sizes": [draw.randint(1, 9) for _ in range(stages)],
+        "depths": [draw.randint(1, 3) for _ in range(stages)],
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "layer_scale_init_value": draw.choice((0.0, 1e-6)),
+        "num_labels": draw.randint(0, 5),
+    }
+
+
+def resnet(draw: random.Random) -> dict[str, Any]:
+    """ResNet of basic blocks or bottlenecks, with a shortcut in the first stage or without."""
+    widths = [draw.randint(4, 20) for _ in range(draw.randint(1, 4))]
+    return {
+        "num_channels": draw.randint(1, 4),
+        "embedding_size": draw.choice((8, widths[0])),
+        "hidden_sizes": widths,
+        "depths": [draw.randint(1, 3) for _ in widths],
+        "layer_type": draw.choice(("basic", "bottleneck")),
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "downsample_in_first_stage": draw.random() < 0.5,
+        "downsample_in_bottleneck": draw.random() < 0.5,
+        "num_labels": draw.randint(0, 5),
+    }
+
+
+def swin(draw: random.Random) -> dict[str, Any]:
+    """Swin of one to three stages, with positions or without."""
+    stages = draw.randint(1, 3)
+    return {
+        "image_size": draw.choice((32, 33)),
+        "patch_size": draw.choice((2, 4)),
+        "num_channels": draw.randint(1, 4),
+        "embed_dim": 4 * draw.randint(1, 4),
+        "depths": [draw.randint(0, 3) for _ in range(stages)],
+        "num_heads": [draw.choice((1, 2, 4)) for _ in range(stages)],
+        "window_size": draw.randint(1, 5),
+        "mlp_ratio": draw.choice((1.0, 2.0, 2.5, 3.3, 4)),
+        "qkv_bias": draw.random() < 0.5,
+        "hidden_act": draw.choice(ACTIVATIONS),
+        "use_absolute_embeddings": draw.random() < 0.5,
+        "encoder_stride": draw.randint(1, 5),
+        "num_labels": draw.randint(0, 5),
+    }
+
+
 def as_checkpoints_load(model: Any) -> ps.Layer:
     """Return the model with an output matrix of its own, as files hold it that say so and that the bare class does not heed."""
     untied = type(model)(**{**model.arguments()[1], "tie_word_embeddings": False})
@@ -282,6 +380,7 @@ ENCODERS: dict[str, tuple[Any, str]] = {
     "clip": (clip, "CLIPConfig"),
     "clip_text_model": (clip_text, "CLIPTextConfig"),
     "clip_vision_model": (clip_vision, "CLIPVisionConfig"),
+    "convnext": (convnext, "ConvNextConfig"),
     "deberta-v2": (deberta, "DebertaV2Config"),
     "deit": (deit, "DeiTConfig"),
     "dinov2": (dinov2, "Dinov2Config"),
@@ -289,11 +388,15 @@ ENCODERS: dict[str, tuple[Any, str]] = {
     "mbart": (bart, "MBartConfig"),
     "mt5": (t5, "MT5Config"),
     "pegasus": (bart, "PegasusConfig"),
+    "resnet": (resnet, "ResNetConfig"),
     "siglip": (siglip, "SiglipConfig"),
     "siglip_text_model": (siglip_text, "SiglipTextConfig"),
     "siglip_vision_model": (siglip_vision, "SiglipVisionConfig"),
+    "hubert": (hubert, "HubertConfig"),
+    "swin": (swin, "SwinConfig"),
     "t5": (t5, "T5Config"),
     "umt5": (t5, "UMT5Config"),
+    "wav2vec2": (wav2vec2, "Wav2Vec2Config"),
     "whisper": (whisper, "WhisperConfig"),
     "roberta": (roberta, "RobertaConfig"),
     "xlm-roberta": (roberta, "XLMRobertaConfig"),

@@ -1,0 +1,186 @@
+"""ConvNeXt (Liu et al. 2022, arXiv:2201.03545). Reference: ``transformers.models.convnext`` 5.23, names and shapes of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import check_activation, learned
+from paramsym.models.claims import Claim
+from paramsym.models.family import Family, Number, Pair, Several, Size, Sizes, Word, numbered
+from paramsym.models.labels import give_labels
+from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
+from paramsym.size import Count, Dim
+from paramsym.symbols import C, K, N, dims
+
+Architecture = Literal["ConvNextModel", "ConvNextForImageClassification"]
+_LABELLED = frozenset({"ConvNextForImageClassification"})
+_CARD = "Hugging Face model card, safetensors metadata"
+_PAPER = "Liu et al. 2022, table 9"
+STAGES = dims("n_s")
+
+
+def _size(width: int, deep: int = 27) -> dict[str, Any]:
+    """All published sizes double their width from stage to stage, and are deep in the third."""
+    return {
+        "num_channels": 3,
+        "patch_size": 4,
+        "hidden_sizes": (width, 2 * width, 4 * width, 8 * width),
+        "depths": (3, 3, deep, 3),
+    }
+
+
+@dataclass(frozen=True)
+class ConvNext(Layer):
+    """ConvNeXt and its classifier, as the reference class ``architecture`` stores them.
+
+    The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
+    49*H_i + H_i, a normalisation, two matrices of 4*H_i**2, and a scale of H_i, unless ``layer_scale_init_value`` is 0: 8*H_i**2 + 58*H_i.
+    Before it stands a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
+    channels. ``num_stages`` is the number of stages, all of them where it is None. ``num_labels`` is N where the architecture has labels
+    and no number is given; with 0 the reference stores no classifier.
+
+    Raises:
+        ArgumentError: fewer depths or widths than stages; an activation or architecture that the reference does not know.
+
+    >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").at(N=1000).params
+    28589128
+    >>> ConvNext().part("encoder.stages.0.layers.0").params
+    8*H_1**2 + 58*H_1
+    """
+
+    num_channels: Dim = C
+    patch_size: Dim | tuple[Dim, Dim] = K
+    num_stages: Count | None = None
+    hidden_sizes: tuple[Dim, ...] = numbered("H", 4)
+    depths: tuple[Count, ...] = numbered("L", 4)
+    hidden_act: str = "gelu"
+    layer_scale_init_value: float = 1e-6
+    num_labels: Count | None = None
+    architecture: Architecture = "ConvNextModel"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "facebook/convnext-tiny-224": _size(96, 9),
+        "facebook/convnext-small-224": _size(96),
+        "facebook/convnext-base-224": _size(128),
+        "facebook/convnext-large-224": _size(192),
+        "facebook/convnext-xlarge-224-22k": _size(256),
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("facebook/convnext-tiny-224", 28_589_128, "torchvision, ConvNeXt_Tiny_Weights: num_params", "ConvNextForImageClassification"),
+        Claim("facebook/convnext-small-224", 50_223_688, _CARD, counts="ConvNextForImageClassification"),
+        Claim("facebook/convnext-base-224", 88_591_464, _CARD, counts="ConvNextForImageClassification"),
+        Claim("facebook/convnext-large-224", 197_767_336, _CARD, counts="ConvNextForImageClassification"),
+        Claim("facebook/convnext-tiny-224", 29_000_000, _PAPER, counts="rounded; 28,589,128"),
+        Claim("facebook/convnext-large-224", 198_000_000, _PAPER, counts="rounded; 197,767,336"),
+    )
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        give_labels(self, _LABELLED)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """Every stage has a width and a depth."""
+        check_activation(self.hidden_act, "hidden_act")
+        stages = len(self.depths) if self.num_stages is None else self.num_stages
+        if not isinstance(stages, int) or stages > min(len(self.depths), len(self.hidden_sizes)) or not self.hidden_sizes:
+            message = (
+                f"num_stages is {stages}, with {len(self.hidden_sizes)} hidden_sizes and {len(self.depths)} depths; wanted one of each for"
+                " every stage."
+            )
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under ``convnext`` where a classifier follows, then the classifier."""
+        first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
+        labelled = self.architecture in _LABELLED
+        patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
+        base = Block(
+            embeddings=Block(patch_embeddings=patches, layernorm=LayerNorm(first)),
+            encoder=Block(stages=Block({str(position): stage for position, stage in enumerate(self._stages())})),
+            layernorm=LayerNorm(last),
+        )
+        yield Part("convnext" if labelled else "", base)
+        if labelled and self.num_labels is not None and self.num_labels != 0:
+            yield Part("classifier", Dense(last, self.num_labels))
+
+    def _stages(self) -> Iterator[Block]:
+        near: Dim | None = None
+        for width, depth in list(zip(self.hidden_sizes, self.depths, strict=False))[: self.num_stages]:  # type: ignore[misc]
+            narrows: dict[str, Layer] = {}
+            if near is not None:
+                narrows["downsampling_layer"] = Block({"0": LayerNorm(near), "1": Conv2d(near, width, 2, stride=2)})
+            block = ConvNextBlock(width, self.hidden_act, scaled=self.layer_scale_init_value > 0)
+            yield Block(**narrows, layers=Repeat(block, depth))
+            near = width
+
+
+@dataclass(frozen=True)
+class ConvNextBlock(Layer):
+    """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
+
+    >>> ConvNextBlock(C).params
+    8*C**2 + 58*C
+    """
+
+    width: Dim
+    hidden_act: str = "gelu"
+    scaled: bool = True
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale."""
+        if self.scaled:
+            yield Tensor("layer_scale_parameter", (self.width,), role="scale")
+
+    def parts(self) -> Iterator[Part]:
+        """Convolution, normalisation, matrices."""
+        width = self.width
+        yield Part("dwconv", Conv2d(width, width, 7, padding=3, groups=width))
+        yield Part("layernorm", LayerNorm(width))
+        yield Part("pwconv1", Dense(width, 4 * width))
+        yield from (Part(name, layer) for name, layer in learned("act", self.hidden_act).items())
+        yield Part("pwconv2", Dense(4 * width, width))
+
+
+def _stages_are_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """How many stages there are is structure; and without labels the reference stores no classifier."""
+    if STAGES in sizes:
+        arguments["num_stages"] = sizes.pop(STAGES)
+    if sizes.get(N) == 0:
+        arguments["num_labels"] = sizes.pop(N)
+
+
+FAMILIES = (
+    Family(
+        model_type="convnext",
+        model=ConvNext,
+        architectures=get_args(Architecture),
+        labelled=_LABELLED,
+        keys={
+            "num_channels": Size(C, 3),
+            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 4),
+            "num_stages": Size(STAGES, 4, least=0),
+            "hidden_sizes": Several("H", (96, 192, 384, 768)),
+            "depths": Several("L", (3, 3, 9, 3), least=0),
+            "hidden_act": Word("gelu"),
+            "layer_scale_init_value": Number(1e-6),
+        },
+        aliases={"num_hidden_layers": "num_stages"},
+        ignored={
+            "drops values while training": "drop_path_rate",
+            "keeps a quotient finite": "layer_norm_eps",
+            "no position is stored": "image_size",
+            "chooses what a backbone returns": "_out_features _out_indices out_features out_indices stage_names",
+            "there is no word table": "tie_word_embeddings",
+        },
+        arrange=_stages_are_no_letter,
+    ),
+)
