@@ -64,9 +64,7 @@ def test_as_it_should_be(tmp_path: Path) -> None:
     assert verdict.ok
     assert verdict.architecture == "BertForMaskedLM"
     assert verdict.count == 1057
-    assert str(verdict).startswith(
-        "tiny agrees with its config as BertForMaskedLM, 1,057 parameters.\n- cls.predictions.decoder.weight, "
-    )
+    assert str(verdict).startswith("tiny agrees with its config as BertForMaskedLM, 1,057 parameters.\n- cls.predictions.decoder.weight, ")
     assert "not repeated in the file, tied to bert.embeddings.word_embeddings.weight" in str(verdict)
     assert len(verdict.table().rows) == len(verdict.match.rows)
     assert "<table>" in verdict._repr_html_()
@@ -189,6 +187,8 @@ def test_spelling_hides_nothing(tmp_path: Path) -> None:
     assert len(notes) == 1
     assert sorted(same.shapes) == ["a", "y.a"]
     assert respelt(Stored({"a": (1,)}), {"a", "b"}) == (Stored({"a": (1,)}), ())
+    twice = Stored({"p.LayerNorm.gamma": (1,), "LayerNorm.gamma": (1,), "LayerNorm.beta": (1,), "p.LayerNorm.beta": (1,)})
+    assert len(respelt(twice, {"LayerNorm.weight", "LayerNorm.bias"})[0].shapes) == 4
     halved, notes = respelt(Stored({"mlp.weights_in.weight": (6, 2)}), {"mlp.gate_proj.weight", "mlp.up_proj.weight"})
     assert halved.shapes == {"mlp.gate_proj.weight": (3, 2), "mlp.up_proj.weight": (3, 2)}
     assert not is_dropped_buffer("attn.c_attn.bias")

@@ -1,4 +1,7 @@
-"""What each command does: from its arguments to a reply that can be written in every format."""
+"""What each command does: from its arguments to a reply that can be written in every format.
+
+What only one command needs is imported when it runs: the number of a model should not wait for the search of a reconciliation.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,11 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from sympy import Integer
 
 from paramsym import grammar
-from paramsym.analysis.answers import Reconciliation
-from paramsym.analysis.conventions import conventions
-from paramsym.analysis.explain import Explanation, explain
-from paramsym.analysis.reconcile import reconcile
 from paramsym.cli import data, layout
 from paramsym.cli.source import find, is_source, load, published
 from paramsym.cli.streams import complain, harmless, painted, width
@@ -27,7 +26,10 @@ from paramsym.render import json
 from paramsym.render.table import Cell, Table
 from paramsym.size import text
 from paramsym.tabulate import formula_latex
-from paramsym.verdict import check
+
+if TYPE_CHECKING:
+    from paramsym.analysis.answers import Reconciliation
+    from paramsym.analysis.explain import Explanation
 
 Writer: TypeAlias = "Callable[[], str]"
 
@@ -133,7 +135,7 @@ def _of_table(found: Table, ok: bool = True) -> Reply:
             "markdown": found.to_markdown,
             "html": found.to_html,
             "csv": found.to_csv,
-            "json": lambda: json.table(found),
+            "json": found.to_json,
         },
         ok,
     )
@@ -143,6 +145,8 @@ def _of_table(found: Table, ok: bool = True) -> Reply:
 
 
 def _explain(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.explain import explain
+
     symbol = _asked_first(arguments)
     why = explain(_model(arguments), symbol)
     return Reply(
@@ -177,6 +181,8 @@ def _steps(why: Explanation, write: Callable[[int, str, str], str], *, head: boo
 
 
 def _reconcile(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.reconcile import reconcile
+
     asked = _asked_first(arguments)
     model = _sized(_model(arguments), arguments.source)
     found = reconcile(model, _claim(asked, model))
@@ -222,6 +228,8 @@ def _asked_first(arguments: argparse.Namespace) -> str:
 
 
 def _conventions(arguments: argparse.Namespace) -> Reply:
+    from paramsym.analysis.conventions import conventions
+
     found = conventions(_model(arguments))
     reply = _of_table(found.table())
     reply.writers["json"] = lambda: json.document(data.of_conventions(found))
@@ -229,6 +237,8 @@ def _conventions(arguments: argparse.Namespace) -> Reply:
 
 
 def _check(arguments: argparse.Namespace) -> Reply:
+    from paramsym.verdict import check
+
     verdict = check(arguments.source, arguments.architecture, strict=arguments.strict)
 
     def written() -> str:
@@ -257,8 +267,8 @@ def _families(arguments: argparse.Namespace) -> Reply:
 
 def _every_family() -> Table:
     rows = [(model_type, _home(model_type)[0].replace(" ", ", "), "config.json") for model_type in model_types()]
-    rows += [(home, classes.replace(" ", ", "), "by name only") for home, (classes, types) in FAMILIES.items() if not types]
-    return Table(("family", "model", "read from"), tuple(sorted(rows)), caption=f"{len(rows)} families")
+    rows += [(cls, cls, "by name only") for classes, types in FAMILIES.values() if not types for cls in classes.split()]
+    return Table(("family", "model", "read from"), tuple(sorted(rows, key=lambda row: str(row[0]).lower())), caption=f"{len(rows)} families")
 
 
 def _home(model_type: str) -> tuple[str, str]:

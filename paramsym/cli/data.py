@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Integer
 
-from paramsym.analysis.answers import Reconciliation
-from paramsym.analysis.conventions import Conventions
-from paramsym.analysis.explain import Explanation
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger
 from paramsym.symbols import BY_NAME
-from paramsym.verdict import Verdict
+
+if TYPE_CHECKING:
+    from paramsym.analysis.answers import Reconciliation
+    from paramsym.analysis.conventions import Conventions
+    from paramsym.analysis.explain import Explanation
+    from paramsym.verdict import Verdict
 
 Data = dict[str, Any]
 

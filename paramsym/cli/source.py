@@ -144,23 +144,28 @@ def _standard_input() -> Mapping[str, Any]:
 
 
 def _family(text: str) -> Source | None:
-    """Return a family by its ``model_type``, its file's name or its class's name."""
+    """Return a family by its class's name, its ``model_type`` or its file's name."""
+    for home, (classes, _) in FAMILIES.items():
+        if text in classes.split():
+            return _of_class(text, home, text)
     lowered = text.lower()
     for model_type in model_types():
         if lowered in {model_type, model_type.replace("-", "_"), model_type.replace("_", "-")}:
             if text in family_of(model_type).model.published:  # "gpt2" is a family and its smallest size; the class's name is the family
                 return _sized(text, family_of(model_type).model)
             return Source(model_type, {"model_type": model_type}, symbolic=True)
-    for home, (classes, types) in FAMILIES.items():
+    for home, (classes, _) in FAMILIES.items():
         names = {cls.lower(): cls for cls in classes.split()}
-        if lowered != home and lowered not in names:
-            continue
-        cls = names.get(lowered, classes.split()[0])
-        reader = next((family_of(one) for one in types.split() if family_of(one).model.__name__ == cls), None)
-        if reader is not None:
-            return Source(text, {"model_type": reader.model_type}, symbolic=True)
-        return Source(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
+        if lowered == home or lowered in names:
+            return _of_class(text, home, names.get(lowered, classes.split()[0]))
     return None
+
+
+def _of_class(text: str, home: str, cls: str) -> Source:
+    reader = next((family_of(one) for one in FAMILIES[home][1].split() if family_of(one).model.__name__ == cls), None)
+    if reader is not None:
+        return Source(text, {"model_type": reader.model_type}, symbolic=True)
+    return Source(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
 
 
 def _sized(name: str, model: type[Layer]) -> Source:

@@ -130,23 +130,23 @@ def _prefix(names: Mapping[str, str], wanted: Collection[str]) -> tuple[dict[str
     """Strip or add the one first step that makes the most names fit."""
     best: dict[str, str] = {}
     note = ""
-    readings = [SPELLINGS[0].read, *(one.read for one in SPELLINGS[1:])]
-
-    def fits(read: Callable[[str], str]) -> dict[str, str]:
-        tried = (_read_so(lambda name, other=other: other(read(name)), names, wanted) for other in readings)
-        spelt = max((_read_so(read, names, wanted), *tried), key=len)
-        return {stored: read(names[stored]) for stored in spelt}
-
     for first in _first_steps(names.values()):
-        found = fits(lambda name, first=first: name.removeprefix(f"{first}."))  # type: ignore[misc]
-        found = {stored: name for stored, name in found.items() if name != names[stored]}
+        found = _moved({stored: name.removeprefix(f"{first}.") for stored, name in names.items()}, names, wanted)
         if len(found) > len(best):
             best, note = found, f"{len(found)} names have the prefix {first!r} in the file, as of a model with a head, and not here"
     for first in _first_steps(wanted):
-        found = fits(lambda name, first=first: f"{first}.{name}")  # type: ignore[misc]
+        found = _moved({stored: f"{first}.{name}" for stored, name in names.items()}, names, wanted)
         if len(found) > len(best):
             best, note = found, f"{len(found)} names have no prefix {first!r} in the file, as of a model without a head, and one here"
     return best, note
+
+
+def _moved(moved: Mapping[str, str], names: Mapping[str, str], wanted: Collection[str]) -> dict[str, str]:
+    """Return the moved names that fit as they are, or once they are spelt otherwise; none that is there already."""
+    there = {*names.values()}
+    able = {stored: name for stored, name in moved.items() if names[stored] not in wanted and name not in there}
+    spelt = max((_read_so(spelling.read, able, wanted) for spelling in SPELLINGS), key=len)
+    return {stored: name for stored, name in able.items() if name in wanted or stored in spelt}
 
 
 def _first_steps(names: Collection[str]) -> list[str]:
