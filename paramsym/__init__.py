@@ -21,10 +21,12 @@ if TYPE_CHECKING:
         verify as verify,
     )
     from paramsym.analysis.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
+    from paramsym.analysis.compare import Comparison as Comparison, Crossover as Crossover, Difference as Difference, compare as compare
     from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
     from paramsym.analysis.evaluate import Approximate as Approximate, as_function as as_function, evaluate as evaluate
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
     from paramsym.analysis.reconcile import reconcile as reconcile
+    from paramsym.analysis.sensitivity import PartSensitivity as PartSensitivity, Sensitivity as Sensitivity, sensitivity as sensitivity
     from paramsym.compose import (
         Block as Block,
         Repeat as Repeat,
@@ -320,7 +322,9 @@ _HOMES = {
     "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
     "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
+    "paramsym.analysis.compare": "Comparison Crossover Difference compare",
     "paramsym.analysis.evaluate": "Approximate as_function evaluate",
+    "paramsym.analysis.sensitivity": "PartSensitivity Sensitivity sensitivity",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",

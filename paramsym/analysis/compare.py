@@ -1,0 +1,171 @@
+"""Two designs side by side: the difference by part, the ratio, and the sizes at which they hold as much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sympy
+from sympy import Expr, Symbol
+
+from paramsym.analysis.formula import Formula, Subject, formula_of
+from paramsym.polynomial import Polynomial
+from paramsym.render.table import Cell, Letters, Table
+from paramsym.size import text
+from paramsym.sizing import two_of_one_name
+from paramsym.tabulate import PAPER
+
+_HIGHEST = 2  # degrees up to which the crossover of two formulas with several letters is written out
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """Where two designs hold as much: ``symbol`` equals ``at``; above it ``larger`` says which one holds more, where that is known."""
+
+    symbol: Symbol
+    at: Expr
+    larger: str = ""
+
+    def __str__(self) -> str:
+        shown = text(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
+        return f"equal at {self.symbol} = {shown}" + (f"; {self.larger} holds more above it" if self.larger else "")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One part in both designs; a part that one of them lacks holds nothing there."""
+
+    part: str
+    one: Expr
+    other: Expr
+    difference: Expr
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What ``one`` holds, what ``other`` holds, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
+
+    names: tuple[str, str]
+    one: Expr
+    other: Expr
+    difference: Expr
+    ratio: Expr | None
+    parts: tuple[Difference, ...]
+    crossovers: tuple[Crossover, ...]
+    letters: Letters = PAPER
+
+    def __str__(self) -> str:
+        first, second = self.names
+        lines = [f"{first}: {text(self.one)}", f"{second}: {text(self.other)}", f"difference: {text(self.difference)}"]
+        if self.ratio is not None:
+            decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
+            lines.append(f"ratio: {text(self.ratio)}{decimals}")
+        return "\n".join([*lines, *map(str, self.crossovers)])
+
+    def table(self) -> Table:
+        """Return the parts side by side."""
+        rows: list[tuple[Cell, ...]] = [(part.part, part.one, part.other, part.difference) for part in self.parts]
+        footer = ("total", self.one, self.other, self.difference)
+        return Table(("part", *_told_apart(self.names), "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX with booktabs rules."""
+        return self.table().to_latex()
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+
+def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None) -> Comparison:
+    """Compare two layers, or expressions: the difference by part, the ratio, and the sizes where they hold as much.
+
+    ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form where the difference is of degree
+    one or two in a letter; where one letter is left, every positive root. A ratio is written out term by term where that is possible.
+
+    Raises:
+        ArgumentError: neither layers nor expressions.
+        StructureError: two symbols of one name.
+
+    >>> from paramsym import C, Conv2d, K, N, SeparableConv2d
+    >>> compare(SeparableConv2d(C, N, K, bias=False), Conv2d(C, N, K, bias=False)).ratio
+    1/N + K**(-2)
+    >>> from paramsym import FeedForward, F, H, MultiHeadAttention
+    >>> print(compare(MultiHeadAttention(H, 1, bias=False), FeedForward(H, F, bias=False)).crossovers[0])
+    equal at F = 2*H; FeedForward holds more above it
+    """
+    first, second = _asked_at(one, at, depth), _asked_at(other, at, depth)
+    names = {symbol.name: symbol for symbol in first.symbols}
+    for symbol in second.symbols:
+        if names.get(symbol.name, symbol) != symbol:
+            raise two_of_one_name(names[symbol.name], symbol, "compare()")
+    clashes = [s for s in first.sizes.keys() & second.sizes.keys() if first.sizes[s] != second.sizes[s]]
+    here, there = _at_sizes(first), _at_sizes(second)
+    gap = there - here
+    titles = _told_apart((first.name, second.name))
+    before, after = dict(first.parts), dict(second.parts)
+    parts = []
+    for name in dict.fromkeys((*before, *after)):
+        mine = Polynomial.of(first.value(before.get(name, Polynomial.of(0)).as_expr()))
+        theirs = Polynomial.of(second.value(after.get(name, Polynomial.of(0)).as_expr()))
+        parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
+    crossings = () if clashes else tuple(_crossovers(gap, titles))
+    return Comparison(titles, here.as_expr(), there.as_expr(), gap.as_expr(), _ratio(here, there), tuple(parts), crossings)
+
+
+def _asked_at(subject: Subject, at: Any, depth: int | None) -> Formula:
+    """Put in those of the sizes whose letters the subject has."""
+    if not isinstance(at, dict):
+        return formula_of(subject, at, depth)
+    held = {symbol.name for symbol in formula_of(subject, None, depth).symbols}
+    return formula_of(subject, {key: size for key, size in at.items() if getattr(key, "name", key) in held}, depth)
+
+
+def _at_sizes(formula: Formula) -> Polynomial:
+    return Polynomial.of(formula.value(formula.polynomial.as_expr()))
+
+
+def _told_apart(names: tuple[str, str]) -> tuple[str, str]:
+    first, second = names
+    return (f"{first} (1)", f"{second} (2)") if first == second else names
+
+
+def _ratio(one: Polynomial, other: Polynomial) -> Expr | None:
+    if not other:
+        return None
+    if len(other.terms) == 1:
+        return (one * other.inverse()).as_expr()
+    return sympy.cancel(one.as_expr() / other.as_expr())
+
+
+def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
+    """Yield the positive values of each letter at which nothing is between the two."""
+    if not gap:
+        return
+    numerator = cast("Expr", sympy.fraction(sympy.together(gap.as_expr()))[0])
+    symbols = sorted(cast("set[Symbol]", numerator.free_symbols), key=lambda symbol: symbol.name)
+    for symbol in symbols:
+        try:
+            polynomial: Any = sympy.Poly(numerator, symbol)
+        except sympy.PolynomialError:
+            continue
+        if len(symbols) == 1:
+            roots = [root for root in dict.fromkeys(polynomial.real_roots()) if root.is_positive]
+        elif polynomial.degree() <= _HIGHEST:
+            roots = [root for root in sympy.roots(polynomial) if not root.is_nonpositive and _may_be_positive(root)]
+        else:
+            continue
+        leading = polynomial.LC()
+        for position, root in enumerate(sorted(roots, key=sympy.default_sort_key) if len(symbols) > 1 else roots):
+            last = position == len(roots) - 1 and (len(symbols) == 1 or len(roots) == 1)
+            sign = leading.is_positive, leading.is_negative
+            larger = "" if not last else names[1] if sign[0] else names[0] if sign[1] else ""
+            yield Crossover(symbol, root, larger)
+
+
+def _may_be_positive(root: Expr) -> bool:
+    """Leave out what is a sum of negative terms, or not real at all."""
+    if root.has(sympy.I):
+        return False
+    terms = sympy.Add.make_args(sympy.expand(root))
+    return not all(term.is_negative for term in terms)

@@ -1,0 +1,95 @@
+"""What a question about growth is asked of: a polynomial, its parts by name, and the sizes that were put in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+from paramsym.size import Dim
+
+Subject: TypeAlias = Layer | Expr
+_ENOUGH = 3  # parts that tell something; a model that only wraps another is looked into
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A polynomial by parts, in letters, and the sizes it is asked at, if any."""
+
+    name: str
+    polynomial: Polynomial
+    parts: tuple[tuple[str, Polynomial], ...]
+    sizes: Mapping[Symbol, Dim]
+    symbols: frozenset[Symbol]
+
+    def symbol(self, wanted: Symbol | str) -> Symbol:
+        """Return one of the formula's symbols.
+
+        Raises:
+            UnknownNameError: one that it does not have.
+        """
+        for symbol in self.symbols:
+            if wanted in {symbol, symbol.name}:
+                return symbol
+        has = ", ".join(sorted(symbol.name for symbol in self.symbols)) or "no symbols"
+        message = f"{self.name} has no symbol {str(wanted)!r}; it has {has}."
+        raise UnknownNameError(message)
+
+    def value(self, expression: Expr) -> Expr:
+        """Put the sizes in."""
+        return cast(
+            "Expr", expression.xreplace({symbol: Integer(size) if isinstance(size, int) else size for symbol, size in self.sizes.items()})
+        )
+
+
+def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Formula:
+    """Return the formula of a layer, in the letters it had before sizes were put in, or of an expression.
+
+    ``at`` puts further sizes in, as ``Layer.at`` takes them. ``depth`` says how deep parts are told apart; by default as deep as it takes
+    to have three.
+
+    Raises:
+        ArgumentError: neither a layer nor an expression.
+    """
+    if isinstance(subject, Layer):
+        sized = subject if at is None else subject.at(at)
+        root, sizes = sized.origin
+        numbers = {symbol: size for symbol, size in sizes.items() if isinstance(size, int)}
+        # Expressions such as F = 4*H change the formula; numbers are only put in to be shown beside it.
+        expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
+        if expressions:
+            root = root.at(expressions)
+        return Formula(type(subject).__name__, root.polynomial, _parts(root, depth), numbers, root.symbols)
+    if not isinstance(subject, Expr):
+        message = f"wanted a layer or an expression in symbols from dims(), not {subject!r} ({type(subject).__name__})."
+        raise ArgumentError(message)
+    polynomial = Polynomial.of(subject)
+    symbols = frozenset(cast("set[Symbol]", subject.free_symbols))
+    formula = Formula("the expression", polynomial, (("", polynomial),), {}, symbols)
+    sizes = {formula.symbol(key): _whole(value) for key, value in dict(at or {}).items()}
+    return Formula("the expression", polynomial, (("", polynomial),), sizes, symbols)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | Integer):
+        message = f"{value!r} ({type(value).__name__}) is not a size; wanted a whole number."
+        raise SizeError(message)
+    return int(value)
+
+
+def _parts(layer: Layer, depth: int | None) -> tuple[tuple[str, Polynomial], ...]:
+    lines = list(layer.ledger())
+    deepest = max((len(line.path) for line in lines), default=1)
+    found: dict[str, list[Polynomial]] = {}
+    for level in range(1, deepest + 1) if depth is None else (depth,):
+        found = {}
+        for line in lines:
+            found.setdefault(".".join(str(step) for step in line.path[:level]), []).append(line.polynomial())
+        if len(found) >= _ENOUGH:
+            break
+    return tuple((name, Polynomial.total(amounts)) for name, amounts in found.items())

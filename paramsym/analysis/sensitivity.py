@@ -1,0 +1,171 @@
+"""What one more of something costs: the derivative, the step by one, the elasticity, part by part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sympy import Expr, Integer, Symbol, cancel
+
+from paramsym.analysis.formula import Formula, Subject, formula_of
+from paramsym.analysis.program import compiled
+from paramsym.errors import SizeError
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+from paramsym.render.table import Cell, Letters, Table
+from paramsym.size import symbols_in, text
+from paramsym.symbols import BY_NAME
+from paramsym.tabulate import PAPER
+
+_NOUNS = {"L": "layer", "A": "head", "G": "key/value head", "E": "expert", "V": "word", "P": "position", "T": "token type", "C": "channel"}
+
+
+@dataclass(frozen=True)
+class PartSensitivity:
+    """One part: what it holds, what one more costs there, and its share of that."""
+
+    part: str
+    amount: Expr
+    marginal: Expr
+    share: Expr
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How a count depends on a symbol.
+
+    ``marginal`` is the exact cost of one more; ``derivative`` is None where the symbol stands in a floor or a ceiling, which has none.
+    ``elasticity`` is the growth in percent for one percent more: the exponent of a power law. With sizes, all of them are numbers, and
+    ``formula_marginal`` keeps the closed form. Prints as sentences; ``table()`` gives the parts.
+    """
+
+    subject: str
+    symbol: Symbol
+    params: Expr
+    formula_marginal: Expr
+    derivative: Expr | None
+    marginal: Expr
+    elasticity: Expr | None
+    parts: tuple[PartSensitivity, ...]
+    steps_of: tuple[str, ...] = ()
+    letters: Letters = PAPER
+
+    @property
+    def words(self) -> str:
+        """What one more costs, in a sentence."""
+        letter = BY_NAME.get(self.symbol.name)
+        known = letter is not None and letter.symbol == self.symbol and self.symbol.name in _NOUNS
+        one = f"one more {_NOUNS[self.symbol.name]}" if known else f"one more of {self.symbol}"
+        if self.formula_marginal == 0:
+            return f"{one} costs nothing: {self.symbol} cancels from the count of {self.subject}."
+        amount = "" if self.marginal == self.formula_marginal else f" = {_number(self.marginal)}"
+        return f"{one} costs {text(self.formula_marginal)}{amount}."
+
+    def __str__(self) -> str:
+        sentences = [self.words]
+        if self.elasticity is not None and self.elasticity.is_number and self.formula_marginal != 0:
+            sentences.append(f"One percent more {self.symbol} makes {float(self.elasticity):.3f} percent more parameters.")
+        if self.derivative is None:
+            sentences.append(
+                f"{self.symbol} stands in a floor or a ceiling: the step to the next whole number was taken, there is no derivative."
+            )
+        if self.steps_of:
+            sentences.append(f"{self.symbol} is a multiple of {', '.join(self.steps_of)}: fewer than that at once cannot be added.")
+        return "\n".join(sentences)
+
+    def table(self) -> Table:
+        """Return the parts as a table: what each holds, what one more costs there, its share."""
+        rows: list[tuple[Cell, ...]] = []
+        for one in self.parts:
+            share = f"{100 * float(one.share):.1f} %" if one.share.is_number else one.share
+            rows.append((one.part, one.amount, one.marginal, share))
+        caption = f"{self.subject}: one more of {self.symbol}"
+        return Table(
+            ("part", "parameters", "one more", "share"), tuple(rows), ("total", self.params, self.marginal, None), caption, self.letters
+        )
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX with booktabs rules."""
+        return self.table().to_latex()
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+
+def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth: int | None = None) -> Sensitivity:
+    """Say how a count changes with a symbol: derivative, cost of one more, elasticity, and the share of each part.
+
+    ``at`` puts sizes in, as ``Layer.at`` takes them; a sized layer brings its own. ``depth`` says how deep parts are told apart. Where the
+    symbol stands in a floor or a ceiling there is no derivative, and the step to the next whole number is what counts.
+
+    Raises:
+        UnknownNameError: a symbol that is nowhere in the layer.
+
+    >>> from paramsym import H, L, Repeat, TransformerEncoderLayer
+    >>> print(sensitivity(Repeat(TransformerEncoderLayer(H, 12, 4*H), L), L))
+    one more layer costs 12*H**2 + 13*H.
+    One percent more L makes 1.000 percent more parameters.
+    >>> from paramsym.models import Bert
+    >>> print(sensitivity(Bert(), "A"))
+    one more head costs nothing: A cancels from the count of Bert.
+    >>> sensitivity(Bert(), "L", at="bert-base-uncased").marginal
+    7087872
+    """
+    formula = formula_of(subject, at, depth)
+    found = formula.symbol(symbol)
+    step = _step(formula.polynomial, found)
+    total = formula.value(formula.polynomial.as_expr())
+    derivative, elasticity = _derivative(formula, found)
+    marginal = formula.value(step.as_expr())
+    parts: list[PartSensitivity] = []
+    for name, polynomial in formula.parts:
+        one = formula.value(_step(polynomial, found).as_expr())
+        if one != 0:
+            parts.append(
+                PartSensitivity(name, formula.value(polynomial.as_expr()), one, cancel(one / marginal) if marginal != 0 else Integer(0))
+            )
+    return Sensitivity(
+        formula.name,
+        found,
+        total,
+        step.as_expr(),
+        derivative,
+        marginal,
+        elasticity,
+        tuple(parts),
+        _multiples(subject, found),
+    )
+
+
+def _step(polynomial: Polynomial, symbol: Symbol) -> Polynomial:
+    """Return the exact difference between the next whole number and this one."""
+    if symbol not in polynomial.free_symbols:
+        return Polynomial.of(0)
+    return Polynomial.of(cast("Expr", polynomial.as_expr().xreplace({symbol: symbol + 1}))) - polynomial
+
+
+def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | None]:
+    try:
+        derivative = formula.polynomial.diff(symbol)
+    except SizeError:
+        return None, None
+    if not formula.polynomial:
+        return Integer(0), Integer(0)
+    elasticity = cancel(symbol * derivative.as_expr() / formula.polynomial.as_expr())
+    return formula.value(derivative.as_expr()), formula.value(elasticity)
+
+
+def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
+    """Name what must divide the symbol."""
+    if not isinstance(subject, Layer):
+        return ()
+    found = [
+        text(one.small)
+        for one in compiled(subject.origin[0]).conditions
+        if one.kind == "divides" and one.large == symbol and symbol not in symbols_in(one.small)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _number(value: Expr) -> str:
+    return f"{int(value):,}" if isinstance(value, Integer) else text(value)

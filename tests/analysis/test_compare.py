@@ -1,0 +1,89 @@
+"""Two designs side by side: identities of papers as calls."""
+
+from __future__ import annotations
+
+import pytest
+from recorded import document
+from sympy import Rational, sqrt, symbols
+
+import paramsym as ps
+from paramsym import A, C, F, H, K, L, N, V, compare
+from paramsym.errors import ArgumentError, StructureError
+
+
+def test_separable_against_full() -> None:
+    """Howard et al. 2017, section 3.1: a separable convolution costs 1/N + 1/K^2 of a full one."""
+    found = compare(ps.SeparableConv2d(C, N, K, bias=False), ps.Conv2d(C, N, K, bias=False))
+    assert found.ratio == 1 / N + 1 / K**2
+    assert compare(ps.SeparableConv2d(C, N, K, bias=False), ps.Conv2d(C, N, K, bias=False), at={K: 3, N: 512}).ratio == Rational(521, 4608)
+
+
+def test_three_small_kernels_against_a_large_one() -> None:
+    """Simonyan and Zisserman 2014, section 2.3: 27 C^2 against 49 C^2."""
+    (fact,) = (row for row in document("formulas") if row["id"] == "vgg-stack-vs-7x7")
+    small = ps.Repeat(ps.Conv2d(C, C, 3, bias=False), 3)
+    found = compare(small, ps.Conv2d(C, C, 7, bias=False))
+    assert found.ratio == Rational(27, 49)
+    assert found.difference == 22 * C**2
+    assert found.crossovers == ()
+    at = compare(small, ps.Conv2d(C, C, 7, bias=False), at={C: 64})
+    assert [at.one, at.other] == [row["published"] for row in fact["values"]]
+
+
+def test_attention_against_feed_forward() -> None:
+    """Four square projections against two of width F: equal at F = 2 H."""
+    found = compare(ps.MultiHeadAttention(H, A, bias=False), ps.FeedForward(H, F, bias=False))
+    crossing = {str(one.symbol): one for one in found.crossovers}
+    assert crossing["F"].at == 2 * H
+    assert crossing["F"].larger == "FeedForward"
+    assert crossing["H"].at == F / 2
+    assert crossing["H"].larger == "MultiHeadAttention"
+
+
+def test_embedding_against_blocks() -> None:
+    """The vocabulary weighs as much as the blocks at V = L (12 H + 13)."""
+    found = compare(ps.Embedding(V, H), ps.Repeat(ps.TransformerEncoderLayer(H, A, 4 * H), L))
+    crossing = {str(one.symbol): one.at for one in found.crossovers}
+    assert (crossing["V"] - L * (12 * H + 13)).expand() == 0
+    (number,) = compare(ps.Embedding(V, H), ps.Repeat(ps.TransformerEncoderLayer(H, A, 4 * H), 12), at={"V": 30522}).crossovers
+    assert number.at == Rational(30522 - 12 * 13, 144)
+    assert str(number).startswith("equal at H = 210.875")
+
+
+def test_roots_of_one_letter_are_exact() -> None:
+    """Irrational ones stay what they are; negative ones are left out."""
+    found = compare(H**2, H + H * 0 + 2 * L, at={L: 5})
+    assert [one.at for one in found.crossovers] == [Rational(1, 2) + sqrt(41) / 2]
+    assert compare(H**2, H**2 + 1).crossovers == ()
+    assert compare(H, H).crossovers == ()
+
+
+def test_parts_line_up_by_name() -> None:
+    """A part that one design lacks holds nothing there; the sums are the totals."""
+    found = compare(ps.Dense(H, F), ps.Dense(H, F, bias=False))
+    assert [(part.part, part.difference) for part in found.parts] == [("weight", 0), ("bias", -F)]
+    assert found.difference == -F
+    assert "Dense (1)" in str(found)
+    for shown in (str(found.table()), found.to_latex(), found._repr_html_()):
+        assert "bias" in shown
+
+
+def test_models_at_published_sizes() -> None:
+    """Sized models are compared by their numbers, each at its own sizes."""
+    found = compare(ps.models.Bert().at("bert-base-uncased"), ps.models.Gpt2().at("gpt2"))
+    assert found.difference == 124_439_808 - 109_482_240
+    assert sum(part.difference for part in found.parts) == found.difference
+    assert found.crossovers == ()
+
+
+def test_nothing_to_divide_by() -> None:
+    """Against a layer without parameters there is no ratio."""
+    assert compare(ps.Dense(H, H), ps.Dropout()).ratio is None
+
+
+def test_wrong_subjects() -> None:
+    """No strings, and no two symbols of one name."""
+    with pytest.raises(ArgumentError, match="a layer or an expression"):
+        compare("H", H)  # type: ignore[arg-type]
+    with pytest.raises(StructureError, match="two different symbols"):
+        compare(ps.Dense(H, H), ps.Dense(*symbols("H H")))

@@ -1,0 +1,85 @@
+"""What one more costs."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import Rational, floor
+
+import paramsym as ps
+from paramsym import A, C, F, H, K, L, V, W, sensitivity
+from paramsym.errors import ArgumentError, UnknownNameError
+
+
+def test_one_more_layer() -> None:
+    """Kaplan's block: 12 H^2 and the vectors; the count is linear in the depth."""
+    found = sensitivity(ps.Repeat(ps.TransformerEncoderLayer(H, A, 4 * H), L), L)
+    assert found.marginal == found.derivative == 12 * H**2 + 13 * H
+    assert found.elasticity == 1
+    assert str(found).startswith("one more layer costs 12*H**2 + 13*H.")
+
+
+def test_numbers_beside_the_formula() -> None:
+    """A published size: one more layer of GPT-2 costs 7,087,872 (12*768^2 + 13*768)."""
+    for found in (sensitivity(ps.models.Gpt2(), "L", at="gpt2"), sensitivity(ps.models.Gpt2().at("gpt2"), L)):
+        assert found.marginal == 12 * 768**2 + 13 * 768
+        assert "= 7,087,872." in found.words
+        assert found.params == 124_439_808
+        assert sum(part.share for part in found.parts) == 1
+
+
+def test_the_derivative_is_that_of_sympy() -> None:
+    """And the step is the difference of neighbours."""
+    model = ps.models.Bert()
+    for symbol in model.params.free_symbols:
+        found = sensitivity(model, symbol)
+        assert found.derivative == model.params.diff(symbol).expand()
+        assert found.marginal == (model.params.subs(symbol, symbol + 1) - model.params).expand()
+        assert (sum(part.marginal for part in found.parts) - found.marginal).expand() == 0
+
+
+def test_a_symbol_that_cancels_costs_nothing() -> None:
+    """It is in the layer, and not in the count."""
+    found = sensitivity(ps.MultiHeadAttention(H, A), A)
+    assert (found.derivative, found.marginal, found.elasticity, found.parts) == (0, 0, 0, ())
+    assert "costs nothing" in str(found)
+
+
+def test_steps_have_no_derivative() -> None:
+    """Under a floor the next whole number is taken."""
+    found = sensitivity(C * floor(W / 2), W, at={W: 5, C: 3})
+    assert found.derivative is None
+    assert found.elasticity is None
+    assert found.marginal == 3
+    assert "no derivative" in str(found)
+    assert sensitivity(C * floor(W / 2), W, at={W: 4, C: 3}).marginal == 0
+
+
+def test_elasticity_is_the_exponent() -> None:
+    """A power law has its exponent; a sum the mean of its exponents, weighted by its terms."""
+    assert sensitivity(5 * H**3, H).elasticity == 3
+    assert sensitivity(H**2 + H, H, at={H: 3}).elasticity == Rational(7, 4)
+
+
+def test_what_must_divide_it_is_said() -> None:
+    """The width of attention moves in steps of its heads."""
+    found = sensitivity(ps.MultiHeadAttention(H, A), H)
+    assert found.steps_of == ("A",)
+    assert "multiple of A" in str(found)
+
+
+def test_parts_by_depth_and_formats() -> None:
+    """Attention and feed-forward of a block, in any format."""
+    found = sensitivity(ps.Repeat(ps.TransformerEncoderLayer(H, A, F), L), H, depth=2)
+    assert any("self_attn" in part.part for part in found.parts)
+    assert "one more" in found.to_latex()
+    assert "<table" in found._repr_html_()
+    assert "total" in str(found.table())
+
+
+def test_wrong_questions() -> None:
+    """A symbol that is nowhere; something that is no formula."""
+    with pytest.raises(UnknownNameError, match="no symbol 'K'; it has F, H"):
+        sensitivity(ps.Dense(H, F), K)
+    with pytest.raises(ArgumentError, match="a layer or an expression"):
+        sensitivity("H", "H")  # type: ignore[arg-type]
+    assert sensitivity(H * V, V).marginal == H
