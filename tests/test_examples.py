@@ -11,6 +11,12 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 SHOWS = {
+    "audit_a_claim.py": ["109,786,368", "3*L*H*(A - 1)", "built with add_pooling_layer=False"],
+    "cs231n_volumes.py": ["290,400 neurons", "34,944 parameters", "105,705,600 parameters", "F^{2} D K + K"],
+    "densenet_polynomial.py": ["2*g**2 + g per n**2", "DenseNet-121: 7,978,856", "DenseNet-161: 28,681,000"],
+    "latex_handout.py": ["lines of LaTeX"],
+    "lenet5.py": ["Trainable in 1998: 60,000", "In frameworks today: 61,706"],
+    "test_a_counter.py": ["proven for  every valid size", "Refuted:", "at A=2, G=1, H=2"],
     "bert_from_config.py": ["109,482,240", "2*F*H*L + F*L + 4*H**2*L", "cancels from the count of Bert", r"\begin{align*}", r"4 L H^{2}"],
     "why_heads_cancel.py": ["4*H**2 + 4*H", "cancels", "changes the count", "-2*G*H**2/A**2"],
     "write_your_own_layer.py": ["50,744 parameters", "786 is not divisible by heads 12"],

@@ -130,7 +130,7 @@ class Explanation:
                 equation = rf"\intertext{{{step.latex_words(chosen)}}}" + "\n" + equation
             elif words == "text":
                 said = wrap(step.words, _WIDE, break_long_words=False, break_on_hyphens=False)
-                equation = " \\\\\n".join([*(rf"&\text{{{latex.words(line)}}}" for line in said), equation])
+                equation = " \\\\\n".join([*(rf"&\text{{{latex.escape(line)}}}" for line in said), equation])
             rows.append(equation)
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"
 
