@@ -44,9 +44,24 @@ def differ(one: Count | None, other: Count | None) -> bool:
         return False
     if isinstance(one, int) and isinstance(other, int):
         return one != other
-    terms = (Polynomial.of(one) - Polynomial.of(other)).terms
-    signs = {coefficient > 0 for coefficient in terms.values()}
-    return len(signs) == 1 and all(isinstance(generator, Symbol) for monomial in terms for generator, _ in monomial)
+    return len(_signs(Polynomial.of(one) - Polynomial.of(other))) == 1
+
+
+def negative(length: Count) -> bool:
+    """Say whether a length cannot but be negative, whatever positive numbers its symbols are.
+
+    >>> from paramsym import W
+    >>> negative(-1), negative(-2*W), negative(W - 5)
+    (True, True, False)
+    """
+    return length < 0 if isinstance(length, int) else _signs(Polynomial.of(length)) == {-1}
+
+
+def _signs(polynomial: Polynomial) -> set[int]:
+    """Return the signs of the terms; both, where a rounding or the like leaves them open."""
+    if any(not isinstance(generator, Symbol) for monomial in polynomial.terms for generator, _ in monomial):
+        return {-1, 1}
+    return {1 if coefficient > 0 else -1 for coefficient in polynomial.terms.values()}
 
 
 def share(uses: Count, entries: Dim) -> Dim:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.errors import ShapeError
-from paramsym.extents import differ
+from paramsym.extents import differ, negative
 from paramsym.layer import Layer
 from paramsym.size import Count, Dim, Shape, canonical, text
 
@@ -52,7 +52,7 @@ class Axes:
         found: list[Count | None] = []
         for position, (length, *given) in enumerate(zip(self.extents, *settings, strict=True)):
             try:
-                found.append(None if length is None else extents(length, *given))
+                found.append(None if length is None else _possible(extents(length, *given), length))
             except ShapeError as error:
                 named = _SPATIAL.get(len(self.extents), ())
                 message = f"along the {named[position]}, {error}" if len(named) > 1 else str(error)
@@ -63,6 +63,13 @@ class Axes:
         """Return the shape with other extents, and other channels where they are given."""
         kept = self.channels if channels is None else channels
         return (*self.batch, *extents, kept) if self.data_format == "channels_last" else (*self.batch, kept, *extents)
+
+
+def _possible(left: Count, length: Count) -> Count:
+    if negative(left):
+        message = f"{left} entries are left of {length}."
+        raise ShapeError(message)
+    return left
 
 
 def take_apart(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from paramsym.errors import NotYetError, ShapeError
+from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.layer import Layer
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import located, settled
@@ -68,7 +68,7 @@ class _Entry:
         self.neurons: Dim | None = canonical(found * visit.used) if weighs and found is not None else (None if weighs else 0)
         try:
             self.connections: Dim | None = connections_of(visit)
-        except NotYetError:
+        except (NotYetError, SizeError):  # a layer that does not say, or an extent that is not known
             self.connections = None
 
     def row(self) -> tuple[Cell, ...]:

@@ -154,7 +154,7 @@ class TestReceptiveField:
         assert ps.effective_stride(stack) == (strides, strides)
 
     def test_symbols(self) -> None:
-        """r = 1 + sum of (k - 1) times the strides before; L layers of K see L*(K - 1) + 1."""
+        """The field is 1 + sum of (k - 1) times the strides before; L layers of K see L*(K - 1) + 1."""
         assert ps.receptive_field(ps.Repeat(Conv1d(C, C, K, padding="same"), L)) == (K * L - L + 1,)
         k1, k2, s1 = ps.dims("k1 k2 s1")
         assert ps.receptive_field(Sequential(Conv1d(1, 1, k1, stride=s1), Conv1d(1, 1, k2))) == (k1 + k2 * s1 - s1,)
@@ -190,7 +190,7 @@ class TestReceptiveField:
         torch = pytest.importorskip("torch")
         import random
 
-        chance = random.Random(7)
+        chance = random.Random(7)  # noqa: S311 - test data
         for _ in range(20):
             settings = [(chance.randint(1, 4), chance.randint(1, 3), chance.randint(1, 3)) for _ in range(chance.randint(1, 4))]
             ours = Sequential(*(Conv1d(1, 1, k, stride=s, dilation=d) for k, s, d in settings))

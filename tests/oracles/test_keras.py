@@ -32,3 +32,18 @@ def test_row(row: dict[str, Any]) -> None:
     # The rows of the two wrappers do not say how many parameters are trained; their weights do.
     trained = sum(prod(shape) for _, shape, trainable in row["weights"] if trainable)
     assert layer.trainable == row.get("n_trainable", trained)
+
+
+SHAPED = [(row, name) for row, name in zip(ROWS, IDS, strict=True) if row.get("output_shape") is not None]
+
+
+@pytest.mark.parametrize("row", [row for row, _ in SHAPED], ids=[name for _, name in SHAPED])
+def test_output_shape(row: dict[str, Any]) -> None:
+    """What comes out has Keras' shape; with states, each of them."""
+    layer = getattr(ps.keras, row["layer"])(**row["kwargs"], input_shape=row["input_shape"])
+    assert listed(ps.output_shape(layer, row["input_shape"])) == row["output_shape"]
+
+
+def listed(shape: object) -> object:
+    """Return a shape, or shapes, as JSON has them."""
+    return [listed(entry) for entry in shape] if isinstance(shape, tuple) else shape

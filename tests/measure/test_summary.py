@@ -1,0 +1,86 @@
+"""The table of a network for an input."""
+
+from __future__ import annotations
+
+import pytest
+
+import paramsym as ps
+from paramsym import B, Conv2d, Dense, Embedding, Flatten, H, L, MaxPool2d, ReLU, S, Sequential, V
+from paramsym.errors import ShapeError
+
+NET = Sequential({"conv": Conv2d(1, 6, 5), "pool": MaxPool2d(2), "head": Sequential(Flatten(), Dense(864, 10))})
+
+
+def test_rows() -> None:
+    """One row for each layer that is applied, with what reaches and what leaves it; totals at the end."""
+    table = ps.summary(NET, (B, 1, 28, 28))
+    assert table.columns == ("part", "layer", "input", "output", "parameters", "neurons", "connections")
+    assert table.rows == (
+        ("conv", "Conv2d", (B, 1, 28, 28), (B, 6, 24, 24), 156, 3456, 156 * 24 * 24),
+        ("pool", "MaxPool2d", (B, 6, 24, 24), (B, 6, 12, 12), 0, None, 0),
+        ("head.0", "Flatten", (B, 6, 12, 12), (B, 864), 0, None, 0),
+        ("head.1", "Dense", (B, 864), (B, 10), 8650, 10, 8650),
+    )
+    assert table.footer == ("total", "", (B, 1, 28, 28), (B, 10), 8806, 3466, 98506)
+
+
+def test_depth() -> None:
+    """To a depth parts stand for what is inside them; the totals stay."""
+    table = ps.summary(NET, (B, 1, 28, 28), depth=1)
+    assert [row[0] for row in table.rows] == ["conv", "pool", "head"]
+    assert table.rows[2][4:] == (8650, 10, 8650)
+    assert table.footer[4:] == (8806, 3466, 98506)
+    assert ps.summary(NET, (B, 1, 28, 28), depth=0).rows[0][:2] == ("Sequential", "Sequential")
+
+
+def test_formats() -> None:
+    """Text, HTML, LaTeX, Markdown and CSV, with symbols."""
+    table = ps.summary(Sequential(Embedding(V, H), Dense(H, V)), (B, S))
+    for words in (str(table), table.to_markdown(), table.to_html(), table.to_csv()):
+        assert "Embedding" in words
+        assert "connections" in words
+    assert r"\begin{tabular}" in table.to_latex()
+    assert "(B, S, H)" in str(table)
+
+
+def test_copies_and_shared_blocks() -> None:
+    """Equal copies share a row; what is stored once and used often is counted so."""
+    table = ps.summary(ps.Repeat(Dense(H, H), L), (B, S, H))
+    assert table.rows == (("{0..L-1}", "Dense", (B, S, H), (B, S, H), H**2 * L + H * L, H * L * S, H**2 * L * S + H * L * S),)
+    shared = ps.summary(ps.Shared(Dense(H, H), L), (B, H))
+    assert (shared.rows[0][4], shared.footer[6]) == (H**2 + H, H**2 * L + H * L)
+    shrinking = ps.summary(ps.Shared(Sequential(Conv2d(1, 1, 3)), 2), (1, 1, 9, 9))
+    assert [row[4] for row in shrinking.rows] == [10, 0]
+    assert shrinking.footer[4] == 10
+
+
+def test_tied_weights() -> None:
+    """What a tie would count twice is taken back in a row of its own."""
+    tied = ps.Tied(Sequential(Embedding(V, H), Dense(H, V, bias=False)), {"1.weight": "0.weight"})
+    table = ps.summary(tied, (B, S))
+    assert table.rows[-1][0] == "shared"
+    assert table.rows[-1][4] == -H * V
+    assert table.footer[4] == tied.params == H * V
+
+
+def test_layers_that_do_not_say() -> None:
+    """A layer that does not say how often its weights are used leaves its cell, and the sum, open."""
+    table = ps.summary(Sequential(ps.TransformerDecoderLayer(8, 2, 16), ReLU()), (B, S, 8))
+    assert table.rows[0][6] is None
+    assert table.footer[6] is None
+    assert table.footer[4] == ps.TransformerDecoderLayer(8, 2, 16).params
+
+
+def test_states_and_unknown_extents() -> None:
+    """States stand beside their output; what is unknown stays open."""
+    table = ps.summary(ps.LSTM(3, 4, dialect="keras", return_state=True), (None, 5, 3))
+    assert table.footer[3] == "((None, 4), (None, 4), (None, 4))"
+    open_ended = ps.summary(Dense(3, 4), (None, None, 3))
+    assert open_ended.rows[0][5] is None
+    assert "None" in str(open_ended)
+
+
+def test_errors_name_the_part() -> None:
+    """The error is that of the shapes."""
+    with pytest.raises(ShapeError, match=r"head\.1, a Dense"):
+        ps.summary(NET, (B, 1, 20, 20))
