@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -92,8 +92,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     model = from_config(config, architecture, strict)
     _check_number(model)
     stored = read(where if where.name != "config.json" else folder)
-    found = min((_compared(one, stored) for one in _storages(model)), key=lambda one: (len(one.wrong), one.notes))
-    return _verdict(found, stored, config, where.name or str(where))
+    return _verdict(_compared(model, stored), stored, config, where.name or str(where))
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,17 @@ class _Compared:
 
 
 def _compared(model: Layer, stored: Stored) -> _Compared:
-    same, notes = respelt(stored, {entry.name for entry in model.entries()})
-    return _Compared(model, same, match(model, same), notes)
+    """Compare the files with the model, its experts stored in the way that fits more of the names."""
+    wanted = [(one, {entry.name for entry in one.entries()}) for one in _storages(model)]
+    there = _with_tails(stored.shapes)
+    chosen, names = max(wanted, key=lambda pair: len(_with_tails(pair[1]) & there))
+    same, notes = respelt(stored, names)
+    return _Compared(chosen, same, match(chosen, same), notes)
+
+
+def _with_tails(names: Iterable[str]) -> set[str]:
+    """Return the names, and what they are without their first step: a prefix says nothing about how experts are stored."""
+    return {part for name in names for part in (name, name.partition(".")[2])}
 
 
 def _check_number(model: Layer) -> None:
@@ -207,11 +215,10 @@ def _elsewhere(config: Mapping[str, Any], named: str, stored: Stored, extra: tup
         if other == named:
             continue
         try:
-            fits = [_compared(one, stored) for one in _storages(from_config(config, other))]
+            found = _compared(from_config(config, other), stored)
         except ParamsymError:
             continue
-        found = next((one for one in fits if all(row.outcome == "unexpected" and is_dropped_buffer(row.name) for row in one.wrong)), None)
-        if found is None:
+        if not all(row.outcome == "unexpected" and is_dropped_buffer(row.name) for row in found.wrong):
             continue
         if missing:
             return "", f"{_some(missing)}: not in the file, which holds {other}; check it with architecture={other!r}"

@@ -7,6 +7,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,20 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypa
     capsys.readouterr()
     assert main(["check", good]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_experts_under_another_prefix(tmp_path: Path) -> None:
+    """How experts are stored is seen whatever stands before their names."""
+    mixtral = {"model_type": "mixtral", "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1}
+    mixtral |= {"intermediate_size": 5, "vocab_size": 7, "num_local_experts": 3, "architectures": ["MixtralModel"]}
+    model = ps.from_config(mixtral)
+    root, sizes = model.origin
+    separate = replace(root, expert_storage="separate").at(sizes)  # type: ignore[type-var]
+    for name, there in (("stacked", model.shapes()), ("separate", separate.shapes())):
+        under = {f"model.{key}": shape for key, shape in there.items()}
+        verdict = ps.check(saved(tmp_path / name, mixtral, under))  # type: ignore[arg-type]
+        assert verdict.ok, str(verdict)
+        assert ("one by one" in str(verdict)) == (name == "separate")
 
 
 # From strangers ---------------------------------------------------------------------------------------------------------------

@@ -119,8 +119,8 @@ def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Colle
     there = set(names.values())
     found: dict[str, str] = {}
     for stored, name in names.items():
-        other = read(name)
-        if name not in wanted and other in wanted and other not in there:
+        other = read(name) if name not in wanted else name
+        if other != name and other in wanted and other not in there:
             there.add(other)
             found[stored] = other
     return found
@@ -145,8 +145,10 @@ def _moved(moved: Mapping[str, str], names: Mapping[str, str], wanted: Collectio
     """Return the moved names that fit as they are, or once they are spelt otherwise; none that is there already."""
     there = {*names.values()}
     able = {stored: name for stored, name in moved.items() if names[stored] not in wanted and name not in there}
-    spelt = max((_read_so(spelling.read, able, wanted) for spelling in SPELLINGS), key=len)
-    return {stored: name for stored, name in able.items() if name in wanted or stored in spelt}
+    fits = {stored: name for stored, name in able.items() if name in wanted}
+    others = {stored: name for stored, name in able.items() if name not in wanted}
+    spelt = max((_read_so(spelling.read, others, wanted) for spelling in SPELLINGS), key=len)
+    return fits | {stored: others[stored] for stored in spelt}
 
 
 def _first_steps(names: Collection[str]) -> list[str]:
