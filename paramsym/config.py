@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,12 +52,19 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     try:
         if reader.arrange is not None:
             reader.arrange(arguments, sizes)
-        return reader.model(**arguments).at(sizes)
+        build: Callable[..., Layer] = reader.model
+        return _symbolic(build, tuple(arguments.items())).at(sizes)
     except ConfigError:
         raise
     except ParamsymError as error:
         message = f"this configuration cannot be built. {error}"
         raise ConfigError(message) from None
+
+
+@lru_cache(maxsize=64)
+def _symbolic(model: Callable[..., Layer], arguments: tuple[tuple[str, Any], ...]) -> Layer:
+    """Build the model in letters: configurations with the same flags share it, whatever their sizes."""
+    return model(**dict(arguments))
 
 
 def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:

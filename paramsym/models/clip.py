@@ -203,20 +203,13 @@ class ClipVision(Layer):
 
 
 def _size(text: int, text_layers: int, vision: int, layers: int, patch: int, projected: int, image: int = 224) -> dict[str, Any]:
-    """All published sizes have heads of 64, but for the largest tower that sees, whose heads have 80."""
+    """All published sizes have heads of 64, but for the largest tower that sees: its heads have 80, and its activation is another."""
+    largest = vision == 1280
+    act = "gelu" if largest else "quick_gelu"
+    heads = vision // (80 if largest else 64)
     return {
-        "text_config": ClipText(49408, text, 4 * text, projected, text_layers, text // 64, 77, *(("gelu",) if vision == 1280 else ())),
-        "vision_config": ClipVision(
-            vision,
-            4 * vision,
-            projected,
-            layers,
-            vision // (80 if vision == 1280 else 64),
-            3,
-            image,
-            patch,
-            *(("gelu",) if vision == 1280 else ()),
-        ),
+        "text_config": ClipText(49408, text, 4 * text, projected, text_layers, text // 64, 77, hidden_act=act),
+        "vision_config": ClipVision(vision, 4 * vision, projected, layers, heads, 3, image, patch, hidden_act=act),
         "projection_dim": projected,
     }
 

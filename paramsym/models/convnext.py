@@ -58,7 +58,7 @@ class ConvNext(Layer):
 
     num_channels: Dim = C
     patch_size: Dim | tuple[Dim, Dim] = K
-    num_stages: Count | None = None
+    num_stages: int | None = None
     hidden_sizes: tuple[Dim, ...] = numbered("H", 4)
     depths: tuple[Count, ...] = numbered("L", 4)
     hidden_act: str = "gelu"
@@ -91,7 +91,7 @@ class ConvNext(Layer):
         """Every stage has a width and a depth."""
         check_activation(self.hidden_act, "hidden_act")
         stages = len(self.depths) if self.num_stages is None else self.num_stages
-        if not isinstance(stages, int) or stages > min(len(self.depths), len(self.hidden_sizes)) or not self.hidden_sizes:
+        if not 0 <= stages <= min(len(self.depths), len(self.hidden_sizes)) or not self.hidden_sizes:
             message = (
                 f"num_stages is {stages}, with {len(self.hidden_sizes)} hidden_sizes and {len(self.depths)} depths; wanted one of each for"
                 " every stage."
@@ -114,7 +114,7 @@ class ConvNext(Layer):
 
     def _stages(self) -> Iterator[Block]:
         near: Dim | None = None
-        for width, depth in list(zip(self.hidden_sizes, self.depths, strict=False))[: self.num_stages]:  # type: ignore[misc]
+        for width, depth in list(zip(self.hidden_sizes, self.depths, strict=False))[: self.num_stages]:
             narrows: dict[str, Layer] = {}
             if near is not None:
                 narrows["downsampling_layer"] = Block({"0": LayerNorm(near), "1": Conv2d(near, width, 2, stride=2)})

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from sympy import Symbol
 
-from paramsym.errors import ConfigError
+from paramsym.errors import ConfigError, ParamsymError
 from paramsym.layer import Layer
 from paramsym.symbols import dims
 
@@ -302,7 +302,11 @@ class Nested:
             arguments[name] = key.read(given[name], f"{where}.{name}", sizes) if name in given else key.missing(sizes)
         if self.reader.arrange is not None:
             self.reader.arrange(arguments, sizes)
-        return self.reader.model(**arguments)
+        try:
+            return self.reader.model(**arguments)
+        except ParamsymError as error:
+            message = f"{where} cannot be built. {error}"
+            raise ConfigError(message) from None
 
     def missing(self, sizes: Sizes) -> Layer:
         """Return the model of the reference's defaults."""

@@ -115,10 +115,10 @@ class ResNetV15(Layer):
     def _block(self, near: Dim, width: Dim, *, shortcut: bool) -> Block:
         skips: dict[str, Layer] = {"shortcut": convolved(near, width, 1)} if shortcut else {}
         if self.layer_type == "basic":
-            layers = (convolved(near, width, 3), convolved(width, width, 3))
+            layers = [convolved(near, width, 3), convolved(width, width, 3)]
         else:
             inside = max(width // 4, 1) if isinstance(width, int) else per(width, 4)
-            layers = (convolved(near, inside, 1), convolved(inside, inside, 3), convolved(inside, width, 1))
+            layers = [convolved(near, inside, 1), convolved(inside, inside, 3), convolved(inside, width, 1)]
         return Block(
             **skips,
             layer=Block({str(position): layer for position, layer in enumerate(layers)}),
