@@ -403,9 +403,10 @@ _LAYER_TYPES = frozenset(
 IGNORED: Mapping[str, str] = {
     "drops values while training": (
         "attention_dropout resid_pdrop embd_pdrop attn_pdrop hidden_dropout embedding_dropout residual_dropout classifier_dropout"
+        " attention_probs_dropout_prob hidden_dropout_prob"
     ),
     "keeps a quotient finite": "rms_norm_eps layer_norm_eps norm_epsilon layer_norm_epsilon",
-    "bounds the positions, which are computed and not stored": "max_position_embeddings original_max_position_embeddings",
+    "bounds the positions, which are computed and not stored": "max_position_embeddings original_max_position_embeddings model_max_length",
     "turns positions, in the same number of frequencies": "rope_theta rope_local_base_freq rope_interleave",
     "limits which positions attend to which": "sliding_window use_sliding_window max_window_layers use_bidirectional_attention",
     "scales or clips values": (
@@ -418,7 +419,12 @@ IGNORED: Mapping[str, str] = {
         "router_aux_loss_coef output_router_logits router_jitter_noise norm_topk_prob aux_loss_alpha seq_aux"
     ),
 }
-USUAL: Mapping[str, tuple[Any, ...]] = {"token_classification_bias": (True,), "is_heterogeneous": (False,)}
+USUAL: Mapping[str, tuple[Any, ...]] = {
+    "token_classification_bias": (True,),
+    "is_heterogeneous": (False,),
+    "attention_bias": (False,),
+    "mlp_bias": (False,),
+}
 
 
 def grouped_keys(
@@ -475,7 +481,7 @@ def decoder_family(
         labelled=frozenset(name for name in architectures if name.endswith(("Classification", *labelled))),
         keys=keys,
         ignored=unread,
-        usual={**USUAL, **usual},
+        usual={name: values for name, values in {**USUAL, **usual}.items() if name not in handled},
         arrange=arrange,
         **own,
     )

@@ -239,3 +239,72 @@ def test_free_head_width() -> None:
     assert model.params.coeff(L).coeff(A).equals(2 * D * H)
     assert model.params.coeff(L).coeff(G).equals(2 * D * H)
     assert model.params.free_symbols == {V, H, L, A, G, D, F}
+
+
+PUBLISHED: list[tuple[str, int, dict[str, Any]]] = [
+    (
+        "DeepseekV3ForCausalLM",
+        671_026_404_352,
+        {
+            "model_type": "deepseek_v3",
+            "aux_loss_alpha": 0.001,
+            "ep_size": 1,
+            "moe_layer_freq": 1,
+            "num_nextn_predict_layers": 1,
+            "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]},
+            "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4096},
+            "rope_theta": 10000,
+            "scoring_func": "sigmoid",
+            "seq_aux": True,
+            "topk_method": "noaux_tc",
+        },
+    ),
+    (
+        "GPTNeoXForCausalLM",
+        20_554_567_680,
+        {
+            "model_type": "gpt_neox",
+            "hidden_act": "gelu_fast",
+            "attention_probs_dropout_prob": 0,
+            "hidden_dropout_prob": 0,
+            "rotary_emb_base": 10000,
+            "rotary_pct": 0.25,
+        },
+    ),
+    (
+        "BloomForCausalLM",
+        559_214_592,
+        {
+            "model_type": "bloom",
+            "n_embed": 1024,
+            "n_layer": 24,
+            "num_attention_heads": 16,
+            "n_inner": None,
+            "masked_softmax_fusion": True,
+            "offset_alibi": 100,
+            "seq_length": 2048,
+            "skip_bias_add": True,
+        },
+    ),
+    (
+        "GptOssForCausalLM",
+        116_829_156_672,
+        {
+            "model_type": "gpt_oss",
+            "layer_types": ["sliding_attention", "full_attention"] * 18,
+            "experts_per_token": 4,
+            "initial_context_length": 4096,
+            "quantization_config": {"quant_method": "mxfp4"},
+            "rope_scaling": {"rope_type": "yarn", "factor": 32.0, "truncate": False},
+            "swiglu_limit": 7.0,
+        },
+    ),
+    ("MambaForCausalLM", 129_135_360, {"model_type": "mamba", "num_hidden_layers": 24, "d_model": 768, "n_layer": 24, "ssm_cfg": {}}),
+    ("Phi3ForCausalLM", 3_821_079_552, {"model_type": "phi3", "attention_bias": False, "embd_pdrop": 0.0, "sliding_window": 2047}),
+]
+
+
+@pytest.mark.parametrize(("architecture", "count", "config"), PUBLISHED, ids=[row[0] for row in PUBLISHED])
+def test_keys_of_published_files(architecture: str, count: int, config: dict[str, Any]) -> None:
+    """Keys that published files carry and the reference does not read are known, by name."""
+    assert ps.from_config(config, architecture, strict=True).count == count
