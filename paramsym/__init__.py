@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         verify as verify,
     )
     from paramsym.analysis.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
+    from paramsym.analysis.asymptotics import Asymptotics as Asymptotics, Within as Within, asymptotics as asymptotics
     from paramsym.analysis.compare import Comparison as Comparison, Crossover as Crossover, Difference as Difference, compare as compare
     from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
     from paramsym.analysis.evaluate import Approximate as Approximate, as_function as as_function, evaluate as evaluate
@@ -322,6 +323,7 @@ _HOMES = {
     "paramsym.layers.transformer": ("Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer"),
     "paramsym.layers.mamba": "CausalConv1d Mamba Mamba2",
     "paramsym.analysis.explain": "Explanation explain",
+    "paramsym.analysis.asymptotics": "Asymptotics Within asymptotics",
     "paramsym.analysis.compare": "Comparison Crossover Difference compare",
     "paramsym.analysis.evaluate": "Approximate as_function evaluate",
     "paramsym.analysis.sensitivity": "PartSensitivity Sensitivity sensitivity",

@@ -12,7 +12,6 @@ from sympy import Expr, Symbol
 from paramsym.analysis.formula import Formula, Subject, formula_of
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Letters, Table
-from paramsym.size import text
 from paramsym.sizing import two_of_one_name
 from paramsym.tabulate import PAPER
 
@@ -28,7 +27,7 @@ class Crossover:
     larger: str = ""
 
     def __str__(self) -> str:
-        shown = text(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
+        shown = str(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
         return f"equal at {self.symbol} = {shown}" + (f"; {self.larger} holds more above it" if self.larger else "")
 
 
@@ -57,10 +56,10 @@ class Comparison:
 
     def __str__(self) -> str:
         first, second = self.names
-        lines = [f"{first}: {text(self.one)}", f"{second}: {text(self.other)}", f"difference: {text(self.difference)}"]
+        lines = [f"{first}: {self.one}", f"{second}: {self.other}", f"difference: {self.difference}"]
         if self.ratio is not None:
             decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
-            lines.append(f"ratio: {text(self.ratio)}{decimals}")
+            lines.append(f"ratio: {self.ratio}{decimals}")
         return "\n".join([*lines, *map(str, self.crossovers)])
 
     def table(self) -> Table:
@@ -142,7 +141,7 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
     """Yield the positive values of each letter at which nothing is between the two."""
     if not gap:
         return
-    numerator = cast("Expr", sympy.fraction(sympy.together(gap.as_expr()))[0])
+    numerator = sympy.fraction(sympy.together(gap.as_expr()))[0]
     symbols = sorted(cast("set[Symbol]", numerator.free_symbols), key=lambda symbol: symbol.name)
     for symbol in symbols:
         try:

@@ -59,7 +59,7 @@ class Sensitivity:
         if self.formula_marginal == 0:
             return f"{one} costs nothing: {self.symbol} cancels from the count of {self.subject}."
         amount = "" if self.marginal == self.formula_marginal else f" = {_number(self.marginal)}"
-        return f"{one} costs {text(self.formula_marginal)}{amount}."
+        return f"{one} costs {self.formula_marginal}{amount}."
 
     def __str__(self) -> str:
         sentences = [self.words]
@@ -168,4 +168,4 @@ def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
 
 
 def _number(value: Expr) -> str:
-    return f"{int(value):,}" if isinstance(value, Integer) else text(value)
+    return f"{int(value):,}" if isinstance(value, Integer) else str(value)

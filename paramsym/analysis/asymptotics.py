@@ -1,0 +1,167 @@
+"""What dominates: the leading terms, the order of the rest, and from which size on the approximation is good enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import sympy
+from sympy import Expr, Integer, Rational, Symbol
+
+from paramsym.analysis.formula import Formula, Subject, formula_of
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.polynomial import Polynomial
+from paramsym.render import latex
+from paramsym.tabulate import PAPER
+
+TOLERANCES = (Fraction(1, 100), Fraction(1, 10))
+"""The errors for which the range is given: 1 % and 10 %."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """The approximation is within ``tolerance`` of the count for every whole ``symbol`` from ``start`` on."""
+
+    tolerance: Fraction
+    symbol: Symbol
+    start: int
+
+    def __str__(self) -> str:
+        return f"within {float(100 * self.tolerance):g} % from {self.symbol} = {self.start:,} on"
+
+
+@dataclass(frozen=True)
+class Asymptotics:
+    """``params`` is ``leading`` times ``correction``, exactly; what is left out, ``rest``, is of order ``order`` in the symbols.
+
+    ``error`` is the relative error at the sizes, where they are numbers: leading minus count, over the count.
+    """
+
+    subject: str
+    symbols: tuple[Symbol, ...]
+    params: Expr
+    leading: Expr
+    rest: Expr
+    degree: int
+    rest_degree: int | None
+    correction: Expr
+    error: Rational | None = None
+    within: tuple[Within, ...] = ()
+
+    @property
+    def order(self) -> str:
+        """The order of what is left out: ``O(H)``, ``O(n^2)`` in several symbols that grow together; empty where nothing is."""
+        if self.rest_degree is None:
+            return ""
+        base = self.symbols[0].name if len(self.symbols) == 1 else "n"
+        power = "1" if self.rest_degree == 0 else base if self.rest_degree == 1 else f"{base}**{self.rest_degree}"
+        return f"O({power})"
+
+    def __str__(self) -> str:
+        together = "" if len(self.symbols) == 1 else f", where {', '.join(symbol.name for symbol in self.symbols)} grow together as n"
+        rest = f" + {self.order}" if self.order else ", exactly"
+        lines = [f"{self.leading}{rest}{together if self.order else ''}", f"exact factor: {self.correction}"]
+        if self.error is not None:
+            lines.append(f"at these sizes {float(100 * self.error):+.3g} %")
+        return "\n".join([*lines, *map(str, self.within)])
+
+    def to_latex(self) -> str:
+        r"""Return ``N = leading (correction)`` as LaTeX, the leading terms with :math:`\sim` before them."""
+        leading, correction = latex.expression(self.leading, PAPER), latex.expression(self.correction, PAPER)
+        return rf"N \sim {leading}, \qquad N = {leading} \left({correction}\right)"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.to_latex()}$"
+
+
+def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asymptotics:
+    """Return the leading terms of a count as one or several symbols grow together, with the exact factor that is left out.
+
+    Without symbols, all of them grow together. ``at`` puts sizes in: numbers are used for the error and for the range in which the
+    approximation is within 1 % and 10 %, which is given where one symbol grows and all others have sizes; expressions, as ``{F: 4*H}``,
+    change the formula first.
+
+    Raises:
+        UnknownNameError: a symbol that is nowhere in the layer.
+        SizeError: a symbol inside a floor, a ceiling, an exponent or a sum that is divided by: it has no degree there.
+        ArgumentError: a formula without any symbol to grow.
+
+    >>> from paramsym import F, H, L, Repeat, TransformerEncoderLayer
+    >>> print(asymptotics(Repeat(TransformerEncoderLayer(H, 12, 4*H), L), H, at={"L": 12}))
+    12*H**2*L + O(H)
+    exact factor: 1 + 13/(12*H)
+    within 1 % from H = 108 on
+    within 10 % from H = 10 on
+    """
+    formula = formula_of(subject, at)
+    grown = tuple(formula.symbol(symbol) for symbol in symbols) or tuple(sorted(formula.polynomial.free_symbols, key=lambda s: s.name))
+    if not grown:
+        message = f"{formula.name} has no symbol that could grow; ask before sizes are put in."
+        raise ArgumentError(message)
+    degrees = {monomial: _degree(dict(monomial), grown) for monomial in formula.polynomial.terms}
+    highest = max(degrees.values(), default=0)
+    leading = Polynomial({monomial: c for monomial, c in formula.polynomial.terms.items() if degrees[monomial] == highest})
+    rest = formula.polynomial - leading
+    lower = [degree for degree in degrees.values() if degree < highest]
+    if not leading:
+        message = f"{formula.name} holds nothing: there is no leading term."
+        raise SizeError(message)
+    return Asymptotics(
+        formula.name,
+        grown,
+        formula.polynomial.as_expr(),
+        leading.as_expr(),
+        rest.as_expr(),
+        highest,
+        max(lower) if lower else None,
+        _correction(formula.polynomial, leading),
+        _error(formula, leading),
+        tuple(_ranges(formula, leading, rest, grown)),
+    )
+
+
+def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
+    degree = 0
+    for generator, exponent in monomial.items():
+        if generator in grown:
+            degree += exponent
+        elif generator.free_symbols & set(grown):
+            message = f"{', '.join(s.name for s in grown if s in generator.free_symbols)} stands inside {generator}, which has no degree."
+            raise SizeError(message)
+    return degree
+
+
+def _correction(whole: Polynomial, leading: Polynomial) -> Expr:
+    if len(leading.terms) == 1:
+        return (whole * leading.inverse()).as_expr()
+    return sympy.cancel(whole.as_expr() / leading.as_expr())
+
+
+def _error(formula: Formula, leading: Polynomial) -> Rational | None:
+    exact, near = formula.value(formula.polynomial.as_expr()), formula.value(leading.as_expr())
+    return cast("Rational", (near - exact) / exact) if exact.is_Rational and near.is_Rational and exact != 0 else None
+
+
+def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tuple[Symbol, ...]) -> list[Within]:
+    """Find the last size at which the approximation is off by more, from the exact roots of a polynomial."""
+    if len(grown) != 1:
+        return []
+    (symbol,) = grown
+    numbers = {key: Integer(size) for key, size in formula.sizes.items() if key != symbol and isinstance(size, int)}
+    relative = sympy.cancel(cast("Expr", (rest.as_expr() / leading.as_expr()).xreplace(numbers)))  # the other symbols may cancel
+    if relative.free_symbols - {symbol}:
+        return []
+    found: list[Within] = []
+    for tolerance in TOLERANCES:
+        # |rest| <= tolerance * |leading + rest|, that is |relative| <= tolerance * |1 + relative|
+        limit = Rational(tolerance.numerator, tolerance.denominator)
+        start = 1
+        for sign in (1, -1):
+            numerator, denominator = sympy.fraction(sympy.together(limit * (1 + relative) - sign * relative))
+            for side in (numerator, denominator):
+                if side.free_symbols:
+                    roots = sympy.Poly(side, symbol).real_roots()
+                    start = max([start, *(int(sympy.ceiling(root)) for root in roots)])
+        found.append(Within(tolerance, symbol, start))
+    return found
