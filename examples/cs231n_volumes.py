@@ -15,9 +15,8 @@ def main() -> None:
     print("In the course's letters:", convolution.to_latex(letters="cs231n"))
     print()
     first = ps.Conv2d(3, 96, 11, stride=4)
-    shape = ps.output_shape(first, (1, 3, 227, 227))
-    neurons = shape[1] * shape[2] * shape[3]
-    print(f"AlexNet's first layer: {shape[2]} x {shape[3]} x {shape[1]} = {neurons:,} neurons")
+    _, filters, height, width = ps.output_shape(first, (1, 3, 227, 227))
+    print(f"AlexNet's first layer: {height} x {width} x {filters} = {ps.neurons(first, (1, 3, 227, 227)):,} neurons")
     print(f"shared:     {first.count:,} parameters")
     print(f"not shared: {ps.LocallyConnected2d(3, 96, 11, 227, stride=4).count:,} parameters")
     print()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Symbol
 
@@ -105,7 +105,8 @@ def _letters(letters: Lettering) -> Letters:
                 return known.letters
         message = f"letters {letters!r} are not known; known are {', '.join(known.name for known in LETTER_SETS)}."
         raise ArgumentError(message)
-    if not isinstance(letters, Mapping) or not all(isinstance(form, str) and form for form in letters.values()):
+    given: Any = letters  # callers without a type checker
+    if not isinstance(given, Mapping) or not all(isinstance(form, str) and form for form in given.values()):
         message = f"letters are the name of a set or a mapping from symbols to LaTeX, not {letters!r}."
         raise ArgumentError(message)
     own = {key if isinstance(key, str) else key.name: form for key, form in letters.items()}

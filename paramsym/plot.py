@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isqrt
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sympy import Expr, Integer, Symbol
 
@@ -18,6 +18,7 @@ from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.plot import Box, Picture, bars, curves, icicle, stacks, tiling
+from paramsym.size import symbols_in
 from paramsym.symbols import BY_NAME
 from paramsym.typeset import names, shares
 
@@ -73,7 +74,7 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
 
     ``growth(FeedForward(H, 4 * H), "H", spread(1, 10_000))`` marks where 8*H**2 overtakes 5*H.
     """
-    found = {one.name: one for one in layer.params.free_symbols}
+    found = {one.name: one for one in symbols_in(layer.params)}
     name = symbol if isinstance(symbol, str) else symbol.name
     if name not in found:
         message = f"the count of {type(layer).__name__} has no symbol {name!r}; it has {', '.join(sorted(found)) or 'none'}."
@@ -86,7 +87,7 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
     if len(places) < 2 or places[0] < 1:
         message = "a curve needs at least two positive values."
         raise SizeError(message)
-    chosen = lettering(letters, layer.params.free_symbols)
+    chosen = lettering(letters, symbols_in(layer.params))
     terms = latex.ordered(layer.params, chosen)
     rows = [(latex.expression(term, chosen), [_value(term, found[name], place) for place in places]) for term in terms]
     total = [_value(layer.params, found[name], place) for place in places]
@@ -98,7 +99,7 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
 
 
 def _value(term: Expr, symbol: Symbol, place: int) -> int:
-    return int(Polynomial.of(term.xreplace({symbol: Integer(place)})).as_expr())
+    return int(Polynomial.of(cast("Expr", term.xreplace({symbol: Integer(place)}))).as_expr())
 
 
 def _leads(places: list[int], rows: list[tuple[str, list[int]]]) -> list[tuple[int, int, str]]:
@@ -116,9 +117,7 @@ def _leads(places: list[int], rows: list[tuple[str, list[int]]]) -> list[tuple[i
 
 def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
     """Draw why the number of heads cancels: ``heads`` matrices of width H/A tile one H x H matrix, however many there are."""
-    if isinstance(heads, bool) or not isinstance(heads, int) or heads < 1:
-        message = f"heads is {heads!r}; wanted a positive whole number."
-        raise SizeError(message)
+    _check(heads=heads)
     chosen = lettering(letters)
     width, number = latex.symbol("H", chosen), latex.symbol("A", chosen)
     title = rf"${number} \cdot \frac{{{width}}}{{{number}}} \cdot {width} = {width}^{{2}}$, here ${number} = {heads}$"
@@ -128,10 +127,7 @@ def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
 
 def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters: Lettering = "cs231n") -> Picture:
     """Draw what a two-dimensional convolution stores: ``filters`` stacks of ``channels`` kernels of ``kernel`` x ``kernel`` weights."""
-    for name, size in (("filters", filters), ("channels", channels), ("kernel", kernel)):
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            message = f"{name} is {size!r}; wanted a positive whole number."
-            raise SizeError(message)
+    _check(filters=filters, channels=channels, kernel=kernel)
     chosen = lettering(letters)
     side, deep, many = (latex.symbol(name, chosen) for name in ("K", "C", "F"))
     labels = (f"${side} = {kernel}$", f"${deep} = {channels}$ deep", f"${many} = {filters}$ filters, each with one bias")
@@ -140,6 +136,14 @@ def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters
     stack = f"{filters} filters, each a stack of {channels} kernels of {kernel} by {kernel} weights"
     alt = f"{stack}. With one bias per filter {total:,} parameters."
     return stacks(filters, channels, kernel, labels, title, alt)
+
+
+def _check(**sizes: Any) -> None:
+    """Refuse what cannot be counted out on a picture."""
+    for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            message = f"{name} is {size!r}; wanted a positive whole number."
+            raise SizeError(message)
 
 
 def _boxes(layer: Layer, level: int, deepest: int) -> tuple[Box, ...]:

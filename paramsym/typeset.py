@@ -15,7 +15,7 @@ from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
-from paramsym.size import Dim, text
+from paramsym.size import Dim, symbols_in, text
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
@@ -214,7 +214,7 @@ def _steps(layer: Layer, letters: Letters, limit: int) -> str:
     terms = latex.ordered(root.params, letters)
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
     values = [int(cast("Expr", term.xreplace(placed))) for term in terms]
-    known = {symbol.name for symbol in root.params.free_symbols} <= set(numbers)
+    known = {symbol.name for symbol in symbols_in(root.params)} <= set(numbers)
     sides = [latex.rows(latex.terms(root.params, letters), limit)]
     if sizes and known:
         sides.append(latex.rows(forms.substituted(root.params, numbers, letters), limit))

@@ -119,7 +119,7 @@ class Explanation:
         ``letters`` is the name of a paper's set or a mapping. ``words="text"`` writes the sentences with ``\text``, which MathJax and KaTeX
         know too; ``"none"`` leaves them out.
         """
-        chosen = self.letters if letters is None else lettering(letters, self.params.free_symbols | {self.symbol})
+        chosen = self.letters if letters is None else lettering(letters, symbols_in(self.params) | {self.symbol})
         rows: list[str] = []
         sides = [step.to_latex(chosen).split("&=") for step in self.steps]
         widest = sum(max(map(latex.width, side), default=0) for side in zip(*sides, strict=True))

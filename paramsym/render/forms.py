@@ -29,7 +29,7 @@ def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: int =
         return latex.expression(value, letters)
     groups: dict[Expr, list[Expr]] = {}
     for term in terms:
-        ratio = cast("Expr", term / lead)
+        ratio = term / lead
         groups.setdefault(_below(ratio), []).append(ratio)
     fractions: list[tuple[int, str]] = []
     for below, ratios in groups.items():
@@ -51,7 +51,7 @@ def _fraction(ratios: list[Expr], below: Expr, letters: Letters) -> tuple[int, s
     sign = -1 if all(coefficient.is_negative for coefficient in coefficients) else 1
     divisor = Integer(lcm(*(int(coefficient.q) for coefficient in coefficients)))
     above = Add(*(sign * ratio * divisor * below for ratio in ratios))
-    under = cast("Expr", divisor * below)
+    under = divisor * below
     if under == 1:
         body = latex.expression(above, letters)
         return sign, rf"\left({body}\right)" if sign < 0 and isinstance(above, Add) else body
@@ -63,12 +63,12 @@ def collected(value: Expr, letters: Letters, by: Symbol, limit: int = LIMIT) -> 
     groups: dict[int, list[Expr]] = {}
     for term in latex.ordered(value, letters):
         exponent = sum(int(e) for base, e in (factor.as_base_exp() for factor in Mul.make_args(term)) if base == by)
-        groups.setdefault(exponent, []).append(cast("Expr", term / by**exponent))
+        groups.setdefault(exponent, []).append(term / by**exponent)
     written: list[tuple[int, str]] = []
     for exponent in sorted(groups, reverse=True):
         rest = Add(*groups[exponent])
         if exponent == 0 or not isinstance(rest, Add):
-            written += latex.terms(cast("Expr", rest * by**exponent), letters)
+            written += latex.terms(rest * by**exponent, letters)
         else:
             written.append((1, in_front(latex.expression(by**exponent, letters), latex.terms(rest, letters), limit)))
     return written
@@ -80,7 +80,7 @@ def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit:
     if front == 1:
         return broken(latex.terms(value, letters), limit)
     if not isinstance(front, Add) and not isinstance(value, Add):
-        return latex.expression(cast("Expr", front * value), letters)
+        return latex.expression(front * value, letters)
     before = latex.expression(front, letters)
     before = rf"\left({before}\right)" if isinstance(front, Add) else before
     return (
