@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from paramsym.cli.arguments import parser
+from paramsym.cli.arguments import parse
 from paramsym.cli.streams import complain, emit
 from paramsym.errors import ParamsymError
 
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parse(argv)
     except SystemExit as stopped:  # after --help and --version, or after argparse has complained
         return stopped.code if isinstance(stopped.code, int) else WRONG
     try:

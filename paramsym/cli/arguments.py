@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import NoReturn
 
 from paramsym import __version__
@@ -114,6 +115,17 @@ def parser() -> argparse.ArgumentParser:
         )
         _add_arguments(command, name)
     return top
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return what the command line says; leave by ``SystemExit`` after a complaint, or after ``--help``."""
+    top = parser()
+    found = top.parse_args(argv)
+    # Until Python 3.13 argparse reads `--set=--` as an option with no value at all, and gives a list for it.
+    given = [value for name, value in vars(found).items() if name != "sizes"] + list(getattr(found, "sizes", ()))
+    if [] in given:
+        top.error("an option has the value '--', which is none")
+    return found
 
 
 def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
