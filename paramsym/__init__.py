@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         keras as keras,
         layers as layers,
         models as models,
+        plot as plot,
         render as render,
         testing as testing,
         verify as verify,
