@@ -42,7 +42,7 @@ class DistilBert(Layer):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
-    rows of H (a table of sinusoids is stored like a learned one, and frozen); their normalisation; and L blocks of
+    rows of H (a table that begins as sinusoids is stored and trained like any other); their normalisation; and L blocks of
     4*H**2 + 2*F*H + 9*H + F. It has no token types and no pooler. ``num_labels`` is N where the architecture has labels and no number is
     given. With ``tie_word_embeddings`` the output matrix is the word table.
 
@@ -129,7 +129,7 @@ class DistilBert(Layer):
             ffn=Block(lin1=Dense(width, inner), lin2=Dense(inner, width), **learned("activation", self.activation)),
             output_layer_norm=LayerNorm(width),
         )
-        embeddings = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width, self.sinusoidal_pos_embds)
+        embeddings = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width)
         return Block(embeddings=embeddings, transformer=Block(layer=Repeat(block, self.n_layers)))
 
 
@@ -144,7 +144,6 @@ class DistilBertEmbeddings(Layer):
     vocab_size: Dim
     max_position_embeddings: Dim
     dim: Dim
-    sinusoidal_pos_embds: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions, which the reference computes and does not save."""
@@ -153,7 +152,7 @@ class DistilBertEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
-        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.dim), frozen=self.sinusoidal_pos_embds)
+        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.dim))
         yield Part("LayerNorm", LayerNorm(self.dim))
 
 

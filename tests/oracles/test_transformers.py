@@ -140,6 +140,7 @@ def test_live(family: str, configure: Any, config_class: str, architecture: str)
         assert_reproduces(model, row)
         assert list(model.shapes(buffers=True)) == [name for name in module.state_dict() if name not in row["tied"]]
         assert model.formula.xreplace(model.sizes).doit() == row["n_params"]
+        assert model.trainable == sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
 
 
 @pytest.mark.parametrize(("family", "configure", "config_class", "architecture"), LIVE, ids=[case[-1] for case in LIVE])
