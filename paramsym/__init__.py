@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
     from paramsym.analysis.reconcile import reconcile as reconcile
     from paramsym.analysis.sensitivity import PartSensitivity as PartSensitivity, Sensitivity as Sensitivity, sensitivity as sensitivity
+    from paramsym.analysis.solve import (
+        Solution as Solution,
+        Solutions as Solutions,
+        multiples as multiples,
+        rounded_up as rounded_up,
+        solve as solve,
+    )
     from paramsym.compose import (
         Block as Block,
         Repeat as Repeat,
@@ -328,6 +335,7 @@ _HOMES = {
     "paramsym.analysis.compare": "Comparison Crossover Difference compare",
     "paramsym.analysis.evaluate": "Approximate as_function evaluate",
     "paramsym.analysis.sensitivity": "PartSensitivity Sensitivity sensitivity",
+    "paramsym.analysis.solve": "Solution Solutions multiples rounded_up solve",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",

@@ -1,0 +1,358 @@
+"""Sizes for a budget: every combination of whole numbers that gives a count, or the nearest ones, under the layer's own conditions."""
+
+from __future__ import annotations
+
+import sys
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any, cast, overload
+
+from sympy import Expr, Integer, Rational, Symbol, ceiling
+from sympy.logic.boolalg import Boolean
+
+from paramsym.analysis.claim import read
+from paramsym.analysis.program import Program, compiled, narrowed
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+from paramsym.render.table import Table
+from paramsym.size import substitute, symbols_in
+
+_SHOWN = 20
+_PATIENCE = 0.2  # seconds between two words of progress
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Sizes by symbol, the count they give, and how far it is from the target."""
+
+    sizes: tuple[tuple[Symbol, int], ...]
+    count: int
+    difference: int
+
+    def __getitem__(self, symbol: Symbol | str) -> int:
+        """Return one of the sizes, by symbol or name."""
+        for known, size in self.sizes:
+            if symbol in {known, known.name}:
+                return size
+        message = f"the solution has no {symbol}; it has {', '.join(known.name for known, _ in self.sizes)}."
+        raise UnknownNameError(message)
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{symbol}={size}" for symbol, size in self.sizes)
+        return f"{sizes}: {self.count:,}" + (f" ({self.difference:+,})" if self.difference else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Solutions(Sequence[Solution]):
+    """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted."""
+
+    target: str
+    solutions: tuple[Solution, ...]
+    searched: int
+    complete: bool = True
+
+    @overload
+    def __getitem__(self, index: int) -> Solution: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Solution, ...]: ...
+    def __getitem__(self, index: int | slice) -> Solution | tuple[Solution, ...]:
+        """Return one solution, or some."""
+        return self.solutions[index]
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __str__(self) -> str:
+        head = f"{len(self)} of {self.searched:,} combinations give {self.target}" + ("" if self.complete else " (interrupted)")
+        more = [f"... and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
+        return "\n".join([head, *map(str, self.solutions[:_SHOWN]), *more])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def table(self) -> Table:
+        """Return a row for every solution: the sizes, the count, the difference."""
+        names = [symbol.name for symbol, _ in self.solutions[0].sizes] if self.solutions else []
+        rows = tuple((*(size for _, size in one.sizes), one.count, one.difference) for one in self.solutions)
+        return Table((*names, "parameters", "difference"), rows, (), f"sizes for {self.target}")
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+
+def multiples(step: int, least: int, most: int) -> range:
+    """Return the multiples of ``step`` from ``least`` to ``most``, both included where they are multiples.
+
+    >>> list(multiples(64, 100, 256))
+    [128, 192, 256]
+    """
+    if min(step, least) < 1:
+        message = f"multiples of {step} from {least} on; wanted positive numbers."
+        raise SizeError(message)
+    return range(-(-least // step) * step, most + 1, step)
+
+
+def rounded_up(value: Expr | int, step: int) -> Expr:
+    """Return a size rounded up to a multiple, as an expression: Llama's feed-forward width is 8/3 H up to a multiple of 256.
+
+    >>> from paramsym import H
+    >>> rounded_up(Rational(8, 3) * H, 256).subs(H, 4096)
+    11008
+    """
+    if step < 1:
+        message = f"a multiple of {step}; wanted a positive number."
+        raise SizeError(message)
+    return step * ceiling(value / Integer(step))
+
+
+def solve(
+    layer: Layer,
+    target: int | str,
+    over: Mapping[Any, Any],
+    *,
+    where: Sequence[Boolean] = (),
+    best: int | None = None,
+    tolerance: Rational | None = None,
+    progress: bool | Callable[[int, int], object] = False,
+) -> Solutions:
+    """Return all integer sizes that give a count; with ``best``, that many nearest ones.
+
+    ``target`` is an int, meant to the last digit, or a string such as ``"1.3B"``, met by what rounds to it; ``tolerance``, an exact
+    fraction, widens either. ``over`` maps every symbol to its candidates, a range or a sequence of ints, or to an expression in the
+    others (``{F: 4*H}``, ``{A: per(H, 128)}``, ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The conditions the layer was built under hold
+    in every solution; ``where`` adds SymPy relations between symbols (``H >= 64*L``). Symbols that cancel from the count and stand in no
+    condition may be left out. For a design tied or not, ask once for each.
+
+    The search is exhaustive and exact: the symbol of most candidates in which the count grows is bisected, all others are run through, in
+    the order of ``over``. ``progress`` writes to standard error, or calls with done and total; an interrupt returns what was found so far.
+
+    Raises:
+        UnknownNameError: a symbol that the layer does not have, or one that it needs and that has no candidates.
+        ArgumentError: candidates that are neither whole numbers nor an expression, or a target that is no number.
+
+    >>> from paramsym import F, H, L
+    >>> from paramsym.models import Gpt2
+    >>> print(solve(Gpt2().at(V=50257, P=1024), 354_823_168, {H: multiples(64, 256, 4096), L: range(1, 97)}))
+    1 of 5,856 combinations give 354823168
+    H=1024, L=24: 354,823,168
+    """
+    low, goal, high = _range(target, tolerance)
+    if best is not None and (type(best) is not int or best < 1):
+        message = f"best is {best!r}; wanted a positive number of solutions."
+        raise ArgumentError(message)
+    candidates, derived = _split(layer, over)
+    search = _Search(_narrowed(layer, candidates, derived), candidates, derived, tuple(where), (low, goal, high), best)
+    tell = _reporter(progress)
+    complete = True
+    try:
+        for done in search.steps():
+            tell(done, search.rounds)
+    except KeyboardInterrupt:
+        complete = False
+    return Solutions(str(target), tuple(search.ranked()), prod(len(values) for values in candidates.values()), complete)
+
+
+def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
+    stated = read(target).stated
+    low, high = stated.low, stated.high
+    if tolerance is not None:
+        if isinstance(tolerance, float) or not 0 <= tolerance < 1:
+            message = f"tolerance is {tolerance!r}; wanted an exact fraction such as Rational(1, 100)."
+            raise ArgumentError(message)
+        wide = Rational(stated.value) * Rational(tolerance)
+        low, high = min(low, int(ceiling(stated.value - wide))), max(high, int(stated.value + wide))
+    return low, stated.value, high
+
+
+def _split(layer: Layer, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
+    """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
+    by_name = {symbol.name: symbol for symbol in layer.symbols}
+    candidates: dict[Symbol, Sequence[int]] = {}
+    derived: dict[Symbol, Expr] = {}
+    for key, values in over.items():
+        symbol = by_name.get(getattr(key, "name", key))
+        if symbol is None:
+            message = f"{type(layer).__name__} has no symbol {str(key)!r}; it has {', '.join(sorted(by_name))}."
+            raise UnknownNameError(message)
+        if isinstance(values, Expr) and not values.is_number:
+            derived[symbol] = values
+        else:
+            candidates[symbol] = _whole_numbers(symbol, values)
+    for _ in derived:
+        derived = {symbol: substitute(value, derived) for symbol, value in derived.items()}
+    for symbol, value in derived.items():
+        loose = sorted(one.name for one in symbols_in(value) if one not in candidates)
+        if loose:
+            message = f"{symbol} is {value}, and {', '.join(loose)} has no candidates."
+            raise UnknownNameError(message)
+    return candidates, derived
+
+
+def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
+    if isinstance(values, int | Integer) and not isinstance(values, bool):
+        return [int(values)]
+    if isinstance(values, range):
+        return values if values.step > 0 else values[::-1]
+    found: list[Any] | None = None if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    if found is None or any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
+        message = f"the candidates for {symbol} are {values!r}; wanted whole numbers, as in range(1, 97), or an expression."
+        raise ArgumentError(message)
+    return sorted({int(value) for value in found})
+
+
+def _narrowed(layer: Layer, candidates: Mapping[Symbol, Sequence[int]], derived: Mapping[Symbol, Expr]) -> Layer:
+    model = layer.at(dict(derived)) if derived else layer
+    program = compiled(model)
+    missing = sorted(s.name for i, s in enumerate(program.inputs) if i in program.needed and s not in candidates)
+    if missing:
+        message = f"{type(layer).__name__} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
+        raise UnknownNameError(message)
+    return model
+
+
+class _Search:
+    """Runs through all symbols but one, which is bisected where the count grows with it."""
+
+    def __init__(
+        self,
+        layer: Layer,
+        candidates: Mapping[Symbol, Sequence[int]],
+        derived: Mapping[Symbol, Expr],
+        where: tuple[Boolean, ...],
+        goal: tuple[int, int, int],
+        best: int | None,
+    ) -> None:
+        self.candidates, self.derived, self.where = candidates, derived, where
+        self.low, self.goal, self.high = goal
+        self.best = best
+        self.order = tuple(candidates)
+        self.plain = _ordered(compiled(layer.polynomial.as_expr()), self.order)
+        self.checked = _ordered(narrowed(layer, frozenset(candidates)), self.order)
+        self.sized = {symbol: _ordered(compiled(value), self.order) for symbol, value in derived.items()}
+        growing = [s for s in self.order if _grows(layer.polynomial, s)]
+        self.inner = max(growing, key=lambda s: len(candidates[s]), default=None)
+        self.place = -1 if self.inner is None else self.order.index(self.inner)
+        self.rounds = prod(len(values) for symbol, values in candidates.items() if symbol != self.inner)
+        self.found: list[Solution] = []
+        self.worst: int | None = None
+
+    def steps(self) -> Iterator[int]:
+        """Search, and say after each combination of the outer symbols how many are done."""
+        axes: list[Sequence[int]] = [(0,) if symbol == self.inner else self.candidates[symbol] for symbol in self.order]
+        inner: Sequence[int] = () if self.inner is None else self.candidates[self.inner]
+        for done, combination in enumerate(product(*axes), 1):
+            sizes = list(combination)
+            if self.inner is None:
+                self._consider(sizes, self._count(sizes))
+            else:
+                self._bisect(sizes, inner)
+            yield done
+
+    def ranked(self) -> list[Solution]:
+        """Return what was found, the nearest first."""
+        self.found.sort(key=lambda one: (abs(one.difference), [size for _, size in one.sizes]))
+        return self.found if self.best is None else self.found[: self.best]
+
+    def _count(self, sizes: list[int]) -> int | None:
+        program, order = self.plain
+        try:
+            return program.run([sizes[i] for i in order])
+        except SizeError:
+            return None
+
+    def _bisect(self, sizes: list[int], inner: Sequence[int]) -> None:
+        def count(value: int) -> int:
+            sizes[self.place] = value
+            found = self._count(sizes)
+            return -1 if found is None else found
+
+        if any(count(value) < 0 for value in (*inner[:1], *inner[-1:])):  # not whole somewhere: look at each
+            for value in inner:
+                sizes[self.place] = value
+                self._consider(sizes, self._count(sizes))
+            return
+        lowest = self.low if self.best is None else self.goal
+        start = bisect_left(_Counts(inner, count), lowest)
+        for values in (range(start, len(inner)), range(start - 1, -1, -1)):
+            for position in values:
+                found = count(inner[position])
+                if not self._near(found):
+                    break
+                self._consider(sizes, found)
+
+    def _near(self, count: int) -> bool:
+        if self.best is None:
+            return self.low <= count <= self.high
+        return self.worst is None or abs(count - self.goal) <= self.worst
+
+    def _consider(self, sizes: list[int], count: int | None) -> None:
+        """Keep sizes that are near enough and contradict no condition."""
+        if count is None or not self._near(count):
+            return
+        program, order = self.checked
+        try:
+            program.run([sizes[i] for i in order])
+            complete = dict(zip(self.order, sizes, strict=True))
+            complete |= {symbol: one.run([sizes[i] for i in places]) for symbol, (one, places) in self.sized.items()}
+        except SizeError:
+            return
+        numbers = {symbol: Integer(size) for symbol, size in complete.items()}
+        if min(complete.values(), default=1) < 0 or any(relation.xreplace(numbers) != True for relation in self.where):  # noqa: E712 - SymPy's true
+            return
+        self.found.append(Solution(tuple(complete.items()), count, count - self.goal))
+        if self.best is not None and len(self.found) >= 2 * self.best:
+            self.found = self.ranked()
+            self.worst = abs(self.found[-1].difference)
+
+
+class _Counts(Sequence[int]):
+    """The counts along the bisected symbol, made when looked at."""
+
+    def __init__(self, values: Sequence[int], count: Callable[[int], int]) -> None:
+        self.values, self.count_of = values, count
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.count_of(self.values[index])
+
+
+def _ordered(program: Program, order: tuple[Symbol, ...]) -> tuple[Program, list[int]]:
+    return program, [order.index(symbol) for symbol in program.inputs]
+
+
+def _grows(polynomial: Polynomial, symbol: Symbol) -> bool:
+    """Whether no more of a symbol ever makes the count smaller, and the value is whole or not for all of them alike."""
+    seen = False
+    for monomial, c in polynomial.terms.items():
+        for generator, exponent in monomial:
+            if symbol in cast("set[Symbol]", generator.free_symbols):
+                seen = True
+                if generator != symbol or exponent < 0 or c < 0:
+                    return False
+        if any(exponent < 0 for _, exponent in monomial) or not isinstance(c, int):
+            return False  # a quotient: whole for some sizes only
+    return seen
+
+
+def _reporter(progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
+    if callable(progress):
+        return progress
+    if not progress:
+        return lambda _done, _total: None
+    last = [0.0]
+
+    def write(done: int, total: int) -> None:
+        if done >= total or time.monotonic() - last[0] > _PATIENCE:
+            last[0] = time.monotonic()
+            filled = 30 * done // max(1, total)
+            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done:,}/{total:,}" + ("\n" if done >= total else ""))
+            sys.stderr.flush()
+
+    return write

@@ -1,0 +1,138 @@
+"""Sizes for a budget: published families are found by their counts, and nothing is missed."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from sympy import Rational
+
+import paramsym as ps
+from paramsym import A, F, G, H, K, L, V, multiples, per, rounded_up, solve
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
+
+
+def test_llama_7b() -> None:
+    """Touvron et al. 2023, table 2: heads of width 128, 8/3 H rounded up to a multiple of 256."""
+    model = ps.models.Llama(architecture="LlamaForCausalLM").at(V=32000)
+    over = {H: multiples(128, 1024, 8192), L: range(1, 101), A: per(H, 128), G: A, F: rounded_up(Rational(8, 3) * H, 256)}
+    found = solve(model, 6_738_415_616, over)
+    assert {(one["H"], one[L], one["A"], one["F"]) for one in found} >= {(4096, 32, 32, 11008)}
+    assert all(one.difference == 0 for one in found)
+
+
+def test_gpt2_medium() -> None:
+    """Radford et al. 2019, table 2, the second row, by the count of the published weights."""
+    found = solve(ps.models.Gpt2().at(V=50257, P=1024), 354_823_168, {"H": multiples(64, 64, 4096), "L": range(1, 101)})
+    assert [(one["H"], one["L"]) for one in found] == [(1024, 24)]
+
+
+def test_bert_large() -> None:
+    """Devlin et al. 2019: H = 1024, L = 24, heads of width 64."""
+    over = {H: multiples(64, 64, 2048), L: range(1, 49), A: per(H, 64), F: 4 * H}
+    found = solve(ps.models.Bert().at(V=30522, P=512, T=2), 335_141_888, over)
+    assert (1024, 24, 16, 4096) in {(one[H], one[L], one[A], one[F]) for one in found}
+
+
+@pytest.mark.parametrize("target", [120, 360, 1000, 2362368])
+def test_nothing_is_missed(target: int) -> None:
+    """All combinations tried one by one, through the constructors, give the same answers."""
+    model = ps.Repeat(ps.MultiHeadAttention(H, A, bias=False), L)
+    over = {H: range(1, 13), A: range(1, 7), L: range(1, 20)}
+    expected = set()
+    for width, heads, depth in product(*over.values()):
+        try:
+            if model.at({H: width, A: heads, L: depth}).count == target:
+                expected.add((width, heads, depth))
+        except ParamsymError:
+            continue
+    found = solve(model, target, over)
+    assert {(one[H], one[A], one[L]) for one in found} == expected
+    assert found.searched == 12 * 6 * 19
+
+
+@pytest.mark.parametrize("best", [1, 3, 10])
+def test_the_nearest_are_the_nearest(best: int) -> None:
+    """Grouped heads bring a quotient into the count, so nothing can be bisected; still the nearest come first."""
+    model = ps.models.Llama().at(V=11, F=4 * H)
+    over = {H: range(1, 13), A: range(1, 5), G: range(1, 5), L: range(1, 5)}
+    distances = []
+    for width, heads, groups, depth in product(*over.values()):
+        try:
+            distances.append(abs(model.at({H: width, A: heads, G: groups, L: depth}).count - 1234))
+        except ParamsymError:
+            continue
+    found = solve(model, 1234, over, best=best)
+    assert [abs(one.difference) for one in found] == sorted(distances)[:best]
+    linear = solve(ps.Dense(H, F), 1234, {H: range(1, 60), F: range(1, 60)}, best=best)
+    assert [abs(one.difference) for one in linear] == sorted(abs(h * f + f - 1234) for h in range(1, 60) for f in range(1, 60))[:best]
+
+
+def test_rounded_targets_and_tolerance() -> None:
+    """A rounded number is met by what rounds to it."""
+    model = ps.models.Gpt2().at(V=50257, P=1024)
+    over = {H: multiples(128, 128, 2048), L: range(1, 49)}
+    found = solve(model, "1.3B", over)
+    assert found
+    assert all(1_250_000_000 <= one.count <= 1_350_000_000 for one in found)
+    assert len(solve(model, 124_000_000, over)) == 0
+    assert 124_439_808 in {one.count for one in solve(model, 124_000_000, over, tolerance=Rational(1, 100))}
+
+
+def test_relations_between_sizes() -> None:
+    """An aspect ratio."""
+    model = ps.models.Gpt2().at(V=50257, P=1024)
+    over = {H: multiples(64, 64, 2048), L: range(1, 49)}
+    found = solve(model, "350M", over, where=[H >= 32 * L, H <= 128 * L])
+    assert found
+    assert all(32 <= one[H] / one[L] <= 128 for one in found)
+    assert len(found) < len(solve(model, "350M", over))
+
+
+def test_the_same_again() -> None:
+    """Two searches give the same answers in the same order, shown in the same way."""
+    over = {H: range(1, 40), F: [5, 3, 3, 8]}
+    one, two = (solve(ps.Dense(H, F), 120, over) for _ in range(2))
+    assert (list(one), str(one)) == (list(two), str(two))
+    assert "difference" in str(one.table())
+    assert "<table" in one._repr_html_()
+    assert list(one[:1]) == [one[0]]
+
+
+def test_progress_and_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+    """A long search says how far it is; an interrupt keeps what was found."""
+    seen: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done == 3:
+            raise KeyboardInterrupt
+
+    found = solve(ps.Dense(H, F), 12, {H: range(1, 40), F: range(1, 30)}, progress=stop)
+    assert not found.complete
+    assert "interrupted" in str(found)
+    assert seen[0] == (1, 29)
+    solve(ps.Dense(H, F), 12, {H: range(1, 40), F: range(1, 30)}, progress=True)
+    assert "29/29" in capsys.readouterr().err
+
+
+def test_wrong_questions() -> None:
+    """Each with one clear error."""
+    with pytest.raises(UnknownNameError, match="no symbol 'V'"):
+        solve(ps.Dense(H, F), 12, {V: [3]})
+    with pytest.raises(UnknownNameError, match="needs candidates for F"):
+        solve(ps.Dense(H, F), 12, {H: [3]})
+    with pytest.raises(UnknownNameError, match="K has no candidates"):
+        solve(ps.Dense(H, F), 12, {H: [3], F: K})
+    for wrong in ("abc", 2.5, [1.5], [True]):
+        with pytest.raises(ArgumentError, match="candidates"):
+            solve(ps.Dense(H, F), 12, {H: wrong, F: [1]})
+    for keywords in ({"best": 0}, {"tolerance": 0.5}):
+        with pytest.raises(ArgumentError):
+            solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, **keywords)  # type: ignore[arg-type]
+    with pytest.raises(SizeError):
+        multiples(0, 1, 2)
+    with pytest.raises(SizeError):
+        rounded_up(H, 0)
+    with pytest.raises(UnknownNameError, match="has no K"):
+        solve(ps.Dense(H, F), 4, {H: [3], F: [1]})[0]["K"]
