@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import View, differ, exactly, share
@@ -51,7 +51,7 @@ class PReLU(Pointwise):
         """The input's shape; in torch a slope per channel wants that many channels on axis 1."""
         if self.dialect == "torch" and self.num_parameters != 1:
             channels = input_shape[1] if len(input_shape) > 1 else 1
-            if differ(channels, self.num_parameters):  # type: ignore[arg-type]
+            if differ(channels, cast("Dim", self.num_parameters)):
                 message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(input_shape)}."
                 raise ShapeError(message)
         return input_shape
@@ -329,11 +329,10 @@ class Threshold(Pointwise):
 class _AlongAxis(Layer):
     """What sums over an axis, and so sees all of it."""
 
-    dim: int | tuple[int, ...] | None
-
     def output_shape(self, input_shape: Shape) -> Shape:
         """The input's shape; it must have the axis."""
-        for dim in self.dim if isinstance(self.dim, tuple) else (self.dim,):
+        along: int | tuple[int, ...] | None = self.dim  # type: ignore[attr-defined]
+        for dim in along if isinstance(along, tuple) else (along,):
             if dim is not None:
                 axis_of(dim, input_shape)
         return input_shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ShapeError
 from paramsym.extents import differ, negative
@@ -31,7 +31,7 @@ class Pointwise(Layer):
 class Spatial(Layer):
     """What works over ``rank`` spatial axes: with one axis less than batch, channels and these, the shape is that of one example."""
 
-    rank: Any
+    rank: ClassVar[int]
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """The first axis, where there is a batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.flow import Step
@@ -90,7 +90,7 @@ class _ConvLSTM(Layer):
         left = axes.giving(extents, self.out_channels)
         every = self.dialect == "flax" if self.return_sequences is None else self.return_sequences
         output = (input_shape[0], input_shape[1], *left[1:]) if every else left
-        return (output, left, left) if self.return_state else output  # type: ignore[return-value]
+        return cast("Shape", (output, left, left)) if self.return_state else output
 
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Step by step, with as many places of the kernels as the state has positions."""

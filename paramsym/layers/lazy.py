@@ -73,7 +73,8 @@ class LazyDense(Layer):
         Raises:
             ShapeError: no axis, an empty one, or one of unknown extent.
         """
-        if not input_shape or input_shape[-1] in {None, 0}:
+        arrived = input_shape[-1] if input_shape else None
+        if arrived is None or arrived == 0:
             message = f"the width of the weights follows from the last axis of {text(input_shape)}, which must be a size or a symbol."
             raise ShapeError(message)
-        return input_shape[-1]  # type: ignore[return-value]
+        return arrived

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.flow import Step
@@ -143,7 +143,7 @@ class _Recurrent(Layer):
         rest = (*input_shape[:time], *input_shape[time + 1 : -1])
         stacked = (canonical(directions * self.num_layers),) if self.dialect == "torch" else ()
         widths = (self._state, self.hidden_size) if isinstance(self, LSTM | PeepholeLSTM) else (self._state,)
-        return (output, *((*stacked, *rest, width) for width in widths))  # type: ignore[return-value]
+        return cast("Shape", (output, *((*stacked, *rest, width) for width in widths)))
 
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """The lowest layer reads the input, the others the layer below; a Keras or Flax cell reads step by step."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import differ, exactly, scaled, windows
@@ -55,7 +55,7 @@ class _Upsample(Layer):
         return axes.giving(left)
 
     def _along(self, length: Count, given: Dim | float) -> Count:
-        return scaled(length, given) if self.size is None else given  # type: ignore[return-value]
+        return scaled(length, given) if self.size is None else cast("Dim", given)
 
 
 _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}

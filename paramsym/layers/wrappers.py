@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 from paramsym.edit import Edited
 from paramsym.errors import ShapeError, StructureError
@@ -75,11 +75,14 @@ class Bidirectional(Layer):
     def output_shape(self, input_shape: Shape) -> Shape:
         """What one direction gives, twice as wide where the two are joined; without ``merge_mode`` both shapes, and states after them."""
         there, back = (part.layer.output_shape(input_shape) for part in self.own_parts)
-        outputs, states = (there, back), ()
+        outputs: tuple[Any, Any] = (there, back)
+        states: tuple[Any, ...] = ()
         if there and isinstance(there[0], tuple):
-            outputs, states = (there[0], back[0]), (*there[1:], *back[1:])  # type: ignore[assignment]
-        merged = outputs if self.merge_mode is None else (self._merged(*outputs),)
-        return (*merged, *states) if states or self.merge_mode is None else merged[0]  # type: ignore[return-value]
+            outputs, states = (there[0], back[0]), (*there[1:], *back[1:])
+        if self.merge_mode is None:
+            return (*outputs, *states)
+        merged = self._merged(*outputs)
+        return cast("Shape", (merged, *states)) if states else merged
 
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Both directions read the same sequence."""

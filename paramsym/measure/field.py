@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from sympy import Max
+from sympy import Integer, Max
 
 from paramsym.compose import Residual
 from paramsym.errors import NotYetError, StructureError
@@ -64,7 +64,7 @@ def _part(part: Part) -> list[tuple[View, ...]]:
     if used is not None:
         times = used
     if numbers is not None and numbers.index is not None and numbers.index in part.layer.symbols and numbers.values is not None:
-        return [_through(part.layer.substituted({numbers.index: canonical(number)})) for number in numbers.values]  # type: ignore[dict-item]
+        return [_through(part.layer.substituted({numbers.index: Integer(number)})) for number in numbers.values]
     return [tuple(_repeated(view, times) for view in _through(part.layer))]
 
 
@@ -101,6 +101,6 @@ def _added(paths: list[tuple[View, ...]]) -> tuple[View, ...]:
             message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
             raise StructureError(message)
         sizes = [view.size for view in views]
-        widest = max(sizes) if all(isinstance(size, int) for size in sizes) else canonical(Max(*sizes))  # type: ignore[type-var]
+        widest = canonical(Max(*sizes))
         result.append(View(widest, views[0].stride))
     return tuple(result)

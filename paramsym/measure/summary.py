@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.layer import Layer
@@ -11,7 +12,7 @@ from paramsym.measure.shapes import located, settled
 from paramsym.measure.walk import Visit, gated, units, visits
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Table
-from paramsym.size import Count, Dim, Shape, canonical, product, text
+from paramsym.size import Count, Dim, Shape, canonical, text
 from paramsym.tabulate import PAPER
 
 
@@ -44,10 +45,10 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
         raise located(layer, shape, error) from None
     entries = [_Entry(visit, batch_axis) for visit in found]
     rows = [entry.row() for entry in entries]
-    stored = _sum([entry.parameters for entry in entries])
     total = canonical(layer.params)
-    if canonical(total - stored) != 0:
-        rows.append(("shared", "", None, None, canonical(total - stored), None, None))
+    twice = (Polynomial.of(layer.params) - Polynomial.total(Polynomial.of(entry.parameters) for entry in entries)).as_expr()
+    if twice != 0:
+        rows.append(("shared", "", None, None, canonical(twice), None, None))
     totals = (_sum([entry.neurons for entry in entries]), _sum([entry.connections for entry in entries]))
     columns = ("part", "layer", "input", "output", "parameters", "neurons", "connections")
     footer: tuple[Cell, ...] = ("total", "", _shape(shape), _shape(left), total, *totals)
@@ -61,8 +62,8 @@ class _Entry:
         self.visit = visit
         layer = visit.layer
         own = [tensor for tensor in layer.own_tensors if not tensor.buffer]
-        whole = layer.params if not visit.own else _sum([product(tensor.sizes) for tensor in own])
-        self.parameters: Dim | None = canonical(whole * visit.stored)
+        whole = Polynomial.total(Polynomial.product(tensor.sizes) for tensor in own).as_expr() if visit.own else layer.params
+        self.parameters = canonical(whole * visit.stored)
         found = units(visit.left, batch_axis)
         weighs = whole != 0 and not visit.own
         self.neurons: Dim | None = canonical(found * visit.used) if weighs and found is not None else (None if weighs else 0)
@@ -82,7 +83,7 @@ class _Entry:
 def _shape(shape: Shape) -> Cell:
     """Return a shape as a cell; one with unknown extents, or several, as words."""
     plain = all(extent is not None and not isinstance(extent, tuple) for extent in shape)
-    return shape if plain else text(shape)  # type: ignore[return-value]
+    return cast("Cell", shape) if plain else text(shape)
 
 
 def _sum(amounts: list[Dim | None]) -> Dim | None:

@@ -94,7 +94,7 @@ def resampling(rnd: random.Random, name: str, rank: int) -> Case:
     return name, (), named, (*rnd.choice([(1,), (2,), (0,), ()]), 2, *lengths(rnd, rank))
 
 
-def reshaping(rnd: random.Random, name: str, rank: int) -> Case:
+def reshaping(rnd: random.Random, name: str, rank: int) -> Case:  # noqa: ARG001 - drawn like the others
     """Draw a layer that moves entries about."""
     shape = tuple(rnd.choice([1, 2, 4, 6, 8, 9]) for _ in range(rnd.randint(1, 5)))
     if name == "Flatten":
@@ -113,7 +113,7 @@ def reshaping(rnd: random.Random, name: str, rank: int) -> Case:
     return name, (rnd.choice([1, 2, 3]),), {}, shape
 
 
-def norm(rnd: random.Random, name: str, rank: int) -> Case:
+def norm(rnd: random.Random, name: str, rank: int) -> Case:  # noqa: ARG001 - drawn like the others
     """Draw a norm; the numbers are those of inference, where torch does not ask for more than one value."""
     shape = (*batch(rnd), rnd.choice([4, 4, 4, 6]), *(rnd.randint(2, 4) for _ in range(rnd.randint(0, 3))))
     if name == "LayerNorm":
@@ -121,7 +121,7 @@ def norm(rnd: random.Random, name: str, rank: int) -> Case:
     return name, (2, 4) if name == "GroupNorm" else (4,), {}, shape
 
 
-def recurrent(rnd: random.Random, name: str, rank: int) -> Case:
+def recurrent(rnd: random.Random, name: str, rank: int) -> Case:  # noqa: ARG001 - drawn like the others
     """Draw a recurrent layer; its first output is compared."""
     named: dict[str, Any] = {"num_layers": rnd.randint(1, 3), "batch_first": rnd.random() < 0.5, "bidirectional": rnd.random() < 0.5}
     if name == "LSTM":
@@ -208,7 +208,7 @@ KERAS = {
 }
 
 
-def keras_case(rnd: random.Random, name: str) -> tuple[dict[str, Any], tuple[int, ...]]:
+def keras_case(rnd: random.Random, name: str) -> tuple[dict[str, Any], tuple[int, ...]]:  # noqa: C901, PLR0912 - one branch a kind
     """Draw arguments and an input of a Keras layer."""
     rank = KERAS[name]
     named: dict[str, Any] = {}
