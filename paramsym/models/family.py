@@ -272,10 +272,13 @@ class Family:
         """Say whether a key is handled, or known to change no tensor at this value."""
         if key in self.keys or key in self.aliases or key in CENTRAL:
             return True
-        for usual in (self.usual, USUAL):
+        # What the family itself says of a key goes before what holds for all families.
+        for usual, ignored in ((self.usual, self.ignored), (USUAL, COMMON)):
             if key in usual:
                 return any(value is one or (type(value) is type(one) and value == one) for one in usual[key])
-        return any(key in names.split() for reasons in (self.ignored, COMMON) for names in reasons.values())
+            if any(key in names.split() for names in ignored.values()):
+                return True
+        return False
 
 
 @dataclass(frozen=True)

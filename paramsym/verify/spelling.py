@@ -50,6 +50,7 @@ _VISION = (
 SPELLINGS = (
     Spelling("older versions spelt them so", _LEGACY),
     Spelling("vision transformers are saved so", _VISION),
+    Spelling("GPT-NeoX is saved so", ((r"^embed_out\.", "lm_head."),)),
     Spelling(
         "BEiT is saved so",
         (

@@ -155,6 +155,7 @@ TINY: dict[str, tuple[str, str, dict[str, Any]]] = {
 """By ``model_type``: the classes of configuration and model, and small sizes."""
 
 FILE_NAMES: dict[str, dict[str, str]] = {
+    "gpt_neox": {"embed_out.weight": "lm_head.weight"},
     "vit": {
         **{
             f"vit.encoder.layer.{{}}.attention.attention.{old}.{{}}": f"vit.layers.{{}}.attention.{new}.{{}}"
