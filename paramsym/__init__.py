@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         rounded_up as rounded_up,
         solve as solve,
     )
+    from paramsym.analysis.sweep import Sweep as Sweep, sweep as sweep
     from paramsym.compose import (
         Block as Block,
         Repeat as Repeat,
@@ -336,6 +337,7 @@ _HOMES = {
     "paramsym.analysis.evaluate": "Approximate as_function evaluate",
     "paramsym.analysis.sensitivity": "PartSensitivity Sensitivity sensitivity",
     "paramsym.analysis.solve": "Solution Solutions multiples rounded_up solve",
+    "paramsym.analysis.sweep": "Sweep sweep",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",

@@ -1,0 +1,85 @@
+"""A design space as a table."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+
+import pytest
+
+import paramsym as ps
+from paramsym import A, F, G, H, K, L, V, sweep
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError, UnknownNameError
+
+
+def test_every_row_is_what_at_counts() -> None:
+    """Sizes, count and parts of every row; what the layer cannot have is left out and counted."""
+    model = ps.models.Llama()
+    found = sweep(model, {V: 100, H: [12, 24], L: range(1, 4), A: (2, 3, 5), G: [1, 3], F: 7}, parts=True)
+    assert len(found) + found.left_out == 2 * 3 * 3 * 2
+    assert found.left_out
+    names = list(found.columns)
+    assert names[:7] == ["V", "H", "L", "A", "G", "F", "params"]
+    for row in zip(*found.columns.values(), strict=True):
+        sizes = dict(zip(names[:6], row, strict=False))
+        assert model.at(sizes).count == row[6] == sum(row[7:])
+
+
+def test_the_last_size_varies_fastest() -> None:
+    """A tidy table in the order of the sizes."""
+    found = sweep(ps.Dense(H, F), {"F": [1, 2], "H": [3, 4]})
+    assert list(zip(found["F"], found["H"], found["params"], strict=True)) == [(1, 3, 4), (1, 4, 5), (2, 3, 8), (2, 4, 10)]
+
+
+def test_parts_to_a_depth() -> None:
+    """The deeper, the more columns; the sum stays."""
+    model = ps.Repeat(ps.TransformerEncoderLayer(H, 2, F), L)
+    shallow, deep = (sweep(model, {H: [4, 8], F: 3, L: 2}, parts=depth) for depth in (2, 4))
+    assert len(deep.columns) > len(shallow.columns)
+    for found in (shallow, deep):
+        assert [sum(row[4:]) for row in zip(*found.columns.values(), strict=True)] == list(found["params"])
+
+
+def test_a_model_with_sizes() -> None:
+    """What was put in stays; the rest is swept, parts included."""
+    found = sweep(ps.models.Bert().at(V=30522, P=512, T=2, A=12), {H: 768, L: [6, 12], F: 3072}, parts=True)
+    assert found["params"][1] == 109_482_240
+    assert [sum(row[4:]) for row in zip(*found.columns.values(), strict=True)] == list(found["params"])
+
+
+def test_formats() -> None:
+    """Text, HTML and CSV; a long one is cut short in print only."""
+    found = sweep(H**2, {H: range(1, 50)})
+    assert "and 29 more rows" in repr(found)
+    assert "<table" in found._repr_html_()
+    rows = list(csv.reader(StringIO(found.to_csv())))
+    assert rows[0] == ["H", "params"]
+    assert rows[-1] == ["49", "2401"]
+    assert len(sweep(H**2, {H: []})) == 0
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    """A bar on standard error, or a function of one's own."""
+    sweep(H**2, {H: range(1, 50)}, progress=True)
+    assert "49/49" in capsys.readouterr().err
+    seen: list[tuple[int, int]] = []
+    sweep(H**2, {H: range(1, 10_000)}, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(8192, 9999), (9999, 9999)]
+    assert capsys.readouterr().err == ""
+
+
+def test_wrong_questions() -> None:
+    """Each with one clear error."""
+    with pytest.raises(DivisibilityError):
+        sweep(ps.MultiHeadAttention(H, A), {H: [64], A: [5]}, invalid=False)
+    with pytest.raises(UnknownNameError, match="needs sizes for F"):
+        sweep(ps.Dense(H, F), {H: [3]})
+    with pytest.raises(UnknownNameError, match="no symbol 'K'"):
+        sweep(ps.Dense(H, F), {H: [3], F: 4, K: 5})
+    for wrong in ("12", 2.5, [2.5], [True]):
+        with pytest.raises(SizeError, match="whole number"):
+            sweep(ps.Dense(H, F), {H: wrong, F: 4})
+    with pytest.raises(ArgumentError, match="parts"):
+        sweep(ps.Dense(H, F), {H: 3, F: 4}, parts=-1)
+    with pytest.raises(UnknownNameError, match="no column"):
+        sweep(ps.Dense(H, F), {H: 3, F: 4})["V"]
