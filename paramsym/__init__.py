@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
     from paramsym.analysis.evaluate import Approximate as Approximate, as_function as as_function, evaluate as evaluate
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
+    from paramsym.analysis.export import Source as Source, export as export
     from paramsym.analysis.reconcile import reconcile as reconcile
     from paramsym.analysis.sensitivity import PartSensitivity as PartSensitivity, Sensitivity as Sensitivity, sensitivity as sensitivity
     from paramsym.analysis.solve import (
@@ -335,6 +336,7 @@ _HOMES = {
     "paramsym.analysis.asymptotics": "Asymptotics Within asymptotics",
     "paramsym.analysis.compare": "Comparison Crossover Difference compare",
     "paramsym.analysis.evaluate": "Approximate as_function evaluate",
+    "paramsym.analysis.export": "Source export",
     "paramsym.analysis.sensitivity": "PartSensitivity Sensitivity sensitivity",
     "paramsym.analysis.solve": "Solution Solutions multiples rounded_up solve",
     "paramsym.analysis.sweep": "Sweep sweep",

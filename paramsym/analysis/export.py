@@ -1,0 +1,257 @@
+"""A closed form as source code: Python, NumPy, C, JavaScript, a spreadsheet formula; factored, with its conditions as checks.
+
+Python and JavaScript (BigInt) are exact at any size. C counts in 64 bits and says where they do not hold the count. NumPy counts in
+what its arrays hold, which the source points out, and a spreadsheet in doubles, exact below 2**53.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from paramsym.analysis.formula import Subject
+from paramsym.analysis.program import Op, Program, compiled
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.layer import Layer
+
+Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
+_LANGUAGES = ("python", "numpy", "c", "javascript", "spreadsheet")
+_RESERVED = {
+    "c": "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
+    "return short signed sizeof static struct switch typedef union unsigned void volatile while int64_t bad found",
+    "javascript": "await break case catch class const continue debugger default delete do else enum export extends false finally for "
+    "function if import in instanceof let new null return super switch this throw true try typeof var void while with yield eval arguments "
+    "static implements interface package private protected public BigInt RangeError mod floordiv",
+    "numpy": "np",
+}
+_LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
+
+
+@dataclass(frozen=True)
+class Source:
+    """Source code of one function, or of one cell; ``arguments`` are its sizes in order. ``str`` is the code."""
+
+    language: str
+    code: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+def export(subject: Subject, language: Language = "python", *, name: str = "params", cells: Mapping[str, str] | None = None) -> Source:
+    """Return source code that computes a count from its sizes, with the conditions between them checked.
+
+    ``name`` is the function's name. For a spreadsheet, ``cells`` says where each size stands (``{"H": "B2"}``); without it the sizes are
+    referred to by name, which spreadsheets offer as named ranges. A broken condition raises in Python, NumPy and JavaScript, returns -1 in
+    C, and gives #N/A in a spreadsheet.
+
+    Raises:
+        ArgumentError: an unknown language, a name that is none there, or a size that no cell is given for.
+        SizeError: a formula that a cell cannot hold, or a constant beyond 64 bits in C or NumPy.
+
+    >>> from paramsym import Dense, F, H
+    >>> print(export(Dense(H, F)))
+    def params(F, H):
+        return (H + 1) * F
+    >>> print(export(Dense(H, F), "spreadsheet", cells={"H": "B1", "F": "B2"}))
+    =(B1+1)*B2
+    """
+    if language not in _LANGUAGES:
+        message = f"language is {language!r}; wanted one of {', '.join(_LANGUAGES)}."
+        raise ArgumentError(message)
+    program = compiled(subject)
+    names = tuple(symbol.name for symbol in program.inputs)
+    reserved = _RESERVED.get(language, "").split()
+    for one in (name, *names):
+        wrong = not one.isascii() or not one.isidentifier() or keyword.iskeyword(one) or one in reserved
+        if wrong and not (language == "spreadsheet" and one == name):
+            message = f"{one!r} cannot be a name in {language}; choose another."
+            raise ArgumentError(message)
+    if name in names:
+        message = f"the function cannot be called {name!r}, as one of its sizes is."
+        raise ArgumentError(message)
+    if language in {"c", "numpy"} and any(abs(constant) >= 2**63 for constant in program.constants):
+        message = f"the formula has a constant beyond 64 bits, which {language} does not hold; export it to python or javascript."
+        raise SizeError(message)
+    if language == "spreadsheet":
+        return _spreadsheet(program, names, cells)
+    writer = {"python": _python, "numpy": _numpy, "c": _c, "javascript": _javascript}[language]
+    title = f"The number of parameters of {type(subject).__name__}." if isinstance(subject, Layer) else ""
+    return Source(language, writer(program, names, name, title), names)
+
+
+class _Writer:
+    """Writes every step into the one that reads it; a step read twice, or checked, gets a name of its own."""
+
+    def __init__(self, program: Program, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
+        self.program, self.templates = program, templates
+        self.texts: dict[int, tuple[str, bool]] = {i: (one, True) for i, one in enumerate(names)}
+        for i, value in enumerate(program.constants, len(names)):
+            self.texts[i] = (constant.format(value), value >= 0)
+
+    def step(self, op: Op) -> str:
+        """Return one step with its operands written in."""
+        return self.templates[op.kind].format(self.operand(op.left), self.operand(op.right))
+
+    def operand(self, register: int) -> str:
+        text, plain = self.texts[register]
+        return text if plain else f"({text})"
+
+    def result(self) -> str:
+        return self.texts[self.program.result][0]
+
+    def reads(self) -> dict[int, int]:
+        """How often each register is read."""
+        found: dict[int, int] = {self.program.result: 1}
+        for op in self.program.ops:
+            for register in (op.left, op.right):
+                found[register] = found.get(register, 0) + 1
+        return found
+
+
+def _body(writer: _Writer, assign: str, check: Mapping[str, str], names: tuple[str, ...]) -> list[str]:
+    """Return the statements before the result: checks, and steps that are read more than once."""
+    lines: list[str] = []
+    reads = writer.reads()
+    for position, op in enumerate(writer.program.ops, writer.program.first):
+        if op.kind in check:
+            lines.append(check[op.kind].format(writer.operand(op.left), writer.operand(op.right)))
+        text = "0" if op.kind == "most" else writer.step(op)
+        if reads.get(position, 0) > 1 and op.kind != "most":
+            label = f"t{position}"
+            while label in names:
+                label += "_"
+            lines.append(assign.format(label, text))
+            writer.texts[position] = (label, True)
+        else:
+            writer.texts[position] = (text, op.kind in {"max", "min"})
+    return lines
+
+
+_INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
+
+
+def _python(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+    del title
+    templates = _INFIX | dict.fromkeys(("floordiv", "divides", "exact"), "{} // {}")
+    templates |= {"mod": "{} % {}", "max": "max({}, {})", "min": "min({}, {})", "pow": "{} ** {}"}
+    writer = _Writer(program, names, templates)
+    divide = "if {0} % {1}:\n        raise ValueError(f'{{{0}}} is not divisible by {{{1}}}')"
+    most = "if {0} > {1}:\n        raise ValueError(f'{{{0}}} is more than {{{1}}}')"
+    lines = _body(writer, "{} = {}", {"divides": divide, "exact": divide, "most": most}, names)
+    return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in lines), f"    return {writer.result()}"])
+
+
+def _numpy(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+    del title
+    templates = _INFIX | dict.fromkeys(("floordiv", "divides", "exact"), "{} // {}")
+    templates |= {"mod": "{} % {}", "max": "np.maximum({}, {})", "min": "np.minimum({}, {})", "pow": "{} ** {}"}
+    writer = _Writer(program, names, templates)
+    divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
+    most = "if np.any({0} > {1}):\n        raise ValueError('{0} is more than {1} somewhere')"
+    lines = _body(writer, "{} = {}", {"divides": divide, "exact": divide, "most": most}, names)
+    note = "    # int64 wraps around without a word beyond 2**63 - 1: pass dtype=object where that may happen."
+    head = ["import numpy as np", "", "", f"def {name}({', '.join(names)}):", note]
+    read = [f"    {one} = np.asarray({one})" for one in names]
+    return "\n".join([*head, *read, *(f"    {line}" for line in lines), f"    return {writer.result()}"])
+
+
+def _c(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+    for op in program.ops:
+        if op.kind == "pow" and not (_is_constant(program, op.left) and program.constants[op.left - len(program.inputs)] == 2):
+            message = "C has no power of whole numbers; export this formula to python or javascript."
+            raise SizeError(message)
+    templates = {k: f"{name}_{k}({{}}, {{}}, &bad)" for k in ("add", "sub", "mul")}
+    templates |= dict.fromkeys(("floordiv", "divides", "exact"), f"{name}_div({{}}, {{}}, &bad)")
+    templates |= {k: f"{name}_{k}({{}}, {{}}, &bad)" for k in ("mod", "max", "min", "pow")}
+    writer = _Writer(program, names, templates, "INT64_C({})")
+    divide = f"bad |= {name}_mod({{0}}, {{1}}, &bad) != 0;"
+    lines = _body(writer, "const int64_t {} = {};", {"divides": divide, "exact": divide, "most": "bad |= {0} > {1};"}, names)
+    body = [*(f"    {line}" for line in lines), f"    const int64_t found = {writer.result()};"]
+    written = "\n".join(body)
+    helpers = [_C_HELPERS[kind].replace("NAME", name) for kind in sorted(_C_HELPERS) if f"{name}_{kind}(" in written]
+    comment = f"/* {title + ' ' if title else ''}-1 where a condition between the sizes is broken or 64 bits do not hold the count. */"
+    return "\n".join(
+        [
+            "#include <stdint.h>",
+            "",
+            *helpers,
+            comment,
+            f"int64_t {name}({', '.join(f'int64_t {one}' for one in names) or 'void'}) {{",
+            "    int bad = 0;",
+            *body,
+            "    return bad ? -1 : found;",
+            "}",
+        ]
+    )
+
+
+_C_HEAD = "static int64_t NAME_{}(int64_t a, int64_t b, int *bad) {{ "
+_C_HELPERS = {
+    **{k: _C_HEAD.format(k) + f"int64_t c = 0; *bad |= __builtin_{k}_overflow(a, b, &c); return c; }}" for k in ("add", "sub", "mul")},
+    "div": _C_HEAD.format("div") + "if (b <= 0) { *bad = 1; return 0; } return a / b - (a % b < 0); }",
+    "mod": _C_HEAD.format("mod") + "if (b <= 0) { *bad = 1; return 0; } return (a % b + b) % b; }",
+    "max": _C_HEAD.format("max") + "(void)bad; return a > b ? a : b; }",
+    "min": _C_HEAD.format("min") + "(void)bad; return a < b ? a : b; }",
+    "pow": _C_HEAD.format("pow") + "(void)a; if (b < 0 || b > 62) { *bad = 1; return 0; } return INT64_C(1) << b; }",
+}
+
+
+def _is_constant(program: Program, register: int) -> bool:
+    return len(program.inputs) <= register < program.first
+
+
+def _javascript(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+    templates = _INFIX | {"divides": "{} / {}", "exact": "{} / {}", "pow": "{} ** {}"}
+    templates |= {
+        "floordiv": "floordiv({}, {})",
+        "mod": "mod({}, {})",
+        "max": "((a, b) => a > b ? a : b)({}, {})",
+        "min": "((a, b) => a < b ? a : b)({}, {})",
+    }
+    writer = _Writer(program, names, templates, "{}n")
+    divide = "if ({0} % {1} !== 0n) throw new RangeError(`${{{0}}} is not divisible by ${{{1}}}`);"
+    most = "if ({0} > {1}) throw new RangeError(`${{{0}}} is more than ${{{1}}}`);"
+    lines = _body(writer, "const {} = {};", {"divides": divide, "exact": divide, "most": most}, names)
+    kinds = {op.kind for op in program.ops}
+    helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
+    helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
+    read = [f"  [{', '.join(names)}] = [{', '.join(names)}].map(BigInt);"] if names else []
+    comment = f"// {title + ' ' if title else ''}Exact: takes whole numbers, returns a BigInt."
+    body = [*read, *helpers, *(f"  {line}" for line in lines), f"  return {writer.result()};"]
+    return "\n".join([comment, f"function {name}({', '.join(names)}) {{", *body, "}"])
+
+
+def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
+    where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
+    missing = [one for one in names if cells is not None and one not in where]
+    if missing:
+        message = f"no cell is given for {', '.join(missing)}."
+        raise ArgumentError(message)
+    places = tuple(where.get(one, one) for one in names)
+    for place in places:
+        if not place.replace("$", "").replace("_", "").replace("!", "").isalnum():
+            message = f"{place!r} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'."
+            raise ArgumentError(message)
+    templates: dict[str, Any] = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
+    templates |= {"floordiv": "FLOOR({}/{},1)", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
+    writer = _Writer(program, places, templates)
+    checks: list[str] = []
+    for position, op in enumerate(program.ops, program.first):
+        left, right = writer.operand(op.left), writer.operand(op.right)
+        if op.kind in {"divides", "exact"}:
+            checks.append(f"MOD({left},{right})=0")
+        if op.kind == "most":
+            checks.append(f"{left}<={right}")
+        text = "0" if op.kind == "most" else writer.step(op)
+        writer.texts[position] = (text, op.kind in {"max", "min", "mod", "floordiv"})
+    found = writer.result()
+    checks = list(dict.fromkeys(checks))
+    code = f"=IF(AND({','.join(checks)}),{found},NA())" if checks else f"={found}"
+    if len(code) > _LONGEST_CELL:
+        message = f"the formula has {len(code)} characters; a cell holds {_LONGEST_CELL}."
+        raise SizeError(message)
+    return Source("spreadsheet", code, names)
