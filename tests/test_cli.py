@@ -532,24 +532,27 @@ def test_cold_start() -> None:
     )
 
 
-# The page ---------------------------------------------------------------------------------------------------------------------
+# The pages --------------------------------------------------------------------------------------------------------------------
 
-PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "command-line.md"
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "how-to" / "command-line.md"
 
 
-def commands_on_the_page() -> list[tuple[str, str]]:
-    """Return every command that the page shows, with what it says below."""
+def commands_on(page: Path) -> list[tuple[str, str]]:
+    """Return every command that a page shows, with what it says below."""
     found = []
-    for block in re.findall(r"^```console\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for shown in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, said = shown.partition("\n")
             found.append((command, said))
     return found
 
 
-@pytest.mark.parametrize(("command", "shown"), commands_on_the_page(), ids=lambda text: text.partition("\n")[0])
-def test_the_page(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:  # noqa: ANN001
-    """What the page shows is what a reader gets, in a directory with BERT's config.json and a small checkpoint."""
+@pytest.mark.parametrize(
+    ("command", "shown"), [*commands_on(ROOT / "README.md"), *commands_on(PAGE)], ids=lambda text: text.partition("\n")[0]
+)
+def test_the_pages(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:  # noqa: ANN001
+    """What the README and the page show is what a reader gets, in a directory with BERT's config.json and a small checkpoint."""
     (tmp_path / "config.json").write_bytes((Path(EXAMPLE) / "config.json").read_bytes())
     if "check" in command.split()[1]:
         numpy = pytest.importorskip("numpy")
@@ -568,4 +571,4 @@ def test_the_page(run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command:
 
 def test_the_page_shows_every_command() -> None:
     """Nothing is left out."""
-    assert {command.split()[1] for command, _ in commands_on_the_page()} >= {"formula", "count", "table", "explain", "reconcile", "check"}
+    assert {command.split()[1] for command, _ in commands_on(PAGE)} >= {"formula", "count", "table", "explain", "reconcile", "check"}
