@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +58,7 @@ bibtex_default_style = "plain"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
@@ -123,7 +125,16 @@ def write_generated(_app: Sphinx) -> None:
     subprocess.run([sys.executable, "build.py"], cwd=HERE / "gallery", check=True)
 
 
+def show_fields(_app: Sphinx, what: str, _name: str, thing: Any, _options: Any, _signature: str, _returns: str) -> tuple[str, str] | None:
+    """Show a layer's own arguments: the base class's ``__new__``, which only checks, hides them from Sphinx."""
+    if what == "class" and "__dataclass_fields__" in vars(thing):
+        written = re.sub(r": '([^']*)'|: \"([^\"]*)\"", lambda found: f": {found[1] or found[2]}", str(inspect.signature(thing)))
+        return re.sub(r" -> '?None'?$", "", written), ""
+    return None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Generate pages before Sphinx looks for them."""
     app.connect("builder-inited", write_generated, priority=100)
+    app.connect("autodoc-process-signature", show_fields)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
