@@ -12,15 +12,17 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 from sympy import Symbol, floor
 
 from paramsym.compose import Block, Repeat
-from paramsym.errors import ArgumentError, ConfigError, DivisibilityError
+from paramsym.errors import ArgumentError, ConfigError, DivisibilityError, ShapeError
+from paramsym.extents import differ
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, canonical, divides, text
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
 
 VitClass = Literal["ViTModel", "ViTForImageClassification", "ViTForMaskedImageModeling"]
@@ -151,6 +153,25 @@ class Vit(Layer):
             teacher = self.architecture.endswith("WithTeacher")
             for name in ("cls_classifier", "distillation_classifier") if teacher else ("classifier",):
                 yield Part(name, Dense(self.hidden_size, self.num_labels))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the image again of a masked model.
+
+        An image (batch, channels, height, width) goes in; it must have the size that the positions were made for.
+        """
+        axes = take_apart(input_shape, 2, channels=self.num_channels, batched=True)
+        for found, wanted in zip(axes.extents, pair(self.image_size), strict=True):
+            if differ(found, wanted):
+                message = f"the image is {text(axes.extents)}; wanted {text(self.image_size)}."
+                raise ShapeError(message)
+        down, across = self._patches()
+        if self.architecture in _MASKED:
+            return axes.giving((canonical(down * self.encoder_stride), canonical(across * self.encoder_stride)))
+        if self.architecture not in _BASES and self.num_labels is not None and self.num_labels != 0:
+            return (*axes.batch, self.num_labels)
+        if self.architecture not in _BASES:
+            return (*axes.batch, self.hidden_size)
+        return (*axes.batch, canonical(down * across + (2 if self._distilled else 1)), self.hidden_size)
 
     @property
     def _distilled(self) -> bool:

@@ -7,6 +7,7 @@ import pickle
 import pytest
 from sympy import Expr, floor
 
+import paramsym as ps
 from paramsym import A, C, D, F, H, K, L, N, W, cat, dims, per  # noqa: F401 - repr is evaluated with the letters in scope
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import Vit, family_of
@@ -127,3 +128,22 @@ def test_wrong_input() -> None:
         Vit(architecture="ViTForImageClassification", num_labels=-1)
     with pytest.raises(ArgumentError, match="wanted 2"):
         Vit(image_size=(1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    ["ViTModel", "ViTForImageClassification", "ViTForMaskedImageModeling", "DeiTModel", "DeiTForImageClassification"],
+)
+def test_output_shape(architecture: str) -> None:
+    """Tokens, labels or the image again, as transformers returns them."""
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    sizes |= {"image_size": 12, "patch_size": 4, "encoder_stride": 4, "num_labels": 5}
+    config = getattr(transformers, architecture[: architecture.index("T") + 1] + "Config")(**sizes)
+    with torch.no_grad():
+        output = getattr(transformers, architecture)(config).eval()(torch.zeros(2, 3, 12, 12))[0]
+    network = ps.from_config(config.to_dict(), architecture)
+    assert ps.output_shape(network, (2, 3, 12, 12)) == tuple(output.shape)
+    with pytest.raises(ps.errors.ShapeError, match="the image is"):
+        ps.output_shape(network, (2, 3, 12, 16))
