@@ -207,7 +207,8 @@ def _of_layer(layer: Layer) -> Program:
         layer.substituted({})
     quotients = {atom for line in layer.lines for atom in _quotients_in((line.factors, line.stored, line.used, line.shape))}
     bound = {span.index for line in layer.lines for span in line.spans}
-    free = [one for one in (*asked, *_asked_by(quotients)) if not bound & symbols_in((one.small, one.large))]
+    known = layer.symbols - bound
+    free = [one for one in (*asked, *_asked_by(quotients)) if symbols_in((one.small, one.large)) <= known]
     return _Compiler(layer.symbols, free).program(layer.polynomial)
 
 
