@@ -268,7 +268,9 @@ def _families(arguments: argparse.Namespace) -> Reply:
 def _every_family() -> Table:
     rows = [(model_type, _home(model_type)[0].replace(" ", ", "), "config.json") for model_type in model_types()]
     rows += [(cls, cls, "by name only") for classes, types in FAMILIES.values() if not types for cls in classes.split()]
-    return Table(("family", "model", "read from"), tuple(sorted(rows, key=lambda row: str(row[0]).lower())), caption=f"{len(rows)} families")
+    return Table(
+        ("family", "model", "read from"), tuple(sorted(rows, key=lambda row: str(row[0]).lower())), caption=f"{len(rows)} families"
+    )
 
 
 def _home(model_type: str) -> tuple[str, str]:

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from paramsym.models.beit import Beit as Beit
     from paramsym.models.bert import Bert as Bert
     from paramsym.models.bloom import Bloom as Bloom
-    from paramsym.models.clip import Clip as Clip
-    from paramsym.models.clip import ClipText as ClipText
-    from paramsym.models.clip import ClipVision as ClipVision
+    from paramsym.models.clip import Clip as Clip, ClipText as ClipText, ClipVision as ClipVision
     from paramsym.models.cohere import Cohere as Cohere
     from paramsym.models.convnext import ConvNext as ConvNext
     from paramsym.models.deberta_v2 import DebertaV2 as DebertaV2
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from paramsym.models.gptj import GptJ as GptJ
     from paramsym.models.lenet import LeNet5 as LeNet5
     from paramsym.models.llama import Llama as Llama
-    from paramsym.models.mamba import MambaLM as MambaLM, Mamba2LM as Mamba2LM
+    from paramsym.models.mamba import Mamba2LM as Mamba2LM, MambaLM as MambaLM
     from paramsym.models.mixtral import Mixtral as Mixtral
     from paramsym.models.mpt import Mpt as Mpt
     from paramsym.models.olmo import Olmo as Olmo
@@ -49,9 +47,7 @@ if TYPE_CHECKING:
     from paramsym.models.resnet import ResNet as ResNet
     from paramsym.models.resnet_v1_5 import ResNetV15 as ResNetV15
     from paramsym.models.roberta import Roberta as Roberta
-    from paramsym.models.siglip import Siglip as Siglip
-    from paramsym.models.siglip import SiglipText as SiglipText
-    from paramsym.models.siglip import SiglipVision as SiglipVision
+    from paramsym.models.siglip import Siglip as Siglip, SiglipText as SiglipText, SiglipVision as SiglipVision
     from paramsym.models.stablelm import StableLm as StableLm
     from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
     from paramsym.models.swin import Swin as Swin
