@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from paramsym.analysis.program import Bounds, Op, Program, fault
 from paramsym.errors import SizeError
+from paramsym.optional import needed
 
 Column: TypeAlias = Any
 """An int, or a NumPy array of whole numbers."""
@@ -32,7 +33,7 @@ def as_column(value: Any, name: str) -> Column:
         return value
     if not (hasattr(value, "__len__") or hasattr(value, "__array__")) or isinstance(value, str):
         return _index(value, name)
-    import numpy as np
+    np = needed("numpy", "computing with columns", "numpy")
 
     array: Any = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and int(array.max()) >= _LIMIT:
@@ -67,7 +68,7 @@ def run(program: Program, columns: Sequence[Column], least: Sequence[int], chunk
     Raises:
         DivisibilityError, SizeError: the first row that contradicts a condition.
     """
-    import numpy as np
+    np = needed("numpy", "computing with columns", "numpy")
 
     runner = _Runner(np, program, tuple(least))
     shape = np.broadcast_shapes(*(np.shape(column) for column in columns))

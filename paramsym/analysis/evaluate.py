@@ -13,6 +13,7 @@ from paramsym.analysis import columns as vectorised
 from paramsym.analysis.program import Program, compiled, narrowed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.optional import needed
 from paramsym.sizing import mapping_from
 
 CHUNK = 65_536
@@ -61,12 +62,12 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     >>> from paramsym.models import Bert
     >>> evaluate(Bert(), {"V": 30522, "P": 512, "T": 2, "H": 768, "A": 12, "L": 12, "F": 3072})
     109482240
-    >>> evaluate(MultiHeadAttention(H, 12), H=[768, 1536]).tolist()
+    >>> [evaluate(MultiHeadAttention(H, 12), H=width) for width in (768, 1536)]  # with NumPy, H=[768, 1536] gives both at once
     [2362368, 9443328]
-    >>> evaluate(MultiHeadAttention(H, 12), H=[768, 786])
+    >>> evaluate(MultiHeadAttention(H, 12), H=786)
     Traceback (most recent call last):
         ...
-    paramsym.errors.DivisibilityError: MultiHeadAttention: row 1: 786 is not divisible by 12 (786 = 65*12 + 6).
+    paramsym.errors.DivisibilityError: MultiHeadAttention: 786 is not divisible by 12 (786 = 65*12 + 6).
     """
     program = compiled(subject)
     where = type(subject).__name__ if isinstance(subject, Layer) else "the expression"
@@ -189,7 +190,7 @@ def _check_least(program: Program, values: list[int], least: list[int]) -> None:
 
 def _spread(result: Any, extra: list[Any]) -> Any:
     """Broadcast against columns that cancel from the formula and stand in no condition."""
-    import numpy as np
+    np = needed("numpy", "computing with columns", "numpy")
 
     shape = np.broadcast_shapes(np.shape(result), *(np.shape(column) for column in extra))
     return result if shape == result.shape else np.broadcast_to(result, shape).copy()

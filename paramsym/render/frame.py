@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Integer
 
+from paramsym.optional import needed
+
 if TYPE_CHECKING:
     from paramsym.render.table import Cell, Table
 
 
 def frame(source: Table) -> Any:
     """Return the rows as a ``DataFrame``; the totals are left out, because a reader of data adds up itself."""
-    import pandas as pd
+    pd = needed("pandas", "a DataFrame")
 
     rows = [[_plain(value) for value in row] for row in source.rows]
     return pd.DataFrame(rows, columns=list(source.columns)).convert_dtypes()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from paramsym.optional import needed
+
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Okabe and Ito's colours, which readers of every kind of colour vision tell apart."""
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 3)))
@@ -37,9 +39,7 @@ class Picture:
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = needed("matplotlib.figure", "a picture", "plot").Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
@@ -100,7 +100,7 @@ def icicle(root: Box, unit: str, title: str) -> Picture:
 
 
 def _draw(axes: Any, box: Box, depth: int, top: float, height: float, colour: int, whole: int) -> int:
-    from matplotlib.patches import Rectangle
+    Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
 
     shade = COLOURS[colour % len(COLOURS)]
     face = "#DDDDDD" if depth == 0 else shade
@@ -157,7 +157,7 @@ def curves(
 
 def tiling(heads: int, words: Callable[[int], str], title: str, side: str, slice_width: str, alt: str) -> Picture:
     """Return a square cut into equal bands, one per head."""
-    from matplotlib.patches import Rectangle
+    Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
 
     figure, axes = _figure(4.6, 4.6)
     for head in range(heads):
@@ -180,7 +180,7 @@ def tiling(heads: int, words: Callable[[int], str], title: str, side: str, slice
 
 def stacks(filters: int, channels: int, kernel: int, labels: tuple[str, str, str], title: str, alt: str) -> Picture:
     """Return filters side by side, each a stack of square kernels drawn one behind the other."""
-    from matplotlib.patches import Rectangle
+    Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
 
     figure, axes = _figure(1.2 + 1.5 * filters, 2.9)
     for one in range(filters):

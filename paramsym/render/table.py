@@ -69,7 +69,7 @@ class Table:
         """Return a pandas ``DataFrame`` of the rows, whole numbers as ints and formulas as expressions; needs pandas.
 
         Raises:
-            ImportError: pandas is not installed.
+            ArgumentError: pandas is not installed.
         """
         from paramsym.render.frame import frame
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramsym.errors import ArgumentError
+from paramsym.optional import needed
 
 
 def hypothesis() -> Any:
@@ -13,9 +13,4 @@ def hypothesis() -> Any:
     Raises:
         ArgumentError: it is not installed.
     """
-    try:
-        import hypothesis as package
-    except ImportError:
-        message = "this part of paramsym.testing draws its examples with Hypothesis: pip install hypothesis (or paramsym[test])."
-        raise ArgumentError(message) from None
-    return package
+    return needed("hypothesis", "drawing examples", "test")

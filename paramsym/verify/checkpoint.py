@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paramsym.errors import ArgumentError, CheckpointError
+from paramsym.errors import CheckpointError
+from paramsym.optional import needed
 from paramsym.verify.stored import Shape, Stored, shape
 
 LARGEST_HEADER = 32 << 20
@@ -136,20 +137,16 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     if length > LARGEST_HEADER:
         message = f"{path.name}: its header has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
         raise CheckpointError(message)
-    try:
-        from safetensors import SafetensorError, safe_open
-    except ImportError:
-        message = "reading safetensors files needs the safetensors package: pip install paramsym[safetensors]."
-        raise ArgumentError(message) from None
+    safetensors = needed("safetensors", "reading safetensors files", "safetensors")
     shapes: dict[str, Shape] = {}
     dtypes: dict[str, str] = {}
     try:
-        with safe_open(os.fspath(path), framework="np") as file:
+        with safetensors.safe_open(os.fspath(path), framework="np") as file:
             for name in file.keys():  # noqa: SIM118 - the handle is no mapping
                 lazily = file.get_slice(name)
                 shapes[name] = shape(lazily.get_shape(), name)
                 dtypes[name] = str(lazily.get_dtype())
-    except (SafetensorError, OSError, ValueError, OverflowError) as error:
+    except (safetensors.SafetensorError, OSError, ValueError, OverflowError) as error:
         message = f"{path.name}: {_first_line(error)}."
         raise CheckpointError(message) from None
     # The package keeps the last of two tensors of one name. By now the header is known to be flat and sound, so it can be parsed.

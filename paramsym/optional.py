@@ -1,0 +1,28 @@
+"""Packages that a few answers need and the rest does not: imported when asked for, and missed in words."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from paramsym.errors import ArgumentError
+
+
+def needed(module: str, purpose: str, extra: str = "") -> Any:
+    """Return an optional package.
+
+    Raises:
+        ArgumentError: it is not installed; the message says for what it is needed and what to install.
+
+    >>> needed("abacus", "counting on fingers")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: counting on fingers needs abacus, which is not installed: pip install abacus.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        by_extra = f" (or paramsym[{extra}])" if extra else ""
+        message = f"{purpose} needs {package}, which is not installed: pip install {package}{by_extra}."
+        raise ArgumentError(message) from None

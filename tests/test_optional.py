@@ -1,0 +1,45 @@
+"""What is said where an optional package is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paramsym as ps
+from paramsym.errors import ArgumentError
+from paramsym.optional import needed
+
+
+def test_present() -> None:
+    """A package that is there is returned, submodules too."""
+    assert needed("xml.dom", "reading").__name__ == "xml.dom"
+
+
+def test_missing() -> None:
+    """One that is not is named, with its purpose and what to install."""
+    words = r"a picture needs abacus, which is not installed: pip install abacus \(or paramsym\[plot\]\)\."
+    with pytest.raises(ArgumentError, match=words):
+        needed("abacus.figure", "a picture", "plot")
+
+
+@pytest.mark.parametrize(
+    ("package", "call"),
+    [
+        ("numpy", "ps.evaluate(ps.Dense(ps.H, 4), H=[3, 5])"),
+        ("matplotlib", "ps.plot.share(ps.models.Bert().at('bert-base-uncased'))"),
+        ("matplotlib", "ps.plot.cancellation(12)"),
+        ("matplotlib", "ps.plot.convolution(6, 3, 5)"),
+        ("pandas", "ps.Dense(4, 4).table().to_pandas()"),
+    ],
+)
+def test_every_answer_that_needs_one_says_so(package: str, call: str) -> None:
+    """Without the package the call raises this library's error, not an import error from the inside."""
+    hidden = f"import sys; sys.modules[{package!r}] = None; import paramsym as ps"
+    program = f"{hidden}\ntry:\n    {call}\nexcept ps.errors.ArgumentError as error:\n    print(error)"
+    root = Path(ps.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=root)
+    assert done.stderr == ""
+    assert f"needs {package}, which is not installed" in done.stdout
