@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sympy import Expr, Rational, Symbol, ceiling
 
-from paramsym.edit import free_of, isolated
+from paramsym.edit import isolated
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import differ
 from paramsym.flow import Step, applied, in_turn
@@ -240,7 +240,7 @@ class Repeat(Layer):
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""
-        index, inner = self.index, free_of(self.index, mapping)
+        index, inner = self.index, {symbol: value for symbol, value in mapping.items() if symbol != self.index}
         if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in symbols_in(value)):
             fresh = _fresh(index, {s.name for value in inner.values() for s in symbols_in(value)} | {s.name for s in self.symbols})
             inner, index = {**inner, index: fresh}, fresh

@@ -255,8 +255,3 @@ def _heads(path: str) -> Iterator[tuple[str, str]]:
     steps = path.split(".")
     for taken in range(1, len(steps) + 1):
         yield ".".join(steps[:taken]), ".".join(steps[taken:])
-
-
-def free_of(index: Symbol | None, mapping: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return the mapping without a bound index."""
-    return {symbol: value for symbol, value in mapping.items() if symbol != index}

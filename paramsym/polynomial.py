@@ -256,16 +256,16 @@ def _settled(polynomial: Polynomial) -> Polynomial:
     if not any(isinstance(g, Add) for monomial in polynomial.terms for g, _ in monomial):
         return polynomial
     numerator, denominator = sympy.fraction(sympy.cancel(polynomial.as_expr()))
-    if not isinstance(denominator, Add | Pow | Mul):
-        return Polynomial.of(sympy.expand(numerator)) * Polynomial.of(denominator).inverse()
-    result = dict(Polynomial.of(sympy.expand(numerator)).terms)
-    for base, exponent in sympy.factor_list(denominator)[1]:
-        content, primitive = Polynomial.of(base)._content() if isinstance(base, Add) else (_UNIT, None)
-        del content
-        generator = primitive.as_expr() if primitive is not None else base
-        result = {_times(monomial, frozenset({(generator, -exponent)})): c for monomial, c in result.items()}
-    scale = _fraction(cast("Rational", sympy.factor_list(denominator)[0]))
-    return Polynomial({monomial: c / scale for monomial, c in result.items()})
+    found = sympy.factor_list(denominator)
+    divisor: Number = _fraction(cast("Rational", found[0]))
+    terms = Polynomial.of(sympy.expand(numerator)).terms
+    for base, exponent in found[1]:
+        generator = base
+        if isinstance(base, Add):
+            content, primitive = Polynomial.of(base)._content()
+            generator, divisor = primitive.as_expr(), divisor * (content.constant or 1) ** exponent
+        terms = {_times(monomial, frozenset({(generator, -exponent)})): c for monomial, c in terms.items()}
+    return Polynomial({monomial: Fraction(c) / divisor for monomial, c in terms.items()})
 
 
 def _fraction(number: Rational) -> Fraction:
