@@ -80,6 +80,16 @@ if TYPE_CHECKING:
         Tanhshrink as Tanhshrink,
         Threshold as Threshold,
     )
+    from paramsym.layers.adaptive_pooling import (
+        AdaptiveAvgPool1d as AdaptiveAvgPool1d,
+        AdaptiveAvgPool2d as AdaptiveAvgPool2d,
+        AdaptiveAvgPool3d as AdaptiveAvgPool3d,
+        AdaptiveMaxPool1d as AdaptiveMaxPool1d,
+        AdaptiveMaxPool2d as AdaptiveMaxPool2d,
+        AdaptiveMaxPool3d as AdaptiveMaxPool3d,
+        GlobalAvgPool as GlobalAvgPool,
+        GlobalMaxPool as GlobalMaxPool,
+    )
     from paramsym.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
     from paramsym.layers.additive_attention import AdditiveAttention as AdditiveAttention
     from paramsym.layers.attention import (
@@ -127,6 +137,10 @@ if TYPE_CHECKING:
     )
     from paramsym.layers.fast_feed_forward import FastFeedForward as FastFeedForward
     from paramsym.layers.feed_forward import FeedForward as FeedForward, GatedFeedForward as GatedFeedForward
+    from paramsym.layers.fractional_pooling import (
+        FractionalMaxPool2d as FractionalMaxPool2d,
+        FractionalMaxPool3d as FractionalMaxPool3d,
+    )
     from paramsym.layers.latent_attention import LatentAttention as LatentAttention
     from paramsym.layers.lazy import LazyDense as LazyDense
     from paramsym.layers.locally_connected import (
@@ -165,28 +179,15 @@ if TYPE_CHECKING:
     from paramsym.layers.parameter import Parameter as Parameter
     from paramsym.layers.patch import PatchEmbedding as PatchEmbedding
     from paramsym.layers.pooling import (
-        AdaptiveAvgPool1d as AdaptiveAvgPool1d,
-        AdaptiveAvgPool2d as AdaptiveAvgPool2d,
-        AdaptiveAvgPool3d as AdaptiveAvgPool3d,
-        AdaptiveMaxPool1d as AdaptiveMaxPool1d,
-        AdaptiveMaxPool2d as AdaptiveMaxPool2d,
-        AdaptiveMaxPool3d as AdaptiveMaxPool3d,
         AvgPool1d as AvgPool1d,
         AvgPool2d as AvgPool2d,
         AvgPool3d as AvgPool3d,
-        FractionalMaxPool2d as FractionalMaxPool2d,
-        FractionalMaxPool3d as FractionalMaxPool3d,
-        GlobalAvgPool as GlobalAvgPool,
-        GlobalMaxPool as GlobalMaxPool,
         LPPool1d as LPPool1d,
         LPPool2d as LPPool2d,
         LPPool3d as LPPool3d,
         MaxPool1d as MaxPool1d,
         MaxPool2d as MaxPool2d,
         MaxPool3d as MaxPool3d,
-        MaxUnpool1d as MaxUnpool1d,
-        MaxUnpool2d as MaxUnpool2d,
-        MaxUnpool3d as MaxUnpool3d,
     )
     from paramsym.layers.position import (
         LearnedPositions as LearnedPositions,
@@ -227,6 +228,11 @@ if TYPE_CHECKING:
         TransformerDecoderLayer as TransformerDecoderLayer,
         TransformerEncoder as TransformerEncoder,
         TransformerEncoderLayer as TransformerEncoderLayer,
+    )
+    from paramsym.layers.unpooling import (
+        MaxUnpool1d as MaxUnpool1d,
+        MaxUnpool2d as MaxUnpool2d,
+        MaxUnpool3d as MaxUnpool3d,
     )
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
     from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
@@ -308,11 +314,13 @@ _HOMES = {
         "ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d ZeroPad1d ZeroPad2d "
         "ZeroPad3d"
     ),
-    "paramsym.layers.pooling": (
+    "paramsym.layers.pooling": "AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d",
+    "paramsym.layers.fractional_pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "paramsym.layers.adaptive_pooling": (
         "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
-        "AvgPool1d AvgPool2d AvgPool3d FractionalMaxPool2d FractionalMaxPool3d GlobalAvgPool GlobalMaxPool LPPool1d "
-        "LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"
+        "GlobalAvgPool GlobalMaxPool"
     ),
+    "paramsym.layers.unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d",
     "paramsym.layers.resampling": (
         "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d"
     ),

@@ -9,13 +9,13 @@ from paramsym.keras._base import data_format_of
 from paramsym.keras._common import finished, padding_word, per_axis_argument
 from paramsym.keras._unbuilt import Shape
 from paramsym.layer import Layer
-from paramsym.layers import pooling
+from paramsym.layers import adaptive_pooling, pooling
 from paramsym.size import Dim
 
 _MAX = (pooling.MaxPool1d, pooling.MaxPool2d, pooling.MaxPool3d)
 _AVERAGE = (pooling.AvgPool1d, pooling.AvgPool2d, pooling.AvgPool3d)
-_ADAPTIVE_MAX = (pooling.AdaptiveMaxPool1d, pooling.AdaptiveMaxPool2d, pooling.AdaptiveMaxPool3d)
-_ADAPTIVE_AVERAGE = (pooling.AdaptiveAvgPool1d, pooling.AdaptiveAvgPool2d, pooling.AdaptiveAvgPool3d)
+_ADAPTIVE_MAX = (adaptive_pooling.AdaptiveMaxPool1d, adaptive_pooling.AdaptiveMaxPool2d, adaptive_pooling.AdaptiveMaxPool3d)
+_ADAPTIVE_AVERAGE = (adaptive_pooling.AdaptiveAvgPool1d, adaptive_pooling.AdaptiveAvgPool2d, adaptive_pooling.AdaptiveAvgPool3d)
 
 
 def MaxPooling1D(
@@ -133,7 +133,7 @@ def GlobalMaxPooling1D(
     GlobalMaxPool(1, data_format='channels_last')
     """
     where = "keras.GlobalMaxPooling1D"
-    return finished(pooling.GlobalMaxPool(1, keepdims, data_format_of(data_format, where)), base, where)
+    return finished(adaptive_pooling.GlobalMaxPool(1, keepdims, data_format_of(data_format, where)), base, where)
 
 
 def GlobalMaxPooling2D(
@@ -145,7 +145,7 @@ def GlobalMaxPooling2D(
     GlobalMaxPool(2, keepdims=True, data_format='channels_last')
     """
     where = "keras.GlobalMaxPooling2D"
-    return finished(pooling.GlobalMaxPool(2, keepdims, data_format_of(data_format, where)), base, where)
+    return finished(adaptive_pooling.GlobalMaxPool(2, keepdims, data_format_of(data_format, where)), base, where)
 
 
 def GlobalMaxPooling3D(
@@ -157,7 +157,7 @@ def GlobalMaxPooling3D(
     GlobalMaxPool(3, data_format='channels_last')
     """
     where = "keras.GlobalMaxPooling3D"
-    return finished(pooling.GlobalMaxPool(3, keepdims, data_format_of(data_format, where)), base, where)
+    return finished(adaptive_pooling.GlobalMaxPool(3, keepdims, data_format_of(data_format, where)), base, where)
 
 
 def GlobalAveragePooling1D(
@@ -169,7 +169,7 @@ def GlobalAveragePooling1D(
     GlobalAvgPool(1, data_format='channels_last')
     """
     where = "keras.GlobalAveragePooling1D"
-    return finished(pooling.GlobalAvgPool(1, keepdims, data_format_of(data_format, where)), base, where)
+    return finished(adaptive_pooling.GlobalAvgPool(1, keepdims, data_format_of(data_format, where)), base, where)
 
 
 def GlobalAveragePooling2D(
@@ -181,7 +181,7 @@ def GlobalAveragePooling2D(
     GlobalAvgPool(2, data_format='channels_last')
     """
     where = "keras.GlobalAveragePooling2D"
-    return finished(pooling.GlobalAvgPool(2, keepdims, data_format_of(data_format, where)), base, where)
+    return finished(adaptive_pooling.GlobalAvgPool(2, keepdims, data_format_of(data_format, where)), base, where)
 
 
 def GlobalAveragePooling3D(
@@ -193,7 +193,7 @@ def GlobalAveragePooling3D(
     GlobalAvgPool(3, data_format='channels_last')
     """
     where = "keras.GlobalAveragePooling3D"
-    return finished(pooling.GlobalAvgPool(3, keepdims, data_format_of(data_format, where)), base, where)
+    return finished(adaptive_pooling.GlobalAvgPool(3, keepdims, data_format_of(data_format, where)), base, where)
 
 
 def AdaptiveMaxPooling1D(

@@ -16,10 +16,11 @@ from paramsym.errors import ArgumentError
 from paramsym.flow import Step, in_turn
 from paramsym.layer import Layer, Part
 from paramsym.layers.activation import ReLU
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
+from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
 from paramsym.size import Count, Dim, Shape, canonical

@@ -1,4 +1,4 @@
-"""Pooling against live torch."""
+"""Pooling of every kind against live torch: by windows, in random steps, to a wanted extent, and undone."""
 
 from __future__ import annotations
 

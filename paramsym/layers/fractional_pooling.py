@@ -1,0 +1,85 @@
+"""Fractional pooling: windows that tile the input in random steps, so many as are wanted. It stores nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import scaled
+from paramsym.layers.axes import Spatial, not_empty, take_apart
+from paramsym.layers.spatial import Extents, per_axis
+from paramsym.size import Count, Dim, Shape
+
+
+class _FractionalMaxPool(Spatial):
+    """What fractional pooling shares."""
+
+    rank: ClassVar[int]
+
+    kernel_size: Extents
+    output_size: Extents | None
+    output_ratio: float | tuple[float, ...] | None
+
+    def conditions(self) -> None:
+        """The output is given by its size or by its ratio to the input."""
+        per_axis(self.kernel_size, self.rank, "kernel_size")
+        per_axis(self.output_size, self.rank, "output_size")
+        if (self.output_size is None) == (self.output_ratio is None):
+            message = f"output_size is {self.output_size} and output_ratio {self.output_ratio}; wanted exactly one of them."
+            raise ArgumentError(message)
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in per_axis(self.output_ratio, self.rank, "output_ratio")):
+            message = f"output_ratio is {self.output_ratio}; a ratio is between 0 and 1."
+            raise ArgumentError(message)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """As many windows as are wanted; they overlap by less than a window."""
+        axes = take_apart(input_shape, self.rank)
+        not_empty((axes.channels, *axes.extents), "the axes")
+        wanted = per_axis(self.output_size if self.output_ratio is None else self.output_ratio, self.rank, "output_size")
+        return axes.giving(axes.each(self._along, per_axis(self.kernel_size, self.rank, "kernel_size"), wanted))
+
+    def _along(self, length: Count, kernel: Dim, wanted: Dim | float) -> Count:
+        left = scaled(length, wanted) if isinstance(wanted, float) else wanted
+        if isinstance(length, int) and isinstance(kernel, int) and isinstance(left, int) and left + kernel - 1 > length:
+            message = f"{left} windows of {kernel} are too large for a length of {length}."
+            raise ShapeError(message)
+        return left
+
+
+@dataclass(frozen=True)
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The largest entry of windows that tile an image in random steps (Graham 2014). Reference: ``torch.nn.FractionalMaxPool2d``.
+
+    Raises:
+        ArgumentError: both or neither of size and ratio, or a ratio outside 0 to 1.
+
+    >>> FractionalMaxPool2d(3, output_ratio=0.5).params
+    0
+    """
+
+    rank = 2
+
+    kernel_size: Extents
+    output_size: Extents | None = None
+    output_ratio: float | tuple[float, ...] | None = None
+    return_indices: bool = False
+
+
+@dataclass(frozen=True)
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The largest entry of windows that tile a volume in random steps. Reference: ``torch.nn.FractionalMaxPool3d``.
+
+    Raises:
+        ArgumentError: both or neither of size and ratio, or a ratio outside 0 to 1.
+
+    >>> FractionalMaxPool3d(3, output_size=4).params
+    0
+    """
+
+    rank = 3
+
+    kernel_size: Extents
+    output_size: Extents | None = None
+    output_ratio: float | tuple[float, ...] | None = None
+    return_indices: bool = False
