@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Tied as Tied,
     )
     from paramsym.config import from_config as from_config
+    from paramsym.errors import ParamsymError as ParamsymError, ParamsymWarning as ParamsymWarning
     from paramsym.layer import Layer as Layer, Part as Part, Tensor as Tensor
     from paramsym.layers.activation import (
         CELU as CELU,
@@ -286,6 +287,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "paramsym.errors": "ParamsymError ParamsymWarning",
     "paramsym.symbols": "A B C D E F G H K L N P R S T V W LETTERS Letter dims",
     "paramsym.size": "Count Dim Width at_most canonical cat divides per stack",
     "paramsym.ledger": "Ledger Line Numbers",

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import NoReturn
 
 from sympy import Expr, floor
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.naming import nearest
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, canonical
 from paramsym.symbols import dims
@@ -93,7 +93,7 @@ def mentioned(text: str) -> frozenset[str]:
 def unknown(name: str, known: Iterable[str], what: str = "name") -> UnknownNameError:
     """Return the error for a name that is not known, with the nearest ones that are."""
     there = sorted(known)
-    near = get_close_matches(name, there, n=3, cutoff=0.6)
+    near = nearest(name, there, cutoff=0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(there[:40]) or 'none'}."
     return UnknownNameError(f"there is no {what} {_shown(name)}; {hint}")
 

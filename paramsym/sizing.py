@@ -10,6 +10,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import SizeError, StructureError, UnknownNameError
 from paramsym.ledger import Line, Numbers
+from paramsym.naming import meant, nearest
 from paramsym.size import count, substitute, symbols_in, text
 
 _SHOWN = 200  # characters of a constructor call that an error shows
@@ -29,7 +30,7 @@ def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozense
         symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
         if symbol is None or (isinstance(key, Symbol) and key != symbol):
             raise _unknown_symbol(where, key, by_name)
-        checked = count(value, f"{where}.at(): {symbol}")
+        checked = count(value, f"{where}.at(): {symbol.name}")
         if symbol in mapping and mapping[symbol] != checked:
             message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
             raise SizeError(message)
@@ -44,13 +45,17 @@ def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozense
 def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name: str, held: Callable[[str], Any]) -> dict[Symbol, Any]:
     """Translate a published size, given by constructor argument, to the symbols that the arguments hold.
 
+    The name may lack its organisation, and its capitals do not matter, where that leaves one size.
+
     Raises:
         UnknownNameError: no size of that name.
         StructureError: the layer was built with another value than the published one.
     """
-    if name not in published:
-        known = f"known are {', '.join(published)}" if published else "it has none"
-        message = f"{where} has no published size {name!r}; {known}."
+    said, name = name, meant(name, published) or ""
+    if not name:
+        near = nearest(said, published)
+        known = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(published)}." if published else "it has none."
+        message = f"{where} has no published size {said!r}; {known}"
         raise UnknownNameError(message)
     found: dict[Symbol, Any] = {}
     for argument, value in published[name].items():

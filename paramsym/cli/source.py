@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
+from paramsym.naming import meant, nearest
 from paramsym.size import Dim
 from paramsym.sizing import published_sizes
 
@@ -89,13 +89,11 @@ def find(text: str) -> Source:
     if family is not None:
         return family
     for name, model in published(text):
-        if text in {name, name.rpartition("/")[2]} or text.lower() == name.lower():
+        if meant(text, [name]):
             return _sized(name, model)
     if _exists(text) or text.endswith(".json"):
         return Source(text, read_config(text))  # which says what is missing
-    known = [*model_types(), *FAMILIES, *(name for name, _ in published(text))]
-    longer = [name for name in known if len(text) > 2 and text.lower() in name.lower()]
-    near = list(dict.fromkeys([*longer, *get_close_matches(text, known, n=3, cutoff=0.5)]))[:3]
+    near = nearest(text, [*model_types(), *FAMILIES, *(name for name, _ in published(text))])
     hint = f"did you mean {' or '.join(near)}?" if near else "see `paramsym families`."
     message = f"there is no file, family or published size {text[:60]!a}; {hint}"
     raise UnknownNameError(message)
