@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
-from paramsym.models.family import Family, Sizes, shown, whole
+from paramsym.models.family import Family, Sizes, in_letters, shown, whole
 from paramsym.symbols import N
 
 if TYPE_CHECKING:
@@ -52,19 +51,12 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     try:
         if reader.arrange is not None:
             reader.arrange(arguments, sizes)
-        build: Callable[..., Layer] = reader.model
-        return _symbolic(build, tuple(arguments.items())).at(sizes)
+        return in_letters(reader.model, arguments).at(sizes)
     except ConfigError:
         raise
     except ParamsymError as error:
         message = f"this configuration cannot be built. {error}"
         raise ConfigError(message) from None
-
-
-@lru_cache(maxsize=64)
-def _symbolic(model: Callable[..., Layer], arguments: tuple[tuple[str, Any], ...]) -> Layer:
-    """Build the model in letters: configurations with the same flags share it, whatever their sizes."""
-    return model(**dict(arguments))
 
 
 def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, sizes: Sizes) -> dict[str, Any]:

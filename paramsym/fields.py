@@ -39,6 +39,12 @@ def check_fields(layer: Any) -> None:
             object.__setattr__(layer, name, checked)
 
 
+@lru_cache(maxsize=1024)
+def field_names(cls: type) -> tuple[str, ...]:
+    """Return the names of a layer's fields, in order."""
+    return tuple(field.name for field in fields(cls))
+
+
 _GATES: dict[object, Check] = {"size": size, "count": count, "axis": axis}
 
 
@@ -172,8 +178,9 @@ def _instance(kind: type) -> Check | None:
         return None
     words = {bool: "True or False", str: "a string", float: "a number", int: "a whole number"}
 
+    accepted = (int, float) if kind is float else kind
+
     def check_instance(value: Any, where: str) -> Any:
-        accepted = (int, float) if kind is float else kind
         if isinstance(value, accepted) and (kind is bool or not isinstance(value, bool)):
             return value
         message = f"{where} is {value!r} ({type(value).__name__}); wanted {words.get(kind, f'a {kind.__name__}')}."

@@ -17,7 +17,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
-from paramsym.fields import check_fields
+from paramsym.fields import check_fields, field_names
 from paramsym.flow import Step, steps, through
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.paths import check_tied_shapes, resolve_ties
@@ -74,14 +74,11 @@ class Part:
             return self.numbers.inside(name)
         return f"{self.name}.{name}" if self.name else name
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the ledger lines as the parent sees them."""
+    def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
+        """Return the ledger lines as the parent sees them; with ``above``, as what stands that many plain names higher sees them."""
         if self.numbers is not None or self.used is not None or self.frozen:
-            yield from (line.within(self.step, self.used, frozen=self.frozen) for line in self.layer.lines)
-        elif self.name:
-            yield from (line.under(self.name) for line in self.layer.lines)
-        else:
-            yield from self.layer.lines
+            return [line.within(self.step, self.used, frozen=self.frozen).under(above) for line in self.layer.lines]
+        return self.layer._lines_under((*above, self.name) if self.name else above)
 
 
 class Layer:
@@ -220,8 +217,7 @@ class Layer:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Every line there is, with buffers and aliases; ``ledger()`` gives those that count."""
-        lines = [line for tensor in self.own_tensors for line in tensor.lines()]
-        lines.extend(line for part in self.own_parts for line in part.lines())
+        lines = self._stated_lines(())
         ties = self.ties()
         if ties:
             known = [(line.name, line.alias_of) for line in lines if line.alias_of]
@@ -229,6 +225,18 @@ class Layer:
             check_tied_shapes(firsts, lines)
             lines = [replace(line, alias_of=firsts[line.name]) if line.name in firsts else line for line in lines]
         return tuple(lines)
+
+    def _stated_lines(self, above: tuple[str, ...]) -> list[Line]:
+        lines = [line for tensor in self.own_tensors for line in tensor.lines(above)]
+        for part in self.own_parts:
+            lines.extend(part.lines(above))
+        return lines
+
+    def _lines_under(self, above: tuple[str, ...]) -> Iterable[Line]:
+        # Plain names only make paths longer: a line is made once, at the end of them all, and not copied from level to level.
+        if "lines" in self.__dict__ or self.ties():
+            return [line.under(above) for line in self.lines]
+        return self._stated_lines(above)
 
     def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
         """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
@@ -292,7 +300,8 @@ class Layer:
         return frozenset(self._symbols())
 
     def _symbols(self) -> Iterable[Symbol]:
-        return symbols_in(tuple(getattr(self, field.name) for field in fields(self)))  # type: ignore[arg-type]
+        cls: type = type(self)
+        return symbols_in(tuple(getattr(self, name) for name in field_names(cls)))
 
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path, as ``"encoder.layer.3.attention"``; ``{}`` stands for any copy.
@@ -319,13 +328,17 @@ class Layer:
         given = [*self._given(sizes), *named.items()]
         mapping = mapping_from(type(self).__name__, given, self.symbols)
         rebuilt = self.substituted(mapping)
-        if skeleton(rebuilt.lines) != skeleton(self.lines):
+        if rebuilt._skeleton != self._skeleton:
             raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
         root, before = self.origin
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
         rebuilt.__dict__["origin"] = (root, after)
         return rebuilt
+
+    @cached_property
+    def _skeleton(self) -> list[tuple[object, ...]]:
+        return skeleton(self.lines)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Return the layer rebuilt through its constructor with values for symbols; ``at`` is the checked door."""

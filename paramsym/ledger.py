@@ -132,19 +132,19 @@ class Line:
             changes["alias_of"] = f"{step}.{self.alias_of}" if isinstance(step, str) else step.inside(self.alias_of)
         return self._changed(changes)
 
-    def under(self, name: str) -> Line:
-        """Return the line one named level further out; what ``within`` does for the plainest of parts."""
-        changes: dict[str, object] = {"path": (name, *self.path)}
+    def under(self, above: tuple[str, ...]) -> Line:
+        """Return the line as it is seen from further out, through levels that only have names."""
+        if not above:
+            return self
+        changes: dict[str, object] = {"path": (*above, *self.path)}
         if self.alias_of:
-            changes["alias_of"] = f"{name}.{self.alias_of}"
+            changes["alias_of"] = ".".join((*above, self.alias_of))
         return self._changed(changes)
 
     def _changed(self, changes: dict[str, object]) -> Line:
         # A model of many layers makes many lines; copying the fields is four times faster than running the constructor again.
         line = object.__new__(Line)
-        fields = line.__dict__
-        fields.update(self.__dict__)
-        fields.update(changes)
+        line.__dict__.update(self.__dict__, **changes)
         return line
 
     def _free_symbols(self) -> set[Symbol]:

@@ -67,6 +67,8 @@ def _ask(kind: Literal["divides", "at most"], small: Dim, large: Dim) -> None:
 
 
 _MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
+_PLAIN = 1 << 63  # nearly every size is an int below this, and needs no second look
+_INERT = (int, str, type(None))  # what holds no symbols; a tuple, because a union would be made anew at every call
 
 
 def size(value: object, where: str = "a size") -> Dim:
@@ -87,6 +89,8 @@ def count(value: object, where: str = "a number of copies") -> Count:
 
 
 def _gate(value: object, where: str, least: int) -> Dim:
+    if type(value) is int and least <= value < _PLAIN:
+        return value
     if isinstance(value, Symbol):
         if value.is_integer is False or value.is_positive is False or value.is_commutative is False:
             message = f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims()."
@@ -376,7 +380,7 @@ def product(extents: Iterable[Count | None]) -> Count:
 
 def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     """Put sizes in for symbols, all at once, anywhere inside sizes, axes, tuples and whatever offers ``substituted``."""
-    if isinstance(value, int | str) or value is None:
+    if isinstance(value, _INERT):
         return value
     if isinstance(value, Expr):
         result = value.xreplace(dict(mapping))
@@ -399,6 +403,8 @@ def symbols_in(value: object) -> set[Symbol]:
 
 
 def _collect(value: object, found: set[Symbol]) -> None:
+    if isinstance(value, _INERT):
+        return
     if isinstance(value, Symbol):
         found.add(value)
     elif isinstance(value, tuple):
@@ -410,7 +416,7 @@ def _collect(value: object, found: set[Symbol]) -> None:
         _collect(value.segments, found)
     elif isinstance(value, stack):
         _collect((value.stored, value.used), found)
-    elif not isinstance(value, int | str | None):
+    else:
         found.update(getattr(value, "symbols", ()))
 
 

@@ -48,12 +48,12 @@ class Tensor:
         """The size of each axis: ints, or canonical expressions."""
         return tuple(extent(stated) for stated in self.shape)
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the ledger lines: one, or one per labelled segment."""
+    def lines(self, above: tuple[str, ...] = ()) -> Iterator[Line]:
+        """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels the tensor stands under."""
         for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
             stacks = [factor for factor in factors if isinstance(factor, stack)]
             yield Line(
-                path=(self.name,),
+                path=(*above, self.name),
                 factors=tuple(factor for factor in factors if not isinstance(factor, stack)),
                 stored=tuple(factor.stored for factor in stacks),
                 used=tuple(factor.used for factor in stacks),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from typing import Any, Protocol, TypeAlias
 
 from sympy import Symbol
@@ -273,12 +274,16 @@ class Family:
         if key in self.keys or key in self.aliases or key in CENTRAL:
             return True
         # What the family itself says of a key goes before what holds for all families.
-        for usual, ignored in ((self.usual, self.ignored), (USUAL, COMMON)):
+        for usual, ignored in ((self.usual, self._unread), (USUAL, _unread_by_all())):
             if key in usual:
                 return any(value is one or (type(value) is type(one) and value == one) for one in usual[key])
-            if any(key in names.split() for names in ignored.values()):
+            if key in ignored:
                 return True
         return False
+
+    @cached_property
+    def _unread(self) -> frozenset[str]:
+        return _words(self.ignored)
 
 
 @dataclass(frozen=True)
@@ -306,7 +311,7 @@ class Nested:
         if self.reader.arrange is not None:
             self.reader.arrange(arguments, sizes)
         try:
-            return self.reader.model(**arguments)
+            return in_letters(self.reader.model, arguments)
         except ParamsymError as error:
             message = f"{where} cannot be built. {error}"
             raise ConfigError(message) from None
@@ -314,6 +319,16 @@ class Nested:
     def missing(self, sizes: Sizes) -> Layer:
         """Return the model of the reference's defaults."""
         return self.read({}, "the default", sizes)
+
+
+def in_letters(model: Callable[..., Layer], arguments: Mapping[str, Any]) -> Layer:
+    """Return a model built in letters: configurations with the same flags share it, whatever their sizes."""
+    return _built(model, tuple(arguments.items()))
+
+
+@lru_cache(maxsize=64)
+def _built(model: Callable[..., Layer], arguments: tuple[tuple[str, Any], ...]) -> Layer:
+    return model(**dict(arguments))
 
 
 CENTRAL = frozenset({"model_type", "architectures", "num_labels", "id2label", "label2id"})
@@ -342,6 +357,16 @@ COMMON: Mapping[str, str] = {
     ),
 }
 """Keys of every transformers configuration that change no tensor, by reason."""
+
+
+def _words(reasons: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(word for names in reasons.values() for word in names.split())
+
+
+@cache
+def _unread_by_all() -> frozenset[str]:
+    return _words(COMMON)
+
 
 USUAL: Mapping[str, tuple[Any, ...]] = {
     "is_encoder_decoder": (False,),
