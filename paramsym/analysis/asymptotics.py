@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 from typing import Any, cast
 
 import sympy
@@ -11,8 +12,11 @@ from sympy import Expr, Integer, Rational, Symbol
 
 from paramsym.analysis.formula import Formula, Subject, formula_of
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
-from paramsym.render import latex
+from paramsym.render import forms, latex
+from paramsym.render.html import formula
+from paramsym.size import symbols_in
 from paramsym.tabulate import PAPER
 
 TOLERANCES = (Fraction(1, 100), Fraction(1, 10))
@@ -66,13 +70,30 @@ class Asymptotics:
             lines.append(f"at these sizes {float(100 * self.error):+.3g} %")
         return "\n".join([*lines, *map(str, self.within)])
 
-    def to_latex(self) -> str:
-        r"""Return ``N = leading (correction)`` as LaTeX, the leading terms with :math:`\sim` before them."""
-        leading, correction = latex.expression(self.leading, PAPER), latex.expression(self.correction, PAPER)
-        return rf"N \sim {leading}, \qquad N = {leading} \left({correction}\right)"
+    def to_latex(self, letters: Lettering = None) -> str:
+        r"""Return the leading terms after :math:`\sim`, then the whole count: a leading term times what corrects it, or the sum.
+
+        Several leading terms stand first in the sum, because a fraction with a sum below it says less.
+        """
+        chosen = lettering(letters, symbols_in(self.params))
+        leading = latex.terms(self.leading, chosen)
+        if len(leading) == 1:
+            exact = [forms.factored(self.params, chosen, self.leading)]
+        else:
+            exact = latex.rows([*leading, *(latex.terms(self.rest, chosen) if self.rest else [])], forms.LIMIT)
+        near, *more = latex.rows(leading, forms.LIMIT)
+        first, *others = exact
+        wide = [rf"&\quad {row}" for row in more], [rf"&\quad {row}" for row in others]
+        return forms.align([rf"N &\sim {near}", *wide[0], f"&= {first}", *wide[1]])
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {self.to_latex()}$"
+        return self.to_latex()
+
+    def _repr_html_(self) -> str:
+        written = [formula(latex.expression(value, PAPER)) for value in (self.leading, self.params)]
+        order = f" + {formula(self.order.replace('**', '^'))}" if self.order else ""
+        within = "".join(f"<li>{escape(str(one))}</li>" for one in self.within)
+        return f"<div><strong>{written[0]}</strong>{order}, of {written[1]}</div>" + (f"<ul>{within}</ul>" if within else "")
 
 
 def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asymptotics:

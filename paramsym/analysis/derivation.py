@@ -6,7 +6,7 @@ SymPy would cancel the product while building it. Values still come from exact p
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -16,11 +16,32 @@ from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.html import formula
+from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters
 from paramsym.size import Count, canonical, substitute
 
 Said: TypeAlias = "str | Expr | int"
 """A piece of a sentence: words, or a formula inside them."""
+
+
+def plain(said: Iterable[Said]) -> str:
+    """Write a sentence as text."""
+    return "".join(piece if isinstance(piece, str) else shown(piece) for piece in said)
+
+
+def in_latex(said: Iterable[Said], letters: Letters) -> str:
+    """Write a sentence as LaTeX, its formulas in math."""
+    return "".join(latex.words(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in said)
+
+
+def in_html(said: Iterable[Said], letters: Letters) -> str:
+    """Write a sentence as HTML, its formulas set without a script."""
+    return "".join(html.escape(piece) if isinstance(piece, str) else formula(latex.expression(piece, letters)) for piece in said)
+
+
+def in_markdown(said: Iterable[Said], letters: Letters) -> str:
+    """Write a sentence as Markdown, its formulas between dollars."""
+    return "".join(escaped(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in said)
 
 
 @dataclass(frozen=True)
@@ -118,17 +139,7 @@ class Step:
     @property
     def words(self) -> str:
         """The sentence, its formulas as text."""
-        return "".join(piece if isinstance(piece, str) else shown(piece) for piece in self.said)
-
-    def latex_words(self, letters: Letters) -> str:
-        """Return the sentence as LaTeX, its formulas in math."""
-        pieces = (latex.words(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in self.said)
-        return "".join(pieces)
-
-    def html_words(self, letters: Letters) -> str:
-        """Return the sentence as HTML, its formulas set without a script."""
-        pieces = (html.escape(piece) if isinstance(piece, str) else formula(latex.expression(piece, letters)) for piece in self.said)
-        return "".join(pieces)
+        return plain(self.said)
 
     @property
     def holds(self) -> bool:

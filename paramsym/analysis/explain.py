@@ -11,7 +11,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, Symbol, diff
 
-from paramsym.analysis.derivation import Product, Said, Step, Sum, shown
+from paramsym.analysis.derivation import Product, Said, Step, Sum, in_html, in_latex, in_markdown, plain, shown
 from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer
 from paramsym.ledger import Line
@@ -19,6 +19,7 @@ from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.html import formula
+from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters
 from paramsym.size import Count, Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
@@ -86,29 +87,35 @@ class Explanation:
     @property
     def verdict(self) -> str:
         """The answer in one or two sentences."""
+        return plain(self._said)
+
+    @property
+    def _said(self) -> tuple[Said, ...]:
+        """The verdict, words and formulas apart."""
         letter = BY_NAME.get(self.symbol.name)
         known = f" ({letter.meaning})" if letter is not None and letter.symbol == self.symbol else ""
-        name = f"{self.symbol}{known}"
         if not self.enters:
-            return f"{name} does not change the count of {self.subject}: no stored tensor has it in its shape."
+            return self.symbol, f"{known} does not change the count of {self.subject}: no stored tensor has it in its shape."
         entered = sum(len(group.lines) for group in self.groups)
         where = f"It enters {entered} of {self.tensors} tensors"
         if self.cancels:
-            return f"{name} cancels from the count of {self.subject}. {where}, {self._because}, and leaves no trace in any sum."
-        return f"{name} changes the count of {self.subject}. {where}; the derivative is {shown(self.derivative)}.{self._stays}"
+            begin = f"{known} cancels from the count of {self.subject}. {where}, "
+            return self.symbol, begin, *self._because, ", and leaves no trace in any sum."
+        begin = f"{known} changes the count of {self.subject}. {where}; the derivative is "
+        return self.symbol, begin, self.derivative, ".", *self._stays
 
     @property
-    def _stays(self) -> str:
+    def _stays(self) -> tuple[Said, ...]:
         """Where a quotient is not multiplied away, name the tensors that keep the symbol."""
         kept = [group for group in self.groups if self.symbol in group.amount.free_symbols and any(_quotients(group.factors, self.symbol))]
-        if not kept:
-            return ""
-        return f" It stays in {'; '.join(f'{group.names} ({shown(group.amount.as_expr())})' for group in kept)}."
+        named = [piece for group in kept for piece in ("; ", f"{group.names} (", group.amount.as_expr(), ")")]
+        return (" It stays in ", *named[1:], ".") if kept else ()
 
     @property
-    def _because(self) -> str:
-        quotients = sorted({shown(q) for group in self.groups for q in _quotients(group.factors, self.symbol)})
-        return f"always as {self.symbol} slices of width {' or '.join(quotients)}" if quotients else "in terms that cancel"
+    def _because(self) -> tuple[Said, ...]:
+        quotients = {shown(q): q.doit() for group in self.groups for q in _quotients(group.factors, self.symbol)}
+        widths = [piece for _, quotient in sorted(quotients.items()) for piece in (" or ", quotient)]
+        return ("always as ", self.symbol, " slices of width ", *widths[1:]) if quotients else ("in terms that cancel",)
 
     def __str__(self) -> str:
         return "\n".join([self.verdict, *(f"{number}. {step}" for number, step in enumerate(self.steps, 1))])
@@ -127,7 +134,7 @@ class Explanation:
         for step in self.steps:
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, _WIDE))
             if words == "intertext":
-                equation = rf"\intertext{{{step.latex_words(chosen)}}}" + "\n" + equation
+                equation = rf"\intertext{{{in_latex(step.said, chosen)}}}" + "\n" + equation
             elif words == "text":
                 said = wrap(step.words, _WIDE, break_long_words=False, break_on_hyphens=False)
                 equation = " \\\\\n".join([*(rf"&\text{{{latex.escape(line)}}}" for line in said), equation])
@@ -143,20 +150,23 @@ class Explanation:
         for step in self.steps:
             numbers = f"<br><small>{escape(step.numbers)}</small>" if step.numbers else ""
             equation = formula(step.to_latex(self.letters).replace("&=", "="))
-            steps.append(f"<li>{step.html_words(self.letters)}<br>{equation}{numbers}</li>")
-        return f"<p>{escape(self.verdict)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
+            steps.append(f"<li>{in_html(step.said, self.letters)}<br>{equation}{numbers}</li>")
+        return f"<p>{in_html(self._said, self.letters)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
 
     def to_markdown(self) -> str:
         """Return the derivation as Markdown with formulas between dollars, as a README or a notebook shows it."""
-        steps = [self.verdict]
+        steps = [in_markdown(self._said, self.letters)]
         for number, step in enumerate(self.steps, 1):
             equation = step.to_latex(self.letters).replace("&=", "=")
-            numbers = f"\n\n    {step.numbers}" if step.numbers else ""
-            steps.append(f"{number}. {step.latex_words(self.letters)}\n\n   $$\n   {equation}\n   $$" + numbers)
+            numbers = f"\n\n    {escaped(step.numbers)}" if step.numbers else ""
+            steps.append(f"{number}. {in_markdown(step.said, self.letters)}\n\n   $$\n   {equation}\n   $$" + numbers)
         return "\n\n".join(steps)
 
     def _repr_html_(self) -> str:
         return self.to_html()
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
 
 
 def explain(layer: Layer, symbol: Symbol | str) -> Explanation:

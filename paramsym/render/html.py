@@ -18,7 +18,10 @@ LIMIT = 100
 _FIRST = 20
 _SHORT = 28
 _MUTED = "opacity:.7"  # of the page's own colour, whichever that is
-_RULE = "border-bottom:1px solid color-mix(in srgb, currentColor 35%, transparent)"
+_LINE = "1px solid color-mix(in srgb, currentColor 35%, transparent)"
+_ROOM = "padding:.1em .6em"
+_NAMES = {"tensor", "part", "line"}
+"""Columns whose cells are names in the code."""
 
 
 def table(source: Table, *, limit: int | None = LIMIT) -> str:
@@ -49,35 +52,41 @@ def card(title: str, written: str, number: str, tables: list[tuple[str, Table]])
 def formula(written: str) -> str:
     r"""Return LaTeX as this library writes it, with plain HTML in its place: ``12 L H^{2}`` with letters in italics and a raised 2.
 
-    >>> formula(r"\frac{V + s}{12 l_{\text{x}}}")
-    '(<i>V</i> + <i>s</i>)/(12 <i>l</i><sub>x</sub>)'
+    The spaces within a product are narrow, and no line breaks there.
+
+    >>> formula(r"\frac{V}{l_{\text{x}}}")
+    '<i>V</i>/<i>l</i><sub>x</sub>'
     """
     return f"{_formula(written)}".strip()
 
 
 def _whole(source: Table, rows: tuple[tuple[Cell, ...], ...], note: str = "") -> str:
-    right = [bool(source.rows) and all(isinstance(row[i], int | Integer | None) for row in source.rows) for i in range(len(source.columns))]
     head = "".join(
-        f'<th scope="col" style="text-align:{_side(end)};{_RULE}">{escape(title)}</th>'
-        for title, end in zip(source.columns, right, strict=True)
+        f'<th scope="col" style="text-align:{_side(end)};{_ROOM};border-bottom:{_LINE}">{escape(title)}</th>'
+        for title, end in zip(source.columns, source.numeric, strict=True)
     )
-    body = "\n".join(_row(row, right, source) for row in rows)
-    foot = f"\n<tfoot>{_row(source.footer, right, source)}</tfoot>" if source.footer else ""
+    body = "\n".join(_row(row, source) for row in rows)
+    foot = f"\n<tfoot>{_row(source.footer, source, f';border-top:{_LINE}')}</tfoot>" if source.footer else ""
     said = " ".join(_cell(piece, source) for piece in source.heading) if source.heading else escape(source.caption)
     said += f' <span style="{_MUTED}">({note})</span>' if note else ""
-    caption = f"<caption>{said}</caption>\n" if said else ""
+    caption = f'<caption style="text-align:left;{_ROOM}">{said}</caption>\n' if said else ""
     return f"<table>\n{caption}<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table>"
 
 
-def _row(row: tuple[Cell, ...], right: list[bool], source: Table) -> str:
+def _row(row: tuple[Cell, ...], source: Table, style: str = "") -> str:
     cells = [_cell(value, source) for value in row]
-    if row is not source.footer and isinstance(row[0], str):
-        cells[0] = f"<code>{cells[0]}</code>"
+    if row is not source.footer and isinstance(row[0], str) and source.columns[0] in _NAMES:
+        cells[0] = f"<code>{_name(cells[0])}</code>"
     written = (
-        f'<td style="text-align:{_side(end)};padding:.1em .6em{_kept(value)}">{cell}</td>'
-        for value, cell, end in zip(row, cells, right, strict=True)
+        f'<td style="text-align:{_side(end)};{_ROOM}{_kept(value)}{style}">{cell}</td>'
+        for value, cell, end in zip(row, cells, source.numeric, strict=True)
     )
     return f"<tr>{''.join(written)}</tr>"
+
+
+def _name(written: str) -> str:
+    """Let a name break after its dots and nowhere else, not within ``{0..L-1}``."""
+    return re.sub(r"\{[^{}]*\}", r'<span style="white-space:nowrap">\g<0></span>', re.sub(r"(?<!\.)\.(?!\.)", ".<wbr>", written))
 
 
 def _kept(value: Cell) -> str:
@@ -102,11 +111,13 @@ def _cell(value: Cell, source: Table) -> str:
     return formula(latex.expression(value, source.letters))
 
 
+_OPEN = {r"\lfloor", r"\lceil"}
+_BINARY = {"+", "-", "=", "<", ">", r"\cdot"}
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}^_]|[0-9]+|\s+|.", re.DOTALL)
 _SIGNS = {
     r"\cdot": "·", r"\left": "", r"\right": "", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉",
     r"\max": "max", r"\min": "min", r"\bmod": " mod ", r"\sum": "∑", r"\ldots": "…", r"\allowbreak": "", r"\quad": " ",
-    r"\displaystyle": "", r"\log": "log", r"\,": " ", r"\ell": "<i>&ell;</i>",
+    r"\displaystyle": "", r"\log": "log", r"\,": "", r"\ell": "<i>&ell;</i>",
 }  # fmt: skip
 
 
@@ -119,10 +130,24 @@ def _formula(written: str) -> str:
 def _sequence(tokens: list[str], at: int) -> tuple[str, int]:
     """Write tokens up to the end of their group."""
     out = ""
+    start = at
     while at < len(tokens) and tokens[at] != "}":
+        if tokens[at].isspace() and start < at < len(tokens) - 1:
+            out += _space(tokens[at - 1], tokens[at + 1])
+            at += 1
+            continue
         piece, at = _piece(tokens, at)
         out += piece
     return out, at
+
+
+def _space(before: str, after: str) -> str:
+    """Set the factors of a product close together, and let a sum break before its signs only."""
+    if before in _OPEN or after == r"\right":
+        return ""
+    if after in _BINARY:
+        return " "
+    return "\N{NO-BREAK SPACE}" if before in _BINARY else "\N{NARROW NO-BREAK SPACE}"
 
 
 def _group(tokens: list[str], at: int) -> tuple[str, int]:
@@ -148,7 +173,7 @@ def _piece(tokens: list[str], at: int) -> tuple[str, int]:
         return f"{_bracketed(above)}/{_bracketed(below, product=True)}", at
     if mark in {r"\text", r"\mathit", r"\mathcal", r"\operatorname"}:
         inside, at = _group(tokens, at + 1)
-        plain = re.sub(r"</?i>", "", inside)
+        plain = re.sub(r"</?i>", "", inside).replace("\N{NARROW NO-BREAK SPACE}", " ")
         return (plain if mark in {r"\text", r"\operatorname"} else f"<i>{plain}</i>"), at
     if mark == "-":
         return "&minus;", at + 1

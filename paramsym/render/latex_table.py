@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sympy import Integer
-
 from paramsym.render import latex
 
 if TYPE_CHECKING:
-    from paramsym.render.table import Cell, Letters, Table
+    from paramsym.render.table import Letters, Table
 
 _LINE = 68  # characters that a column of text in ten points holds, formulas and words mixed
 _GAP = 2.4  # what the space between two columns takes, in characters
@@ -72,13 +70,11 @@ def _breakable(cell: str) -> str:
 
 def _columns(source: Table, cells: list[list[str]]) -> tuple[list[str], list[bool]]:
     """Say how each column is set, and which ones are paragraphs."""
-    rows: tuple[tuple[Cell, ...], ...] = (*source.rows, source.footer) if source.footer else source.rows
     widths = [max(latex.width(row[i]) for row in cells) for i in range(len(source.columns))]
-    plain = ["l" if any(isinstance(row[i], str) for row in source.rows) else "r" for i in range(len(widths))]
+    plain = ["r" if number else "l" for number in source.numeric]
     if sum(widths) + _GAP * len(widths) <= _LINE:
         return plain, [False] * len(widths)
-    numbers = [all(isinstance(row[i], int | Integer | None) for row in rows) for i in range(len(widths))]
-    broken = [wide > _NARROW and not number for wide, number in zip(widths, numbers, strict=True)]
+    broken = [wide > _NARROW and not number for wide, number in zip(widths, source.numeric, strict=True)]
     if not any(broken):
         return plain, broken
     left = _LINE - _GAP * len(widths) - sum(wide for wide, bends in zip(widths, broken, strict=True) if not bends)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-
-from sympy import Integer
 
 from paramsym.render.text import cell
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 
 def table(source: Table) -> str:
     """Return a pipe table; the totals stand in bold in its last row."""
-    right = [bool(source.rows) and all(isinstance(row[i], int | Integer | None) for row in source.rows) for i in range(len(source.columns))]
-    lines = [_row(list(source.columns)), _row(["--:" if end else ":--" for end in right])]
+    lines = [_row(list(source.columns)), _row(["--:" if end else ":--" for end in source.numeric])]
     lines += [_row([_cell(value) for value in row]) for row in source.rows]
     if source.footer:
         lines.append(_row([f"**{_cell(value)}**" if _cell(value) else "" for value in source.footer]))
@@ -24,9 +22,12 @@ def table(source: Table) -> str:
 
 def _cell(value: Cell) -> str:
     written = cell(value)
-    if isinstance(value, str):
-        return written.replace("|", r"\|").replace("_", r"\_").replace("*", r"\*")
-    return written.replace("*", r"\*")
+    return escaped(written) if isinstance(value, str) else written.replace("*", r"\*")
+
+
+def escaped(words: str) -> str:
+    """Return words with everything escaped that Markdown, within a table or outside, would read as its own."""
+    return re.sub(r"([|_*$`\\])", r"\\\1", words)
 
 
 def _row(cells: list[str]) -> str:

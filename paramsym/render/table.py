@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sympy import Expr
+from sympy import Expr, Integer
 
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
@@ -37,6 +37,11 @@ class Table:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns hold nothing but numbers and shares, and so stand to the right."""
+        return tuple(bool(self.rows) and all(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns)))
 
     def to_text(self) -> str:
         """Return aligned plain text."""
@@ -90,5 +95,12 @@ class Table:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
     def _repr_latex_(self) -> str:
         return self.to_latex()
+
+
+def _is_number(cell: Cell) -> bool:
+    return cell is None or isinstance(cell, int | Integer) or (isinstance(cell, str) and (not cell or cell.endswith(" %")))

@@ -26,10 +26,9 @@ def table(source: Table) -> str:
     body = [[cell(value) for value in row] for row in source.rows]
     footer = [[cell(value) for value in source.footer]] if source.footer else []
     widths = [max(len(row[i]) for row in [list(source.columns), *body, *footer]) for i in range(len(source.columns))]
-    right = [bool(source.rows) and all(isinstance(row[i], int | Integer | None) for row in source.rows) for i in range(len(widths))]
 
     def line(row: list[str]) -> str:
-        cells = (text.rjust(width) if end else text.ljust(width) for text, width, end in zip(row, widths, right, strict=True))
+        cells = (text.rjust(width) if end else text.ljust(width) for text, width, end in zip(row, widths, source.numeric, strict=True))
         return "  ".join(cells).rstrip()
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))

@@ -41,7 +41,7 @@ def _tensors(number: int) -> str:
 
 def table(rows: tuple[Row, ...], caption: str) -> Table:
     """Return rows as a table."""
-    return Table(_COLUMNS, tuple(_cells(row, row.name) for row in rows), caption=caption)
+    return _lean(tuple(_cells(row, row.name) for row in rows), caption)
 
 
 def faults(rows: tuple[Row, ...], caption: str = "") -> Table:
@@ -50,7 +50,13 @@ def faults(rows: tuple[Row, ...], caption: str = "") -> Table:
     for row in rows:
         if row.outcome not in GOOD:
             groups.setdefault((_without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
-    return Table(_COLUMNS, tuple(_cells(group[0], _named(group)) for group in groups.values()), caption=caption)
+    return _lean(tuple(_cells(group[0], _named(group)) for group in groups.values()), caption)
+
+
+def _lean(rows: tuple[tuple[Cell, ...], ...], caption: str) -> Table:
+    """Make a table, without notes where there are none."""
+    kept = len(_COLUMNS) if any(row[-1] for row in rows) else len(_COLUMNS) - 1
+    return Table(_COLUMNS[:kept], tuple(row[:kept] for row in rows), caption=caption)
 
 
 def report(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:

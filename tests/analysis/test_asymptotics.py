@@ -84,8 +84,14 @@ def test_negative_rests_and_quotients() -> None:
 def test_formats() -> None:
     """A notebook shows the formula."""
     found = asymptotics(BLOCKS, H, at={L: 12, H: 768})
-    assert r"\sim" in found.to_latex()
-    assert found._repr_latex_().startswith("$")
+    assert found.to_latex("megatron") == (
+        "\\begin{align*}\nN &\\sim 12 l h^{2} \\\\\n&= 12 l h^{2} \\left(1 + \\frac{13}{12 h}\\right)\n\\end{align*}"
+    )
+    assert found._repr_latex_() == found.to_latex()
+    assert "<sup>2</sup></strong> + <i>O</i>(<i>H</i>), of 12" in found._repr_html_()
+    assert "<li>within 1 % from H = 108 on</li>" in found._repr_html_()
+    several = asymptotics(ps.models.Bert(), H).to_latex()
+    assert several.splitlines()[1:3] == [r"N &\sim 4 L H^{2} + H^{2} \\", r"&= 4 L H^{2} + H^{2} + 2 L F H + L F + 9 L H + V H + P H + T H + 3 H"]
     assert "at these sizes -0.141 %" in str(found)
 
 

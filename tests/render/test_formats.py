@@ -56,7 +56,7 @@ def test_markdown_escapes_what_would_be_read_as_markup() -> None:
 def test_latex_is_a_booktabs_tabular() -> None:
     """Escaped words, formulas in dollars, one row per line."""
     latex = TABLE.to_latex()
-    assert latex.startswith("\\begin{tabular}{lrr}\n\\toprule\ntensor & shape & parameters \\\\\n\\midrule\n")
+    assert latex.startswith("\\begin{tabular}{lll}\n\\toprule\ntensor & shape & parameters \\\\\n\\midrule\n")
     assert latex.endswith("\\bottomrule\n\\end{tabular}")
     assert r"x|y*z \& 100\%" in latex
     assert "$(F, H)$ & $F H$" in latex
@@ -77,7 +77,8 @@ class _Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         del attrs
-        self.open.append(tag)
+        if tag != "wbr":  # a tag that is never closed
+            self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -95,6 +96,7 @@ def test_html_is_balanced_and_escaped() -> None:
     assert "x|y*z & 100%" in parser.text
     assert "1,234,567" in parser.text
     assert TABLE._repr_html_() == TABLE.to_html()
+    assert TABLE._repr_markdown_() == TABLE.to_markdown()
     assert "<tfoot>" not in Table(("a",), (("<b>",),)).to_html()
     assert "&lt;b&gt;" in Table(("a",), (("<b>",),)).to_html()
 

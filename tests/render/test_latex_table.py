@@ -9,7 +9,7 @@ from paramsym.render.table import Table
 
 def test_a_narrow_table_is_plain() -> None:
     """Columns are as wide as their cells."""
-    assert ps.Dense(H, F).table().to_latex().startswith(r"\begin{tabular}{lrr}")
+    assert ps.Dense(H, F).table().to_latex().startswith(r"\begin{tabular}{lll}")
 
 
 def test_a_wide_table_gets_paragraphs() -> None:
