@@ -7,20 +7,29 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.compose import Block, Repeat
+from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.backbone import settle_stages
 from paramsym.models.claims import Claim
-from paramsym.models.family import Family, Flag, Number, Pair, Size, Sizes, Word
+from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
 from paramsym.size import Count, Dim, divides
-from paramsym.symbols import A, C, D, F, H, K, L, N, V, W
+from paramsym.symbols import A, C, D, F, H, K, L, N, V, W, dims
 
-Architecture = Literal["BeitModel", "BeitForImageClassification", "BeitForMaskedImageModeling"]
-_LABELLED = frozenset({"BeitForImageClassification"})
+Architecture = Literal[
+    "BeitModel", "BeitForImageClassification", "BeitForMaskedImageModeling", "BeitForSemanticSegmentation", "BeitBackbone"
+]
+_LABELLED = frozenset({"BeitForImageClassification", "BeitForSemanticSegmentation"})
+_SEGMENTS = ("BeitForSemanticSegmentation",)
+_PYRAMID = ("BeitForSemanticSegmentation", "BeitBackbone")
+AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
+"""The channels of the auxiliary head, and how many convolutions it has."""
 _TIMM = "timm, beit_base_patch16_224 and beit_large_patch16_224"
 
 
@@ -49,11 +58,14 @@ class Beit(Layer):
     bias, and 2*H scales of its branches, unless ``layer_scale_init_value`` is 0. Relative positions are tables of
     ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation stands in the pooler with
     ``use_mean_pooling``, else before it. ``head_dim`` is H/A where it is None. ``num_labels`` is N where the architecture has labels and
-    no number is given; with 0 the reference stores no classifier.
+    no number is given; with 0 the reference stores no classifier. Segmentation and, with ``add_fpn``, the backbone make a pyramid of four
+    maps; segmentation labels pixels with UPerNet's head, which pools to one size for each of ``pool_scales``, and with
+    ``use_auxiliary_head`` with one of ``auxiliary_num_convs`` convolutions of ``auxiliary_channels``.
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
-        ArgumentError: an activation or architecture that the reference does not know.
+        ArgumentError: ``add_fpn`` for another architecture than the backbone; an activation or architecture that the reference does not
+            know.
 
     >>> Beit().part("layers.0").params
     2*F*H + F + 4*H**2 + 10*H
@@ -80,6 +92,12 @@ class Beit(Layer):
     use_mean_pooling: bool = True
     num_labels: Count | None = None
     add_pooling_layer: bool = True
+    add_fpn: bool = False
+    pool_scales: tuple[int, ...] = (1, 2, 3, 6)
+    use_auxiliary_head: bool = True
+    auxiliary_channels: Dim = AUXILIARY
+    auxiliary_num_convs: Count = CONVOLUTIONS
+    auxiliary_concat_input: bool = False
     architecture: Architecture = "BeitModel"
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -101,6 +119,9 @@ class Beit(Layer):
         self._patches()
         self._heads()
         check_activation(self.hidden_act, "hidden_act")
+        if self.add_fpn and self.architecture != "BeitBackbone":
+            message = f"add_fpn is for BeitBackbone; {self.architecture} itself decides whether it has a pyramid."
+            raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``beit`` where a head follows, then the head."""
@@ -108,12 +129,26 @@ class Beit(Layer):
             yield Part("", self._base(pooled=self.add_pooling_layer))
             return
         masked = self.architecture == "BeitForMaskedImageModeling"
-        yield Part("beit", self._base(pooled=not masked))
-        if masked:
+        yield Part("beit", self._base(pooled=self.architecture == "BeitForImageClassification"))
+        if self.architecture in _PYRAMID:
+            yield from self._segmented()
+        elif masked:
             yield Part("layernorm", LayerNorm(self.hidden_size))
             yield Part("lm_head", Dense(self.hidden_size, self.vocab_size))
         elif self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(self.hidden_size, self.num_labels))
+
+    def _segmented(self) -> Iterator[Part]:
+        width = self.hidden_size
+        if self.add_fpn or self.architecture in _SEGMENTS:
+            yield Part("fpn", pyramid_neck(width))
+        if self.architecture in _SEGMENTS and self.num_labels is not None:
+            yield Part("decode_head", uper_head(width, len(self.pool_scales), self.num_labels))
+            if self.use_auxiliary_head:
+                head = fcn_head(
+                    *(width, self.auxiliary_channels, self.num_labels, self.auxiliary_num_convs), concatenates=self.auxiliary_concat_input
+                )
+                yield Part("auxiliary_head", head)
 
     def _base(self, *, pooled: bool) -> Block:
         width, patches = self.hidden_size, self._patches()
@@ -227,10 +262,28 @@ class BeitPositionBias(Layer):
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
+    if "out_indices" in arguments:
+        _check_maps(arguments, sizes)
     whole_patches(arguments, sizes)
     whole_heads(arguments, sizes)
     if sizes.get(N) == 0:
         arguments["num_labels"] = sizes.pop(N)
+
+
+def _check_maps(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """A pyramid is made of four maps; which four changes no tensor."""
+    older = arguments.pop("segmentation_indices")
+    arguments["out_indices"] = older if arguments["out_indices"] is None else arguments["out_indices"]
+    settle_stages(arguments, sizes[L])
+    maps = arguments.pop("out_features")
+    if len(maps) != LEVELS and (arguments.get("add_fpn") or arguments["architecture"] in _SEGMENTS):
+        message = f"out_indices chooses {len(maps)} feature maps; wanted {LEVELS}, as in [3, 5, 7, 11]."
+        raise ConfigError(message)
+    if not arguments.get("use_auxiliary_head", True):
+        for name, letter in (("auxiliary_channels", AUXILIARY), ("auxiliary_num_convs", CONVOLUTIONS)):
+            del arguments[name], sizes[letter]
+    elif sizes.get(CONVOLUTIONS) == 0:
+        arguments["auxiliary_num_convs"] = sizes.pop(CONVOLUTIONS)
 
 
 FAMILIES = (
@@ -256,15 +309,21 @@ FAMILIES = (
             "use_shared_relative_position_bias": Flag(default=False),
             "layer_scale_init_value": Number(0.1),
             "use_mean_pooling": Flag(default=True),
+            "out_features": Listed(str, only=_PYRAMID),
+            "out_indices": Listed(int, only=_PYRAMID),
+            "segmentation_indices": Listed(int, only=_PYRAMID),
+            "add_fpn": Flag(default=False, only=("BeitBackbone",)),
+            "pool_scales": Listed(int, (1, 2, 3, 6), only=_SEGMENTS),
+            "use_auxiliary_head": Flag(default=True, only=_SEGMENTS),
+            "auxiliary_channels": Size(AUXILIARY, 256, only=_SEGMENTS),
+            "auxiliary_num_convs": Size(CONVOLUTIONS, 1, least=0, only=_SEGMENTS),
+            "auxiliary_concat_input": Flag(default=False, only=_SEGMENTS),
         },
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
             "keeps a quotient finite": "layer_norm_eps",
-            "is for the segmentation, which is another class": (
-                "pool_scales use_auxiliary_head auxiliary_loss_weight auxiliary_channels auxiliary_num_convs auxiliary_concat_input"
-                " semantic_loss_ignore_index add_fpn segmentation_indices"
-            ),
-            "chooses what a backbone returns": ("_out_features _out_indices out_features out_indices stage_names reshape_hidden_states"),
+            "weighs a loss": "auxiliary_loss_weight semantic_loss_ignore_index",
+            "chooses what a backbone returns": "_out_features _out_indices stage_names reshape_hidden_states",
             "there is no word table": "tie_word_embeddings",
         },
         arrange=_as_the_reference_rounds,

@@ -13,17 +13,19 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.backbone import feature_norms, settle_stages
 from paramsym.models.claims import Claim
-from paramsym.models.family import Family, Number, Pair, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
 from paramsym.size import Count, Dim
 from paramsym.symbols import C, K, N, dims
 
-Architecture = Literal["ConvNextModel", "ConvNextForImageClassification"]
+Architecture = Literal["ConvNextModel", "ConvNextForImageClassification", "ConvNextBackbone"]
 _LABELLED = frozenset({"ConvNextForImageClassification"})
 _CARD = "Hugging Face model card, safetensors metadata"
 _PAPER = "Liu et al. 2022, table 9"
+_BACKBONE = ("ConvNextBackbone",)
 STAGES = dims("n_s")
 
 
@@ -39,16 +41,18 @@ def _size(width: int, deep: int = 27) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ConvNext(Layer):
-    """ConvNeXt and its classifier, as the reference class ``architecture`` stores them.
+    """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
     49*H_i + H_i, a normalisation, two matrices of 4*H_i**2, and a scale of H_i, unless ``layer_scale_init_value`` is 0: 8*H_i**2 + 58*H_i.
     Before it stands a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
     channels. ``num_stages`` is the number of stages, all of them where it is None. ``num_labels`` is N where the architecture has labels
-    and no number is given; with 0 the reference stores no classifier.
+    and no number is given; with 0 the reference stores no classifier. A backbone has a normalisation for each of ``out_features``, the
+    last stage where it is None, and none at the end.
 
     Raises:
-        ArgumentError: fewer depths or widths than stages; an activation or architecture that the reference does not know.
+        ArgumentError: fewer depths or widths than stages, features that are no stages; an activation or architecture that the reference
+            does not know.
 
     >>> ConvNext(architecture="ConvNextForImageClassification").at("facebook/convnext-tiny-224").at(N=1000).params
     28589128
@@ -64,6 +68,7 @@ class ConvNext(Layer):
     hidden_act: str = "gelu"
     layer_scale_init_value: float = 1e-6
     num_labels: Count | None = None
+    out_features: tuple[str, ...] | None = None
     architecture: Architecture = "ConvNextModel"
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -97,17 +102,25 @@ class ConvNext(Layer):
                 " every stage."
             )
             raise ArgumentError(message)
+        if self.architecture in _BACKBONE and len(self.hidden_sizes) < len(self.depths):
+            message = f"there are {len(self.depths)} depths and {len(self.hidden_sizes)} hidden_sizes; a backbone has as many widths."
+            raise ArgumentError(message)
+        if self.out_features is not None and self.architecture not in _BACKBONE:
+            message = f"out_features is for ConvNextBackbone; {self.architecture} has none."
+            raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``convnext`` where a classifier follows, then the classifier."""
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
         labelled = self.architecture in _LABELLED
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
-        base = Block(
-            embeddings=Block(patch_embeddings=patches, layernorm=LayerNorm(first)),
-            encoder=Block(stages=Block({str(position): stage for position, stage in enumerate(self._stages())})),
-            layernorm=LayerNorm(last),
-        )
+        embeddings = Block(patch_embeddings=patches, layernorm=LayerNorm(first))
+        encoder = Block(stages=Block({str(position): stage for position, stage in enumerate(self._stages())}))
+        if self.architecture in _BACKBONE:
+            norms = feature_norms(self.out_features, (first, *self.hidden_sizes[: len(self.depths)]))
+            yield Part("", Block(embeddings=embeddings, encoder=encoder, hidden_states_norms=norms))
+            return
+        base = Block(embeddings=embeddings, encoder=encoder, layernorm=LayerNorm(last))
         yield Part("convnext" if labelled else "", base)
         if labelled and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(last, self.num_labels))
@@ -154,6 +167,8 @@ def _stages_are_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
     """How many stages there are is structure; and without labels the reference stores no classifier."""
     if STAGES in sizes:
         arguments["num_stages"] = sizes.pop(STAGES)
+    if "out_features" in arguments:
+        settle_stages(arguments, len(arguments["depths"]))
     if sizes.get(N) == 0:
         arguments["num_labels"] = sizes.pop(N)
 
@@ -172,13 +187,15 @@ FAMILIES = (
             "depths": Several("L", (3, 3, 9, 3), least=0),
             "hidden_act": Word("gelu"),
             "layer_scale_init_value": Number(1e-6),
+            "out_features": Listed(str, only=_BACKBONE),
+            "out_indices": Listed(int, only=_BACKBONE),
         },
         aliases={"num_hidden_layers": "num_stages"},
         ignored={
             "drops values while training": "drop_path_rate",
             "keeps a quotient finite": "layer_norm_eps",
             "no position is stored": "image_size",
-            "chooses what a backbone returns": "_out_features _out_indices out_features out_indices stage_names",
+            "chooses what a backbone returns": "_out_features _out_indices stage_names",
             "there is no word table": "tie_word_embeddings",
         },
         arrange=_stages_are_no_letter,

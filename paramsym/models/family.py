@@ -201,6 +201,30 @@ class Several:
         return self.read(self.default, "the default", sizes)
 
 
+@dataclass(frozen=True)
+class Listed:
+    """A key that holds a list of numbers or of words that are no sizes, such as the stages that a backbone hands on; or null."""
+
+    of: type[int | str]
+    default: tuple[Any, ...] | None = None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Any, ...] | None:
+        """Return what is listed."""
+        del sizes
+        if value is None:
+            return self.default
+        if not isinstance(value, list | tuple) or len(value) > 1000 or not all(type(one) is self.of for one in value):
+            message = f"{where} is {shown(value)}; wanted a list of {'whole numbers' if self.of is int else 'words'}."
+            raise ConfigError(message)
+        return tuple(value)
+
+    def missing(self, sizes: Sizes) -> tuple[Any, ...] | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
 def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
     """Return a letter with the numbers from 1 on.
 

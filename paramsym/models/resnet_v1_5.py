@@ -25,6 +25,8 @@ from paramsym.size import Count, Dim, canonical, per
 from paramsym.symbols import C, H, N
 
 Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBackbone"]
+REDUCTION = 4
+"""How much narrower a bottleneck is inside."""
 _LABELLED = frozenset({"ResNetForImageClassification"})
 _CARD = "Hugging Face model card, safetensors metadata"
 
@@ -91,6 +93,10 @@ class ResNetV15(Layer):
         if not self.hidden_sizes or not self.depths:
             message = "hidden_sizes and depths need at least one entry each."
             raise ArgumentError(message)
+        thin = [width for width in self.hidden_sizes[: len(self.depths)] if isinstance(width, int) and width < REDUCTION]
+        if thin and self.layer_type == "bottleneck":
+            message = f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more."
+            raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``resnet`` where a classifier follows, then the classifier."""
@@ -117,7 +123,7 @@ class ResNetV15(Layer):
         if self.layer_type == "basic":
             layers = [convolved(near, width, 3), convolved(width, width, 3)]
         else:
-            inside = max(width // 4, 1) if isinstance(width, int) else per(width, 4)
+            inside = width // REDUCTION if isinstance(width, int) else per(width, REDUCTION)
             layers = [convolved(near, inside, 1), convolved(inside, inside, 3), convolved(inside, width, 1)]
         return Block(
             **skips,

@@ -15,15 +15,17 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.backbone import feature_norms, settle_stages
 from paramsym.models.claims import Claim
-from paramsym.models.family import Family, Flag, Number, Pair, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family, Flag, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, pair, whole_patches
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import C, H, K, N, W, dims
 
-Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMaskedImageModeling"]
+Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMaskedImageModeling", "SwinBackbone"]
 _LABELLED = frozenset({"SwinForImageClassification"})
+_BACKBONE = ("SwinBackbone",)
 _CARD = "Hugging Face model card, safetensors metadata"
 _PAPER = "Liu et al. 2021, table 1"
 WINDOW = dims("M")
@@ -50,11 +52,12 @@ class Swin(Layer):
     ``embed_dim``, normalised; with ``use_absolute_embeddings`` one position is stored for each. Stage i has the width D = 2**i*H and
     blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
     for its heads. After every stage but the last stands the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
-    architecture has labels and no number is given; with 0 the reference stores no classifier.
+    architecture has labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for
+    each of ``out_features``, the last stage where it is None.
 
     Raises:
         DivisibilityError: heads that do not divide a stage's width, or patches the image, where positions are stored.
-        ArgumentError: fewer heads than depths; an activation or architecture that the reference does not know.
+        ArgumentError: fewer heads than depths, features that are no stages; an activation or architecture that the reference does not know.
 
     >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params
     28288354
@@ -76,6 +79,7 @@ class Swin(Layer):
     encoder_stride: Dim = 32
     num_labels: Count | None = None
     use_mask_token: bool = False
+    out_features: tuple[str, ...] | None = None
     architecture: Architecture = "SwinModel"
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -110,6 +114,9 @@ class Swin(Layer):
         if self.use_mask_token and self.architecture != "SwinModel":
             message = f"use_mask_token is for SwinModel; {self.architecture} itself decides whether it has one."
             raise ArgumentError(message)
+        if self.out_features is not None and self.architecture not in _BACKBONE:
+            message = f"out_features is for SwinBackbone; {self.architecture} has none."
+            raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``swin`` where a head follows, then the head."""
@@ -126,6 +133,9 @@ class Swin(Layer):
         if masked:
             pixels = self.encoder_stride * self.encoder_stride * self.num_channels
             yield Part("decoder", Block({"0": Conv2d(last, pixels, 1)}))
+        elif self.architecture in _BACKBONE:
+            widths = (2**position * self.embed_dim for position in range(len(self.depths)))
+            yield Part("hidden_states_norms", feature_norms(self.out_features, (self.embed_dim, *widths)))
         elif self.architecture in _LABELLED and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(last, self.num_labels))
 
@@ -211,6 +221,8 @@ class SwinPositionBias(Layer):
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
     if arguments["use_absolute_embeddings"]:
         whole_patches(arguments, sizes)
+    if "out_features" in arguments:
+        settle_stages(arguments, len(arguments["depths"]))
     if sizes.get(N) == 0:
         arguments["num_labels"] = sizes.pop(N)
 
@@ -234,6 +246,8 @@ FAMILIES = (
             "hidden_act": Word("gelu"),
             "use_absolute_embeddings": Flag(default=False),
             "encoder_stride": Size(STRIDE, 32, only=("SwinForMaskedImageModeling",)),
+            "out_features": Listed(str, only=_BACKBONE),
+            "out_indices": Listed(int, only=_BACKBONE),
         },
         aliases={"num_attention_heads": "num_heads"},
         ignored={
@@ -241,7 +255,7 @@ FAMILIES = (
             "keeps a quotient finite": "layer_norm_eps",
             "follows from depths and embed_dim": "num_layers num_hidden_layers hidden_size",
             "was never read": "path_norm",
-            "chooses what a backbone returns": "_out_features _out_indices out_features out_indices stage_names",
+            "chooses what a backbone returns": "_out_features _out_indices stage_names",
             "there is no word table": "tie_word_embeddings",
         },
         arrange=_as_the_reference_rounds,

@@ -164,17 +164,44 @@ def deit(draw: random.Random) -> dict[str, Any]:
 
 def beit(draw: random.Random) -> dict[str, Any]:
     """BEiT with every kind of position and pooling."""
-    return patches(draw) | {
-        "image_size": draw.choice((28, 29, [29, 36])),
-        "vocab_size": draw.randint(2, 90),
-        "use_mask_token": draw.random() < 0.5,
-        "use_absolute_position_embeddings": draw.random() < 0.5,
-        "use_relative_position_bias": draw.random() < 0.5,
-        "use_shared_relative_position_bias": draw.random() < 0.5,
-        "layer_scale_init_value": draw.choice((0.0, 0.1, 1e-5)),
-        "use_mean_pooling": draw.random() < 0.5,
-        "num_labels": draw.randint(0, 5),
+    return (
+        patches(draw)
+        | {
+            "image_size": draw.choice((28, 29, [29, 36])),
+            "vocab_size": draw.randint(2, 90),
+            "use_mask_token": draw.random() < 0.5,
+            "use_absolute_position_embeddings": draw.random() < 0.5,
+            "use_relative_position_bias": draw.random() < 0.5,
+            "use_shared_relative_position_bias": draw.random() < 0.5,
+            "layer_scale_init_value": draw.choice((0.0, 0.1, 1e-5)),
+            "use_mean_pooling": draw.random() < 0.5,
+            "num_labels": draw.randint(0, 5),
+        }
+        | pyramid(draw)
+    )
+
+
+def pyramid(draw: random.Random) -> dict[str, Any]:
+    """Four blocks whose maps make a pyramid, and heads that label pixels."""
+    return {
+        "num_hidden_layers": draw.randint(3, 5),
+        "num_labels": draw.randint(1, 5),
+        draw.choice(("out_indices", "segmentation_indices")): draw.choice(([0, 1, 2, 3], [0, 1, 2, -1])),
+        "add_fpn": draw.random() < 0.5,
+        "pool_scales": draw.choice(([1, 2, 3, 6], [1], [2, 2], [])),
+        "use_auxiliary_head": draw.random() < 0.7,
+        "auxiliary_channels": draw.randint(1, 9),
+        "auxiliary_num_convs": draw.randint(0, 3),
+        "auxiliary_concat_input": draw.random() < 0.5,
     }
+
+
+def features(draw: random.Random, stages: int) -> dict[str, Any]:
+    """Some of the stages, by name or by number, from the end or not; both or neither now and then."""
+    chosen = sorted(draw.sample(range(stages + 1), draw.randint(1, stages + 1)))
+    names = {"out_features": ["stem" if number == 0 else f"stage{number}" for number in chosen]}
+    numbers = {"out_indices": [number - (stages + 1) * draw.randint(0, 1) for number in chosen]}
+    return draw.choice(({}, names, numbers, names | {"out_indices": chosen}))
 
 
 def dinov2(draw: random.Random) -> dict[str, Any]:
@@ -325,7 +352,7 @@ def convnext(draw: random.Random) -> dict[str, Any]:
         "hidden_act": draw.choice(ACTIVATIONS),
         "layer_scale_init_value": draw.choice((0.0, 1e-6)),
         "num_labels": draw.randint(0, 5),
-    }
+    } | features(draw, stages)
 
 
 def resnet(draw: random.Random) -> dict[str, Any]:
@@ -361,7 +388,7 @@ def swin(draw: random.Random) -> dict[str, Any]:
         "use_absolute_embeddings": draw.random() < 0.5,
         "encoder_stride": draw.randint(1, 5),
         "num_labels": draw.randint(0, 5),
-    }
+    } | features(draw, stages)
 
 
 def as_checkpoints_load(model: Any) -> ps.Layer:
