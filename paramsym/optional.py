@@ -19,10 +19,18 @@ def needed(module: str, purpose: str, extra: str = "") -> Any:
         ...
     paramsym.errors.ArgumentError: counting on fingers needs abacus, which is not installed: pip install abacus.
     """
-    try:
-        return import_module(module)
-    except ImportError:
+    found = available(module)
+    if found is None:
         package = module.partition(".")[0]
         by_extra = f" (or paramsym[{extra}])" if extra else ""
         message = f"{purpose} needs {package}, which is not installed: pip install {package}{by_extra}."
-        raise ArgumentError(message) from None
+        raise ArgumentError(message)
+    return found
+
+
+def available(module: str) -> Any:
+    """Return an optional package, or None where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        return None

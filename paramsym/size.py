@@ -32,9 +32,9 @@ Shape: TypeAlias = tuple[int | Expr | None, ...]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a layer asks of its sizes: ``small`` divides ``large``, or is at most as large."""
+    """What a layer asks of its sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it."""
 
-    kind: Literal["divides", "at most"]
+    kind: Literal["divides", "at most", "equal", "differ"]
     small: Dim
     large: Dim
 
@@ -60,7 +60,7 @@ def conditions_asked() -> Generator[list[Condition], None, None]:
         _asked.reset(token)
 
 
-def _ask(kind: Literal["divides", "at most"], small: Dim, large: Dim) -> None:
+def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim) -> None:
     asked = _asked.get()
     if asked is not None:
         asked.append(Condition(kind, small, large))
@@ -317,6 +317,31 @@ def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     if isinstance(small, int) and isinstance(large, int) and small > large:
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)
+
+
+def equal(one: Dim, other: Dim) -> bool:
+    """Ask two sizes to be equal, and return whether they can be; symbols are checked once numbers arrive.
+
+    >>> from paramsym import H
+    >>> equal(H, 768), equal(512, 768)
+    (True, False)
+    """
+    _ask("equal", one, other)
+    one, other = canonical(one), canonical(other)
+    return one == other or not (isinstance(one, int) and isinstance(other, int))
+
+
+def same(one: Dim, other: Dim) -> bool:
+    """Return whether two sizes are known to be equal. Where they are not, the layer is built for sizes that differ, and asks for such.
+
+    >>> from paramsym import E, H
+    >>> same(H, H), same(E, H), same(512, 768)
+    (True, False, False)
+    """
+    one, other = canonical(one), canonical(other)
+    if one != other:
+        _ask("differ", one, other)
+    return one == other
 
 
 def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) -> Dim:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis import columns as vectorised
-from paramsym.analysis.program import Program, compiled, narrowed
+from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
-from paramsym.optional import needed
 from paramsym.sizing import mapping_from
 
 CHUNK = 65_536
@@ -69,36 +68,98 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
         ...
     paramsym.errors.DivisibilityError: MultiHeadAttention: 786 is not divisible by 12 (786 = 65*12 + 6).
     """
-    program = compiled(subject)
-    where = type(subject).__name__ if isinstance(subject, Layer) else "the expression"
     if type(chunk) is not int or chunk < 1:
         message = f"chunk is {chunk!r}; wanted a positive number of rows."
         raise ArgumentError(message)
-    given = _given(where, sizes, named, program)
-    columns = {symbol: vectorised.as_column(value, symbol.name) for symbol, value in given.items()}
-    if len(columns) < len(program.inputs):
-        program = _without(subject, frozenset(columns), where)
-    values = [columns[symbol] for symbol in program.inputs]
-    least = [_least(subject, symbol, value) for symbol, value in zip(program.inputs, values, strict=True)]
+    given = named if sizes is None else sizes if type(sizes) is dict and not named else _together(subject, sizes, named)
+    plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
+    values: list[Any] = [*given.values()]
     try:
-        result: Any
-        if all(isinstance(value, int) for value in columns.values()):
-            _check_least(program, values, least)
-            result = program.run(values)
+        for value in values:
+            if type(value) is not int or value < 1:
+                result = plan.run(values, chunk)
+                break
         else:
-            extra = [column for symbol, column in columns.items() if symbol not in program.inputs]
-            result = _spread(vectorised.run(program, values, least, chunk), extra)
-    except SizeError as error:
-        message = f"{where}: {error}"
+            result = plan.program.run(values)
+    except REFUSED as error:
+        message = f"{plan.where}: {error}"
         raise type(error)(message) from None
-    except ValueError as error:
-        if isinstance(error, ParamsymError):
-            raise
-        message = f"{where}: the columns do not go together: {error}."
-        raise SizeError(message) from None
-    if floats:
-        return Approximate(_rounded(result, where), 2.0**-53)
-    return _as_given(result, given.values())
+    return Approximate(_rounded(result, plan.where), 2.0**-53) if floats else result
+
+
+class Plan(NamedTuple):
+    """What is known once it is known which sizes are given: the program that reads them in this order, without conditions on others."""
+
+    subject: Layer | Expr | int
+    where: str
+    program: Program
+
+    def run(self, values: Sequence[Any], chunk: int) -> Any:
+        """Return the value for columns, or for numbers that have to be looked at."""
+        program = self.program
+        columns = [vectorised.as_column(value, symbol.name) for symbol, value in zip(program.inputs, values, strict=True)]
+        least = self.least(columns)
+        if not all(isinstance(column, int) for column in columns):
+            return _as_given(vectorised.run(program, columns, least, chunk)[0], values)
+        for symbol, value, smallest in zip(program.inputs, columns, least, strict=True):
+            if value < smallest:
+                message = f"{symbol} is {value}; wanted {smallest} or more."
+                raise SizeError(message)
+        return program.run(columns)
+
+    def least(self, columns: Sequence[Any]) -> list[int]:
+        """Return 0 for symbols that may be zero, else 1; what is known to be positive is not asked about."""
+        return [
+            1 if isinstance(column, int) and column > 0 else _least_of(self.subject, symbol)
+            for symbol, column in zip(self.program.inputs, columns, strict=True)
+        ]
+
+
+_plans: dict[tuple[Any, ...], Plan] = {}
+"""By the identity of what is asked about, which a plan keeps alive, and the names given: looking at all of a model's fields takes longer
+than counting its parameters."""
+_REMEMBERED = 128
+
+
+def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
+    """Look at the names once, and remember what follows."""
+    program = compiled(subject)
+    where = type(subject).__name__ if isinstance(subject, Layer) else "the expression"
+    by_name = {symbol.name: symbol for symbol in program.inputs}
+    symbols: dict[Symbol, None] = {}
+    for key in keys:
+        symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
+        if symbol is None or (isinstance(key, Symbol) and key != symbol):
+            mapping_from(where, [(key, 1)], frozenset(program.inputs))  # raises, and says what there is
+            continue
+        if symbol in symbols:
+            message = f"{where}: {symbol} is given twice."
+            raise SizeError(message)
+        symbols[symbol] = None
+    missing = [symbol.name for register, symbol in enumerate(program.inputs) if symbol not in symbols and register in program.needed]
+    if missing:
+        message = f"{where} needs a size for {', '.join(missing)}; it has {', '.join(by_name)}."
+        raise UnknownNameError(message)
+    if len(symbols) < len(program.inputs):  # conditions on symbols that cancel, and that were left out, cannot be checked
+        program = narrowed(subject, frozenset(symbols))
+    if len(_plans) >= _REMEMBERED:
+        _plans.clear()
+    plan = _plans[id(subject), *keys] = Plan(subject, where, program.reading(tuple(symbols)))
+    return plan
+
+
+def _together(subject: Layer | Expr | int, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, Any]:
+    """Return one mapping from a mapping or a data frame, and from keywords."""
+    keys = sizes.keys() if hasattr(sizes, "keys") else getattr(sizes, "columns", None)
+    where = type(subject).__name__ if isinstance(subject, Layer) else "the expression"
+    if keys is None or isinstance(sizes, str):
+        message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {sizes!r}."
+        raise ArgumentError(message)
+    twice = [key for key in keys if key in named]
+    if twice:
+        message = f"{where}: {twice[0]} is given twice."
+        raise SizeError(message)
+    return {key: sizes[key] for key in keys} | dict(named)
 
 
 def as_function(subject: Layer | Expr | int) -> Any:
@@ -128,48 +189,6 @@ def as_function(subject: Layer | Expr | int) -> Any:
     return apply
 
 
-def _given(where: str, sizes: Any, named: Mapping[str, Any], program: Program) -> dict[Symbol, Any]:
-    by_name = {symbol.name: symbol for symbol in program.inputs}
-    pairs: list[tuple[Any, Any]] = []
-    if sizes is not None:
-        keys = sizes.keys() if hasattr(sizes, "keys") else getattr(sizes, "columns", None)
-        if keys is None or isinstance(sizes, str):
-            message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {sizes!r}."
-            raise ArgumentError(message)
-        pairs.extend((key, sizes[key]) for key in keys)
-    pairs.extend(named.items())
-    found: dict[Symbol, Any] = {}
-    for key, value in pairs:
-        symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
-        if symbol is None or (isinstance(key, Symbol) and key != symbol):
-            mapping_from(where, [(key, 1)], frozenset(program.inputs))  # raises, and says what there is
-            continue
-        if symbol in found:
-            message = f"{where}: {symbol} is given twice."
-            raise SizeError(message)
-        found[symbol] = value
-    return found
-
-
-@lru_cache(maxsize=256)
-def _without(subject: Layer | Expr | int, held: frozenset[Symbol], where: str) -> Program:
-    """Return the program without the conditions whose sizes were not given, where the formula itself does not need them."""
-    program = compiled(subject)
-    missing = sorted(symbol.name for symbol in program.inputs if symbol not in held and program.inputs.index(symbol) in program.needed)
-    if missing:
-        words = ", ".join(symbol.name for symbol in program.inputs)
-        message = f"{where} needs a size for {', '.join(missing)}; it has {words}."
-        raise UnknownNameError(message)
-    return narrowed(subject, held)
-
-
-def _least(subject: Layer | Expr | int, symbol: Symbol, value: Any) -> int:
-    """Return 0 for a symbol that may be zero, else 1; asked only where a zero might be among the values."""
-    if isinstance(value, int) and value > 0:
-        return 1
-    return _least_of(subject, symbol)
-
-
 @lru_cache(maxsize=1024)
 def _least_of(subject: Layer | Expr | int, symbol: Symbol) -> int:
     if not isinstance(subject, Layer):
@@ -179,21 +198,6 @@ def _least_of(subject: Layer | Expr | int, symbol: Symbol) -> int:
     except ParamsymError:
         return 1
     return 0
-
-
-def _check_least(program: Program, values: list[int], least: list[int]) -> None:
-    for symbol, value, smallest in zip(program.inputs, values, least, strict=True):
-        if value < smallest:
-            message = f"{symbol} is {value}; wanted {smallest} or more."
-            raise SizeError(message)
-
-
-def _spread(result: Any, extra: list[Any]) -> Any:
-    """Broadcast against columns that cancel from the formula and stand in no condition."""
-    np = needed("numpy", "computing with columns", "numpy")
-
-    shape = np.broadcast_shapes(np.shape(result), *(np.shape(column) for column in extra))
-    return result if shape == result.shape else np.broadcast_to(result, shape).copy()
 
 
 def _rounded(result: Any, where: str) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.analysis.formula import Subject
-from paramsym.analysis.program import Op, Program, compiled
+from paramsym.analysis.program import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer
 
@@ -26,6 +26,7 @@ _RESERVED = {
     "static implements interface package private protected public BigInt RangeError mod floordiv",
     "numpy": "np",
 }
+_CELLS: dict[str, str] = {"most": "<=", "equal": "=", "differ": "<>"}  # how a spreadsheet compares where a condition holds
 _LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
 
 
@@ -119,8 +120,8 @@ def _body(writer: _Writer, assign: str, check: Mapping[str, str], names: tuple[s
     for position, op in enumerate(writer.program.ops, writer.program.first):
         if op.kind in check:
             lines.append(check[op.kind].format(writer.operand(op.left), writer.operand(op.right)))
-        text = "0" if op.kind == "most" else writer.step(op)
-        if reads.get(position, 0) > 1 and op.kind != "most":
+        text = "0" if op.kind in CHECKS else writer.step(op)
+        if reads.get(position, 0) > 1:
             label = f"t{position}"
             while label in names:
                 label += "_"
@@ -129,6 +130,16 @@ def _body(writer: _Writer, assign: str, check: Mapping[str, str], names: tuple[s
         else:
             writer.texts[position] = (text, op.kind in {"max", "min"})
     return lines
+
+
+_BROKEN: dict[Check, tuple[str, str]] = {"most": (">", "is more than"), "equal": ("!=", "is not"), "differ": ("==", "is")}
+"""How languages compare, and what that means, where a condition is broken."""
+
+
+def _checks(divide: str, compare: str) -> dict[str, str]:
+    """Return what is written for each check; ``compare`` has OP and WORDS in place of the comparison."""
+    compared: dict[str, str] = {kind: compare.replace("OP", op).replace("WORDS", words) for kind, (op, words) in _BROKEN.items()}
+    return {**dict.fromkeys(QUOTIENTS, divide), **compared}
 
 
 _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
@@ -140,8 +151,8 @@ def _python(program: Program, names: tuple[str, ...], name: str, title: str) -> 
     templates |= {"mod": "{} % {}", "max": "max({}, {})", "min": "min({}, {})", "pow": "{} ** {}"}
     writer = _Writer(program, names, templates)
     divide = "if {0} % {1}:\n        raise ValueError(f'{{{0}}} is not divisible by {{{1}}}')"
-    most = "if {0} > {1}:\n        raise ValueError(f'{{{0}}} is more than {{{1}}}')"
-    lines = _body(writer, "{} = {}", {"divides": divide, "exact": divide, "most": most}, names)
+    compare = "if {0} OP {1}:\n        raise ValueError(f'{{{0}}} WORDS {{{1}}}')"
+    lines = _body(writer, "{} = {}", _checks(divide, compare), names)
     return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in lines), f"    return {writer.result()}"])
 
 
@@ -151,8 +162,8 @@ def _numpy(program: Program, names: tuple[str, ...], name: str, title: str) -> s
     templates |= {"mod": "{} % {}", "max": "np.maximum({}, {})", "min": "np.minimum({}, {})", "pow": "{} ** {}"}
     writer = _Writer(program, names, templates)
     divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
-    most = "if np.any({0} > {1}):\n        raise ValueError('{0} is more than {1} somewhere')"
-    lines = _body(writer, "{} = {}", {"divides": divide, "exact": divide, "most": most}, names)
+    compare = "if np.any({0} OP {1}):\n        raise ValueError('{0} WORDS {1} somewhere')"
+    lines = _body(writer, "{} = {}", _checks(divide, compare), names)
     note = "    # int64 wraps around without a word beyond 2**63 - 1: pass dtype=object where that may happen."
     head = ["import numpy as np", "", "", f"def {name}({', '.join(names)}):", note]
     read = [f"    {one} = np.asarray({one})" for one in names]
@@ -169,7 +180,7 @@ def _c(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
     templates |= {k: f"{name}_{k}({{}}, {{}}, &bad)" for k in ("mod", "max", "min", "pow")}
     writer = _Writer(program, names, templates, "INT64_C({})")
     divide = f"bad |= {name}_mod({{0}}, {{1}}, &bad) != 0;"
-    lines = _body(writer, "const int64_t {} = {};", {"divides": divide, "exact": divide, "most": "bad |= {0} > {1};"}, names)
+    lines = _body(writer, "const int64_t {} = {};", _checks(divide, "bad |= {0} OP {1};"), names)
     body = [*(f"    {line}" for line in lines), f"    const int64_t found = {writer.result()};"]
     written = "\n".join(body)
     helpers = [_C_HELPERS[kind].replace("NAME", name) for kind in sorted(_C_HELPERS) if f"{name}_{kind}(" in written]
@@ -214,8 +225,8 @@ def _javascript(program: Program, names: tuple[str, ...], name: str, title: str)
     }
     writer = _Writer(program, names, templates, "{}n")
     divide = "if ({0} % {1} !== 0n) throw new RangeError(`${{{0}}} is not divisible by ${{{1}}}`);"
-    most = "if ({0} > {1}) throw new RangeError(`${{{0}}} is more than ${{{1}}}`);"
-    lines = _body(writer, "const {} = {};", {"divides": divide, "exact": divide, "most": most}, names)
+    compare = "if ({0} OP {1}) throw new RangeError(`${{{0}}} WORDS ${{{1}}}`);"
+    lines = _body(writer, "const {} = {};", _checks(divide, compare), names)
     kinds = {op.kind for op in program.ops}
     helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
     helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
@@ -242,11 +253,11 @@ def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, s
     checks: list[str] = []
     for position, op in enumerate(program.ops, program.first):
         left, right = writer.operand(op.left), writer.operand(op.right)
-        if op.kind in {"divides", "exact"}:
+        if op.kind in QUOTIENTS:
             checks.append(f"MOD({left},{right})=0")
-        if op.kind == "most":
-            checks.append(f"{left}<={right}")
-        text = "0" if op.kind == "most" else writer.step(op)
+        elif op.kind in _CELLS:
+            checks.append(f"{left}{_CELLS[op.kind]}{right}")
+        text = "0" if op.kind in CHECKS else writer.step(op)
         writer.texts[position] = (text, op.kind in {"max", "min", "mod", "floordiv"})
     found = writer.result()
     checks = list(dict.fromkeys(checks))

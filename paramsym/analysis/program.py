@@ -7,25 +7,36 @@ any array that knows ``+``, ``*`` and ``//``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import gcd, lcm
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from sympy import Add, Expr, Integer, Max, Min, Mod, Pow, Symbol, ceiling, floor
 
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
 from paramsym.size import Condition, conditions_asked, per, symbols_in
 
-Kind: TypeAlias = Literal["add", "sub", "mul", "floordiv", "mod", "max", "min", "pow", "divides", "exact", "most"]
+Quotient: TypeAlias = Literal["divides", "exact"]
+Check: TypeAlias = Literal["most", "equal", "differ"]
+Kind: TypeAlias = Literal["add", "sub", "mul", "floordiv", "mod", "max", "min", "pow"] | Quotient | Check
 Bounds: TypeAlias = tuple[int, int]
+QUOTIENTS: tuple[Quotient, ...] = get_args(Quotient)
+"""Steps whose quotient must come out whole."""
+CHECKS: tuple[Check, ...] = get_args(Check)
+"""Steps that give nothing, and refuse what they do not let pass."""
+REFUSED = (SizeError, StructureError)
+"""What is raised for numbers that contradict a condition."""
+_STEPS: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
 _Terms: TypeAlias = dict[frozenset[tuple[int, int]], int]
 
 _HUGE = 1 << 4096  # stands for a power too large to write down
+_LONGEST = 1 << 20  # bits of a power that is still computed
 
 
 class Op(NamedTuple):
@@ -47,10 +58,15 @@ class Program:
     conditions: tuple[Condition, ...]
     needed: frozenset[int]
 
-    @property
+    @cached_property
     def first(self) -> int:
         """The register of the first step."""
         return len(self.inputs) + len(self.constants)
+
+    @cached_property
+    def steps(self) -> tuple[tuple[Kind, int, int], ...]:
+        """The steps as plain tuples, which are taken apart faster."""
+        return tuple((op.kind, op.left, op.right) for op in self.ops)
 
     def run(self, values: Sequence[int]) -> int:
         """Return the exact value for whole numbers, one per input, in order.
@@ -59,44 +75,45 @@ class Program:
             DivisibilityError, SizeError: numbers that contradict a condition.
         """
         registers = [*values, *self.constants]
-        for op in self.ops:
-            left, right = registers[op.left], registers[op.right]
-            kind = op.kind
+        for kind, left, right in self.steps:
             if kind == "mul":
-                registers.append(left * right)
+                registers.append(registers[left] * registers[right])
             elif kind == "add":
-                registers.append(left + right)
-            elif kind == "divides" or kind == "exact":  # noqa: PLR1714 - the fastest way to ask
-                if not right:
-                    raise fault(op, left, right)
-                quotient, remainder = divmod(left, right)
-                if remainder:
-                    raise fault(op, left, right)
-                registers.append(quotient)
-            elif kind == "most":
-                if left > right:
-                    raise fault(op, left, right)
-                registers.append(0)
+                registers.append(registers[left] + registers[right])
             else:
-                registers.append(_ON_INTS[kind](left, right))
+                registers.append(_ON_INTS[kind](registers[left], registers[right]))
         return registers[self.result]
 
-    def apply(self, values: Sequence[Any]) -> Any:
-        """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%`` and ``**``: nothing is checked.
+    @staticmethod
+    def step(kind: Kind, left: int, right: int) -> int:
+        """Return one step on two whole numbers.
 
         Raises:
-            ArgumentError: a formula with Max or Min, which no operator writes.
+            DivisibilityError, SizeError: numbers that contradict a condition.
         """
+        return int(_ON_INTS[kind](left, right))
+
+    def reading(self, inputs: Sequence[Symbol]) -> Program:
+        """Return the same program with its inputs in another order, and with inputs that no step reads.
+
+        >>> from paramsym import A, H, MultiHeadAttention
+        >>> compiled(4 * H).reading([A, H]).run([12, 768])
+        3072
+        """
+        places = {register: inputs.index(symbol) for register, symbol in enumerate(self.inputs)}
+        moved = len(inputs) - len(self.inputs)
+
+        def place(register: int) -> int:
+            return places[register] if register in places else register + moved
+
+        ops = tuple(Op(op.kind, place(op.left), place(op.right)) for op in self.ops)
+        return Program(tuple(inputs), self.constants, ops, place(self.result), self.conditions, frozenset(map(place, self.needed)))
+
+    def apply(self, values: Sequence[Any]) -> Any:
+        """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
         registers = [*values, *self.constants]
-        for position, op in enumerate(self.ops, self.first):
-            left, right = registers[op.left], registers[op.right]
-            if position not in self.needed:
-                registers.append(0)
-            elif op.kind in {"max", "min"} and not (isinstance(left, int) and isinstance(right, int)):
-                message = f"{op.kind}() cannot be applied to {type(left).__name__}; use evaluate(), which takes columns of numbers."
-                raise ArgumentError(message)
-            else:
-                registers.append(_ON_INTS[op.kind](left, right))
+        for position, (kind, left, right) in enumerate(self.steps, self.first):
+            registers.append(_ON_ANYTHING[kind](registers[left], registers[right]) if position in self.needed else 0)
         return registers[self.result]
 
     def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds] | None:
@@ -110,50 +127,72 @@ class Program:
         return found
 
 
-def fault(op: Op, left: int, right: int, where: str = "") -> SizeError:
-    """Return the error of a condition that numbers contradict."""
+def fault(kind: Kind, left: int, right: int, where: str = "") -> SizeError | StructureError:
+    """Return the error of a step that numbers contradict."""
     prefix = f"{where}: " if where else ""
-    if op.kind == "most":
+    if kind == "most":
         return SizeError(f"{prefix}{left} is more than {right}, and must not be.")
+    if kind == "equal":
+        return SizeError(f"{prefix}{left} is not {right}, and must be.")
+    if kind == "differ":
+        return StructureError(
+            f"{prefix}two sizes that this formula takes to differ are both {left}, which changes which tensors exist;"
+            " build the layer with them instead."
+        )
+    if kind == "pow":
+        return SizeError(f"{prefix}{left}**{right} is no whole number, or one too long to write down.")
     if not right:
         return SizeError(f"{prefix}{left} cannot be divided by zero.")
-    quotient, remainder = divmod(left, right)
-    if op.kind == "exact":
+    if kind == "exact":
         return DivisibilityError(f"{prefix}the value is {Fraction(left, right)}, not a whole number; ask for floats if that is meant.")
-    return DivisibilityError(f"{prefix}{left} is not divisible by {right} ({left} = {quotient}*{right} + {remainder}).")
+    return DivisibilityError(f"{prefix}{left} is not divisible by {right} ({left} = {left // right}*{right} + {left % right}).")
 
 
-def _floordiv(left: Any, right: Any) -> Any:
-    if isinstance(right, int) and not right:
-        message = f"{left} cannot be divided by zero."
-        raise SizeError(message)
-    return left // right
+def holds(kind: Kind, left: int, right: int) -> bool:
+    """Whether a step lets two numbers pass."""
+    if kind in QUOTIENTS:
+        return right != 0 and left % right == 0
+    if kind == "most":
+        return left <= right
+    if kind == "pow":
+        return 0 <= right * left.bit_length() <= _LONGEST
+    return right != 0 if kind in {"floordiv", "mod"} else (left == right) is (kind == "equal")
 
 
-def _mod(left: Any, right: Any) -> Any:
-    if isinstance(right, int) and not right:
-        message = f"{left} cannot be divided by zero."
-        raise SizeError(message)
-    return left % right
+def _checked(kind: Kind, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    def step(left: int, right: int) -> int:
+        if not holds(kind, left, right):
+            raise fault(kind, left, right)
+        return function(left, right)
+
+    return step
 
 
-_ON_INTS: Mapping[Kind, Any] = {
-    "add": lambda left, right: left + right,
-    "sub": lambda left, right: left - right,
-    "mul": lambda left, right: left * right,
-    "floordiv": _floordiv,
-    "mod": _mod,
+_ON_INTS: dict[str, Any] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floordiv": _checked("floordiv", operator.floordiv),
+    "mod": _checked("mod", operator.mod),
     "max": max,
     "min": min,
-    "pow": lambda left, right: left**right,
-    "divides": _floordiv,
-    "exact": _floordiv,
-    "most": lambda _left, _right: 0,
+    "pow": _checked("pow", operator.pow),
+    **{kind: _checked(kind, operator.floordiv) for kind in QUOTIENTS},
+    **{kind: _checked(kind, lambda _left, _right: 0) for kind in CHECKS},
 }
+"""What each step does with Python integers."""
+_ON_ANYTHING: dict[str, Any] = _ON_INTS | {
+    **dict.fromkeys(("floordiv", *QUOTIENTS), operator.floordiv),
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "max": lambda left, right: right + (left - right + abs(left - right)) // 2,
+    "min": lambda left, right: right + (left - right - abs(left - right)) // 2,
+}
+"""What each step does with whatever knows the operators, unchecked."""
 
 
 def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds | None:
-    if kind == "most":
+    if kind in CHECKS:
         return 0, 0
     if kind == "add":
         return left[0] + right[0], left[1] + right[1]
@@ -258,7 +297,8 @@ class _Compiler:
     def program(self, polynomial: Polynomial) -> Program:
         for condition in self.asked:
             small, large = self.whole(condition.small), self.whole(condition.large)
-            register = self.step("divides", large, small) if condition.kind == "divides" else self.step("most", small, large)
+            sides = (large, small) if condition.kind == "divides" else (small, large)
+            register = self.step(_STEPS[condition.kind], *sides)
             if condition.kind == "divides" and isinstance(condition.small, Symbol) and isinstance(condition.large, Symbol):
                 self.quotients[condition.large, condition.small] = register
         result = self.polynomial(polynomial)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
-from sympy import Expr, Symbol
+from sympy import Expr
 
-from paramsym.analysis.evaluate import evaluate
+from paramsym.analysis.columns import as_column, run
+from paramsym.analysis.evaluate import CHUNK, Plan, evaluate, planned
 from paramsym.analysis.formula import formula_of
-from paramsym.analysis.program import Program, compiled
+from paramsym.analysis.program import REFUSED, Program, compiled
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.optional import available
 from paramsym.render.table import Table
 
-_BATCH = 8192
+_BATCH = CHUNK
+_FEW = 1000  # rows for which NumPy is not worth importing
 _SHOWN = 20
 
 
@@ -96,39 +98,69 @@ def sweep(
     64  4  16,640          12,288           192     4,160
     96  4  37,248          27,648           288     9,312
     """
-    program = compiled(subject)
     if parts < 0:
         message = f"parts is {parts!r}; wanted True, False or a depth."
         raise ArgumentError(message)
-    axes = {str(getattr(key, "name", key)): _axis(key, values) for key, values in sizes.items()}
+    plan = planned(subject, tuple(sizes))
+    axes = tuple(_axis(symbol, values) for symbol, values in zip(plan.program.inputs, sizes.values(), strict=True))
     formula = formula_of(subject, None, None if parts is True else parts or None)
-    by_name = {symbol.name: symbol for symbol in program.inputs}
-    keys: list[Symbol] = [by_name[name] if name in by_name else formula.symbol(name) for name in axes]
-    missing = sorted(s.name for i, s in enumerate(program.inputs) if i in program.needed and s not in keys)
-    if missing:
-        message = f"{formula.name} needs sizes for {', '.join(missing)}."
-        raise UnknownNameError(message)
-    amounts = {name: compiled(polynomial.as_expr()) for name, polynomial in formula.parts} if parts else {}
-    rows: list[tuple[int, ...]] = []
-    total, tell = prod(len(values) for values in axes.values()), _bar(progress)
-    for done, combination in enumerate(product(*axes.values()), 1):
-        row = dict(zip(keys, combination, strict=True))
+    amounts = dict(formula.parts) if parts else {}
+    programs = [compiled(formula.value(one.as_expr())).reading(plan.program.inputs) for one in amounts.values()]
+    names = (*(symbol.name for symbol in plan.program.inputs), "params", *amounts)
+    columns: list[list[int]] = [[] for _ in names]
+    total, tell = prod(map(len, axes)), _bar(progress)
+    batch = _with_numpy if axes and total > _FEW else _one_by_one
+    for start in range(0, total, _BATCH):
+        stop = min(start + _BATCH, total)
+        kept, found = batch(plan, programs, axes, range(start, stop))
+        if not invalid and len(kept) < stop - start:
+            wrong = next(row for row, one in zip(range(start, stop), (*kept, -1), strict=False) if row != one)
+            evaluate(subject, dict(zip(sizes, _sizes(axes, wrong), strict=True)))  # raises, and says why
+        for column, more in zip(columns, found, strict=True):
+            column.extend(more)
+        tell(stop, total)
+    left_out = total - len(columns[len(axes)])
+    return Sweep(formula.name, dict(zip(names, map(tuple, columns), strict=True)), left_out)
+
+
+_Batch: TypeAlias = tuple[Sequence[int], Sequence[Sequence[int]]]
+"""The rows that contradict nothing, and their columns."""
+
+
+def _with_numpy(plan: Plan, programs: list[Program], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
+    """Compute a batch in columns; one by one where NumPy is not installed."""
+    np = available("numpy")
+    if np is None:
+        return _one_by_one(plan, programs, axes, rows)
+    indices = np.unravel_index(np.arange(rows.start, rows.stop), tuple(map(len, axes)))
+    columns = [as_column(axis, symbol.name)[index] for symbol, axis, index in zip(plan.program.inputs, axes, indices, strict=True)]
+    counts, kept = run(plan.program, columns, plan.least(columns), CHUNK, drop=True)
+    columns = [column[kept] for column in columns]
+    amounts = [run(program, columns, [0] * len(columns), CHUNK)[0] for program in programs]
+    return (np.flatnonzero(kept) + rows.start).tolist(), [column.tolist() for column in (*columns, counts[kept], *amounts)]
+
+
+def _one_by_one(plan: Plan, programs: list[Program], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
+    kept: list[int] = []
+    found: list[tuple[int, ...]] = []
+    for row in rows:
+        values = _sizes(axes, row)
         try:
-            count = evaluate(subject, row)
-        except SizeError:
-            if not invalid:
-                raise
-        else:
-            rows.append((*combination, count, *(_run(one, {**formula.sizes, **row}) for one in amounts.values())))
-        if done % _BATCH == 0 or done == total:
-            tell(done, total)
-    names = [*axes, "params", *amounts]
-    columns = tuple(zip(*rows, strict=True)) if rows else ((),) * len(names)
-    return Sweep(formula.name, dict(zip(names, columns, strict=True)), total - len(rows))
+            count = plan.run(values, 1)
+        except REFUSED:
+            continue
+        kept.append(row)
+        found.append((*values, count, *(program.run(values) for program in programs)))
+    return kept, tuple(zip(*found, strict=True)) or ((),) * (len(axes) + 1 + len(programs))
 
 
-def _run(program: Program, row: Mapping[Symbol, Any]) -> int:
-    return program.run([row[symbol] for symbol in program.inputs])
+def _sizes(axes: tuple[tuple[int, ...], ...], row: int) -> list[int]:
+    """Return the sizes of one combination, the last one varying fastest."""
+    found: list[int] = []
+    for axis in reversed(axes):
+        row, place = divmod(row, len(axis))
+        found.append(axis[place])
+    return found[::-1]
 
 
 def _axis(key: Any, values: Any) -> tuple[int, ...]:

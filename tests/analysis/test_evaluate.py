@@ -248,8 +248,10 @@ def test_the_bare_function_runs_on_any_array() -> None:
         as_function(ps.Dense(H, F))(H=3)
     with pytest.raises(UnknownNameError, match="N is not known"):
         as_function(ps.Dense(H, F))(H=3, F=4, N=2)
-    with pytest.raises(ArgumentError, match=r"max\(\) cannot"):
-        as_function(Max(H, F))(H=np.array([1]), F=2)
+    for expression in (Max(H, F, K) - 7, Min(H, F) * K, Mod(H, F) + floor(H / 2)):
+        columns = {"H": np.array([1, 9, 9, 4]), "F": np.array([5, 2, 9, 3]), "K": np.array([3, 3, 12, 5])}
+        given_sizes = {symbol.name: columns[symbol.name] for symbol in expression.free_symbols}
+        assert as_function(expression)(**given_sizes).tolist() == evaluate(expression, given_sizes).tolist()
 
 
 def test_the_bare_function_runs_on_torch() -> None:

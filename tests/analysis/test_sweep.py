@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 
 import paramsym as ps
-from paramsym import A, F, G, H, K, L, V, sweep
+from paramsym import A, E, F, G, H, K, L, V, sweep
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, UnknownNameError
 
 
@@ -40,6 +40,23 @@ def test_parts_to_a_depth() -> None:
         assert [sum(row[4:]) for row in zip(*found.columns.values(), strict=True)] == list(found["params"])
 
 
+def test_large_and_small_sweeps_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In columns or one by one, with NumPy or without: the same rows, sizes that no layer has left out, and beyond 64 bits."""
+    pytest.importorskip("numpy")
+    model = ps.models.Mixtral().at(V=100, F=4 * H)
+    sizes = {H: [0, 12, 24, 36, 2**30], L: range(3), A: [2, 3, 4], G: [1, 2, 3], E: [2, 4, 8], K: [1, 2, 3, 9]}
+    large = sweep(model, sizes, parts=True)
+    assert len(large) + large.left_out == 5 * 3 * 3 * 3 * 3 * 4
+    assert max(large["params"]) > 2**63
+    assert {type(one) for column in large.columns.values() for one in column} == {int}
+    for row in range(0, len(large), 40):
+        assert model.at({str(symbol): large[str(symbol)][row] for symbol in sizes}).count == large["params"][row]
+    monkeypatch.setattr("paramsym.analysis.sweep.available", lambda _: None)
+    assert sweep(model, sizes, parts=True).columns == large.columns
+    with pytest.raises(SizeError, match="H is 0; wanted 1 or more"):
+        sweep(model, sizes, invalid=False)
+
+
 def test_a_model_with_sizes() -> None:
     """What was put in stays; the rest is swept, parts included."""
     found = sweep(ps.models.Bert().at(V=30522, P=512, T=2, A=12), {H: 768, L: [6, 12], F: 3072}, parts=True)
@@ -63,16 +80,16 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     sweep(H**2, {H: range(1, 50)}, progress=True)
     assert "49/49" in capsys.readouterr().err
     seen: list[tuple[int, int]] = []
-    sweep(H**2, {H: range(1, 10_000)}, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(8192, 9999), (9999, 9999)]
+    sweep(H**2, {H: range(1, 70_000)}, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(65_536, 69_999), (69_999, 69_999)]
     assert capsys.readouterr().err == ""
 
 
 def test_wrong_questions() -> None:
     """Each with one clear error."""
-    with pytest.raises(DivisibilityError):
+    with pytest.raises(DivisibilityError, match="MultiHeadAttention: 64 is not divisible by 5"):
         sweep(ps.MultiHeadAttention(H, A), {H: [64], A: [5]}, invalid=False)
-    with pytest.raises(UnknownNameError, match="needs sizes for F"):
+    with pytest.raises(UnknownNameError, match="needs a size for F"):
         sweep(ps.Dense(H, F), {H: [3]})
     with pytest.raises(UnknownNameError, match="no symbol 'K'"):
         sweep(ps.Dense(H, F), {H: [3], F: 4, K: 5})
