@@ -90,28 +90,38 @@ def descend(layer: Layer, steps: list[str], path: str) -> Layer:
     """
     if not steps:
         return layer
+    refused: UnknownNameError | None = None
     for part in layer.own_parts:
-        if part.numbers is None and not part.name:
+        for inner, rest in _into(part, steps):
             try:
-                return descend(part.layer, steps, path)
-            except UnknownNameError:
-                continue
-        for taken in range(1, len(steps) + 1):
-            head = ".".join(steps[:taken])
-            if part.numbers is None:
-                if head == part.name:
-                    return descend(part.layer, steps[taken:], path)
-                continue
-            found = number_in(part.numbers, head)
-            if found is None:
-                continue
-            inner = part.layer
-            if found != ANY and part.numbers.index is not None and part.numbers.index in inner.symbols:
-                inner = inner.substituted({part.numbers.index: Integer(found)})
-            return descend(inner, steps[taken:], path)
+                return descend(inner, rest, path)
+            except UnknownNameError as error:
+                if rest is not steps:  # another part may stand further inside: "model.layers" beside "model"
+                    refused = refused or error
+    if refused is not None:
+        raise refused
     names = ", ".join(str(part.step) for part in _visible(layer) if str(part.step)) or "no parts"
     message = f"{type(layer).__name__} has no part {'.'.join(steps)!r}; it has {names}."
     raise UnknownNameError(message)
+
+
+def _into(part: Part, steps: list[str]) -> Iterator[tuple[Layer, list[str]]]:
+    """Yield the layers inside a part that a path may mean, each with the steps that are left."""
+    if part.numbers is None and not part.name:
+        yield part.layer, steps
+        return
+    for taken in range(1, len(steps) + 1):
+        head = ".".join(steps[:taken])
+        if part.numbers is None:
+            if head == part.name:
+                yield part.layer, steps[taken:]
+            continue
+        found = number_in(part.numbers, head)
+        if found is not None:
+            inner = part.layer
+            if found != ANY and part.numbers.index is not None and part.numbers.index in inner.symbols:
+                inner = inner.substituted({part.numbers.index: Integer(found)})
+            yield inner, steps[taken:]
 
 
 def _visible(layer: Layer) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from sympy import Expr
+from sympy import Expr, Integer
 
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.wording import written
@@ -77,7 +77,9 @@ class Answer:
             return self.words
         if not isinstance(self.difference, int):
             return f"{written(self.term)}: {self.words}"
-        return f"{self.difference if self.value is None else self.value:+d} = {written(self.term)}: {self.words}"
+        value = f"{self.difference if self.value is None else self.value:+d}"
+        spelled_out = isinstance(self.term, Integer) or not self.readings[0].edits  # a claim's own arithmetic is in the words
+        return f"{value}: {self.words}" if spelled_out else f"{value} = {written(self.term)}: {self.words}"
 
     def to_latex(self) -> str:
         """Return the difference and its term as LaTeX."""

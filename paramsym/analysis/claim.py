@@ -1,8 +1,8 @@
 """Reading a claimed number: ``110M``, ``109,482,240``, ``12*768*12 = 110M``. A small grammar; no string is ever evaluated as code.
 
-A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*``, ``+``, ``-`` and parentheses. A number
-has digits (``,`` and ``_`` group them), at most one decimal point, and a unit: K, M, B or G, T, also in words; Ki, Mi, Gi, Ti for powers of
-1024.
+A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and
+parentheses. A number has digits (``,`` and ``_`` group them), at most one decimal point, and a unit: K, M, B or G, T, also in words; Ki,
+Mi, Gi, Ti for powers of 1024.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from paramsym.errors import ArgumentError
 _LONGEST = 200
 _DEEPEST = 20
 _MOST_DIGITS = 30
+_FINE = 50  # a unit of the last digit that is at most this part of the number
 _UNITS = {
     unit: size
     for size, units in {
@@ -34,8 +35,8 @@ _UNITS = {
 }
 _BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-Za-z])"
-    r"|(?P<sign>[*\u00d7+()=-]))"
+    r"\s*(?:(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
+    r"|(?P<sign>[*\u00d7xX+()=-]))"
 )
 
 
@@ -62,6 +63,22 @@ class Stated:
     def allows(self, count: int) -> bool:
         """Whether a count is what the number says, within its rounding."""
         return self.low <= count <= self.high
+
+    def bent(self, count: int) -> str:
+        """Say how a count that is not rounded to the number gives it all the same: cut off (1.5B for 1.558B), or rounded up; else nothing.
+
+        Rounding up is only said of a number with digits enough: nearly every count is 120M, rounded up from a hundred and some.
+        """
+        unit = self.high - self.low
+        if not self.digits or not abs(count - self.value) < unit:
+            return ""
+        return "cut off, not rounded" if count > self.value else "rounded up" if unit <= self.value // _FINE else ""
+
+    def shared(self, parts: int) -> Stated | None:
+        """Return the number as that many times a rounder one, as 56B is 8 times 7B; None where it is not."""
+        whole, rest = divmod(self.value, parts)
+        each = None if rest or self.exact else rounded(whole)
+        return None if each is None else Stated(each.words, self.value, parts * each.low, parts * each.high, each.digits)
 
 
 @dataclass(frozen=True)
@@ -114,7 +131,7 @@ def rounded(value: int) -> Stated | None:
 
 
 def _is_arithmetic(side: str) -> bool:
-    return any(sign in side for sign in "*\u00d7+-(")
+    return any(sign in side for sign in "*\u00d7xX+-(")
 
 
 class _Reader:
@@ -150,7 +167,7 @@ class _Reader:
 
     def _product(self) -> Stated:
         total = self._atom()
-        while self._sign("*\u00d7"):
+        while self._sign("*\u00d7xX"):
             other = self._atom()
             factors = (*(total.factors or (total.value,)), other.value) if total.exact and other.exact else ()
             total = Stated("", total.value * other.value, total.low * other.low, total.high * other.high, factors=factors)

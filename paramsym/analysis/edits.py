@@ -6,7 +6,7 @@ An edit knows what it adds to the count as a number at once, and as a term in le
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sympy import Expr, Symbol
@@ -19,6 +19,8 @@ from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, text
 
 _LONGEST_RUN = 8
+_SHARDS = (2, 4, 8, 16)
+_NAMED = 3  # tensors that a convention names before it says what it means
 _RUNS_UP_TO = 40  # tensors of one parent among which neighbours of equal size are tried together
 
 
@@ -28,7 +30,7 @@ class Edit:
 
     ``words`` say it, ``tensors`` name what it touches, ``value`` is what it adds. ``cost`` ranks it: a simple idea costs about one.
     ``lines`` are the tensors it changes, by number; two edits of one tensor do not combine. ``sizes`` are those it changes.
-    ``alone`` says that it builds another layer, and combines with nothing.
+    ``alone`` says that it builds another layer, and combines with nothing. ``copies`` is of how many whole models it makes the count.
     """
 
     words: str
@@ -40,6 +42,7 @@ class Edit:
     fixed: Polynomial | None = field(default=None, repr=False)
     sizes: tuple[tuple[Symbol, int], ...] = ()
     alone: bool = False
+    copies: int = 0
 
     def term(self, subject: Subject) -> Polynomial:
         """What the edit adds, in letters."""
@@ -82,6 +85,7 @@ class Structure:
         yield from self._ties_done()
         yield from self._gains_as_matrices()
         yield from self._biases_added()
+        yield from self._sharded()
         yield from self._buffers()
         yield from self._conventions()
 
@@ -90,7 +94,8 @@ class Structure:
     def groups(self) -> list[Group]:
         """Return the groups, each set of tensors once, under its simplest name."""
         found: dict[frozenset[int], Group] = {}
-        for group in (*self._everything(), *self._single(), *self._parts(), *self._labels(), *self._tails(), *self._runs()):
+        families = (*self._everything(), *self._single(), *self._vocabularies(), *self._parts(), *self._labels())
+        for group in (*families, *self._tails(), *self._runs()):
             known = found.get(group.lines)
             if group.lines and (known is None or group.cost < known.cost):
                 found[group.lines] = group
@@ -131,6 +136,21 @@ class Structure:
         shifts = frozenset(i for i in lines if self.lines[i].role == "bias")
         if len(shifts) > 1 and shifts != kinds["bias"]:
             yield Group(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
+
+    def _vocabularies(self) -> Iterator[Group]:
+        """A table together with the output matrix of its shape."""
+        for members in self._alike():
+            yield Group(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
+
+    def _alike(self) -> Iterator[list[int]]:
+        """Yield tables with the matrices of their shape: what models like to share."""
+        families: dict[tuple[object, ...], list[int]] = {}
+        for i, line in enumerate(self.lines):
+            if len(line.shape) == 2 and not line.stored and not line.spans and line.role in {"table", "weight"}:
+                families.setdefault(tuple(sorted(map(str, line.sizes))), []).append(i)
+        for members in families.values():
+            if len(members) > 1 and any(self.lines[i].role == "table" for i in members):
+                yield members
 
     def _labels(self) -> Iterator[Group]:
         """Everything under one label in one place: a gate of a recurrent layer, the query of a fused projection."""
@@ -192,7 +212,9 @@ class Structure:
         whole = len(group.lines) == len(self.lines)
         if not whole:
             yield self._edit(group, 0, f"{group.words} left out", 0.0, total)
-        yield self._edit(group, 2, f"{group.words} counted twice", 0.15, total)
+        # A table counted twice is usually the output matrix that is tied to it.
+        table = all(self.kinds[i] == "table" for i in group.lines)
+        yield self._edit(group, 2, f"{group.words} counted twice", 0.04 if table else 0.15, total)
         if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
             rest = frozenset(range(len(self.lines))) - group.lines
             others = sum(self.subject.values) - total
@@ -226,11 +248,25 @@ class Structure:
                 outside = frozenset(i for i, line in enumerate(self.lines) if count not in line.stored)
                 if outside and len(has) == sum(count in line.stored for line in self.lines):
                     rest = sum(self.subject.values[i] for i in outside)
-                    # "8x7B" is the best known of these.
-                    everything = Group(outside, f"everything outside {group.words}", 0.9 if each_of(count) == "expert" else 1.3)
-                    yield self._edit(everything, count, f"{everything.words} counted {once_per(count)}", 0.1, rest)
+                    yield from self._side_by_side(Group(outside, f"everything outside {group.words}", 1.0), count, rest)
             elif not any(has) and group.cost < 1.2:
                 yield self._edit(group, count, f"{group.words} counted {once_per(count)}", 0.5, total)
+
+    def _side_by_side(self, outside: Group, count: Symbol, rest: int) -> Iterator[Edit]:
+        """As many whole models as there are copies of something, as in "8x7B": what the copies share is counted with each of them."""
+        copies = int(self.subject.sizes.get(count, 0))
+        words = f"{outside.words} counted {once_per(count)}"
+        cost = 1.0 if each_of(count) == "expert" else 1.4
+        shared = replace(self._edit(outside, count, words, 0.0, rest), cost=cost, copies=copies)
+        yield shared
+        routers = frozenset(i for i in outside.lines if count in self.lines[i].factors)
+        if routers:
+            router = Polynomial.total(self.subject.polynomials[i] for i in routers) * Polynomial.of(count)
+            term = shared.term(self.subject) - router
+            named = listed([self.names.tensor(self.lines[i]) for i in sorted(routers)])
+            value = self.subject.value(term)
+            words = f"{words}, without {named}"
+            yield replace(shared, words=words, value=value, cost=cost + 0.1, fixed=term)
 
     def _without_factor(self, group: Group, total: int) -> Iterator[Edit]:
         if any(len(self.lines[i].shape) < 2 for i in group.lines):
@@ -277,18 +313,10 @@ class Structure:
             yield self._fixed(total, names, f"tied tensors counted under each name: {listed(names)}", 0.75)
 
     def _ties_done(self) -> Iterator[Edit]:
-        """Tables and matrices of one shape that models like to share."""
-        families: dict[tuple[object, ...], list[int]] = {}
-        for i, line in enumerate(self.lines):
-            if len(line.shape) == 2 and not line.stored and not line.spans and line.role in {"table", "weight"}:
-                families.setdefault(tuple(sorted(map(str, line.sizes))), []).append(i)
-        for members in families.values():
-            if len(members) > 1 and any(self.lines[i].role == "table" for i in members):
-                first, *others = members
-                names = [self.full[i] for i in others]
-                value = -sum(self.subject.values[i] for i in others)
-                words = f"{listed(names)} tied to {self.full[first]}"
-                yield Edit(words, tuple(names), value, 0.9, frozenset(others), 0)
+        for first, *others in self._alike():
+            names = [self.full[i] for i in others]
+            value = -sum(self.subject.values[i] for i in others)
+            yield Edit(f"{listed(names)} tied to {self.full[first]}", tuple(names), value, 0.95, frozenset(others), 0)
 
     def _buffers(self) -> Iterator[Edit]:
         buffers = [line for line in self.subject.root.lines if line.buffer and not line.alias_of and 0 not in line.stored]
@@ -326,6 +354,21 @@ class Structure:
         for i, amount in amounts.items():
             yield self._fixed(amount, (self.full[i],), f"a bias counted for {self.names.tensor(self.lines[i])}, which has none", 1.35)
 
+    def _sharded(self) -> Iterator[Edit]:
+        """What tensor parallelism does not cut is kept by every shard: norms, and biases behind matrices that are cut by their input."""
+        gains = {line.factors for line in self.lines if line.role == "scale" and len(line.factors) == 1}
+        kept = [i for i, line in enumerate(self.lines) if line.factors in gains and not line.label]
+        once = self.subject.total(kept)
+        names = self._named(kept)
+        tables = [line for line in self.lines if line.role == "table" and not line.stored and (line.sizes[-1],) in gains]
+        for shards in _SHARDS if kept and tables else ():
+            words = f"{listed([self.names.tensor(self.lines[i]) for i in kept])} kept by each of {shards} shards"
+            copies = once * Polynomial.of(shards - 1)
+            yield self._fixed(copies, names, words, 1.4)
+            biases = Polynomial.product((shards, tables[0].sizes[-1]))
+            beside = f"{words}, as well as a bias for {self.names.tensor(tables[0])}, which has none"
+            yield self._fixed(copies + biases, (*names, tables[0].name), beside, 1.44)
+
     def _could_have_bias(self, i: int) -> bool:
         line = self.lines[i]
         return line.role == "weight" and len(line.shape) > 1 and not line.spans and self.paths[i][-1] in {"weight", "kernel"}
@@ -335,13 +378,16 @@ class Structure:
         return Polynomial.product((*outputs, *line.stored))
 
     def _conventions(self) -> Iterator[Edit]:
-        for item in conventions(self.subject.root):
+        for position, item in enumerate(conventions(self.subject.root)):
             if item.formula_difference != 0:
                 names = (*item.left_out, *item.added, *item.changed)
-                words = f"another convention, {item.name}: {item.because or item.meaning}"
                 lines = frozenset(i for i, line in enumerate(self.lines) if line.name in names)
+                left_out = [self.names.tensor(self.lines[i]) for i in sorted(lines) if self.lines[i].name in item.left_out]
+                # What is left out is named where it can be named in a breath, otherwise the convention's own words say it.
+                plain = 0 < len(left_out) <= _NAMED and len(left_out) == len(names)
+                words = f"another convention, {item.name}: {'without ' + listed(left_out) if plain else item.meaning}"
                 term = Polynomial.of(item.formula_difference)
-                yield Edit(words, names, self.subject.value(term), 0.85, lines, fixed=term)
+                yield Edit(words, names, self.subject.value(term), 0.94 + 0.01 * position, lines, fixed=term)
 
     def _fixed(self, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
         return Edit(words, tensors, self.subject.value(term), cost, frozenset(), None, term)

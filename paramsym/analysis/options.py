@@ -6,13 +6,22 @@ import typing
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from sympy import Integer
 
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject
+from paramsym.analysis.wording import listed
 from paramsym.errors import ParamsymError
+from paramsym.layer import Layer
+from paramsym.polynomial import Polynomial
+from paramsym.size import substitute
+from paramsym.symbols import BY_NAME
 
-_COST = 0.95
+_COST = 0.93
+_LABELS = BY_NAME["N"].symbol
+_CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # yes or no, ImageNet; CIFAR, ImageNet-21k; what each costs more
 
 
 def optional(subject: Subject) -> Iterator[Edit]:
@@ -20,32 +29,56 @@ def optional(subject: Subject) -> Iterator[Edit]:
     root = subject.root
     cls: type = type(root)
     try:
-        hints = typing.get_type_hints(cls)
+        hints = typing.get_type_hints(cls, include_extras=True)
     except (NameError, AttributeError, TypeError):
         return  # a class defined where its annotations cannot be looked up
-    before = {line.name for line in root.lines}
     for field in fields(root):  # type: ignore[arg-type]
         now = getattr(root, field.name)
-        for value in _choices(hints.get(field.name)) if field.init else ():
-            if value == now:
+        found: dict[tuple[Polynomial, str], tuple[list[str], frozenset[str], float]] = {}
+        for value in _choices(hints.get(field.name), now) if field.init else ():
+            if value == now and type(value) is type(now):
                 continue
             try:
                 built = replace(root, **{field.name: value})  # type: ignore[type-var]
             except ParamsymError:
                 continue
-            if built.symbols <= set(subject.sizes) and built.polynomial != subject.formula:
-                term = built.polynomial - subject.formula
-                changed = tuple(sorted(before ^ {line.name for line in built.lines}))
-                words = f"built with {field.name}={value!r} in place of {now!r}"
-                yield Edit(words, changed, subject.value(term), _COST, fixed=term, alone=True)
+            for more, term, extra in _differences(subject, built):
+                changed = frozenset(line.name for line in root.lines) ^ frozenset(line.name for line in built.lines)
+                found.setdefault((term, more), ([], changed, extra))[0].append(repr(value))
+        for (term, more), (values, changed, extra) in found.items():
+            others = f" (or {listed(values[1:])})" if values[1:] else ""
+            words = f"built with {field.name}={values[0]}{others} in place of {now!r}{more}"
+            yield Edit(words, tuple(sorted(changed)), subject.value(term), _COST + extra, fixed=term, alone=True)
 
 
-def _choices(hint: Any) -> tuple[Any, ...]:
-    """Return the values of a flag or of a closed choice; nothing else can be tried out."""
+def _differences(subject: Subject, built: Layer) -> Iterator[tuple[str, Polynomial, float]]:
+    """Yield what another option adds, in words and in letters, and what believing it costs more.
+
+    A head that brings labels is tried with the numbers of classes that are usual, one that brings ties as stored and as listed.
+    """
+    more = built.symbols - set(subject.sizes)
+    tied = _tied(built) - _tied(subject.root)
+    for number, extra in (_CLASSES if more == {_LABELS} else {} if more else {0: 0.0}).items():
+        params = substitute(built.params, {_LABELS: Integer(number)}) if more else built.params
+        term = Polynomial.of(params) - subject.formula
+        if term:
+            yield f", {_LABELS} = {number:,}" if more else "", term, extra
+        if tied and not more and term + tied:
+            yield ", what it ties counted under each name", term + tied, extra + 0.1
+
+
+def _tied(layer: Layer) -> Polynomial:
+    return Polynomial.total(line.polynomial() for line in layer.lines if line.alias_of and not line.buffer)
+
+
+def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
+    """Return the values of a flag, of a closed choice, or one of what there is none of; nothing else can be tried out."""
     if hint is bool:
         return (False, True)
     if get_origin(hint) is Literal:
         return get_args(hint)
+    if get_origin(hint) is Annotated:
+        return (1,) if now == 0 else ()
     if get_origin(hint) in {Union, UnionType}:
-        return tuple(value for part in get_args(hint) for value in _choices(part))
+        return tuple(value for part in get_args(hint) for value in _choices(part, now))
     return ()

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
 
 from sympy import Symbol
 
+from paramsym.analysis.claim import Stated
 from paramsym.analysis.edits import Edit, Structure
 from paramsym.analysis.options import optional
 from paramsym.analysis.resizing import resized
 from paramsym.analysis.subject import Subject
 
-_NEARBY = 20  # wrong claims lie within a twentieth of the count, or as far off as the one at hand
 _BUDGET = {1: 0.03, 2: 0.04, 3: 0.01}
 _PAIRED = 2.6  # two ideas that cost more than this together are far-fetched
 _POOLS = {2: (90, 60, 40, 32, 25, 20, 16, 12), 3: (24, 16, 12, 9)}
@@ -26,9 +26,7 @@ _SIMPLE = 1.3  # and cheaper than this where a model has so many that they hit b
 _TOO_MANY = 0.03
 _MANY = 200
 _PLAIN = 1.06  # ideas that a rounded number can confirm
-_FAR = 1.65  # ideas that a rounded number can confirm where there are few
-_LIKELY = 0.5
-_WIDEST = 16  # smaller sizes divide too many numbers to tell claims apart
+_FAR = 1.65  # ideas that a rounded number can confirm where no more than one would be hit by chance
 
 
 @dataclass(frozen=True)
@@ -62,30 +60,38 @@ class Search:
             hits = list(self._triples(difference))
         return sorted(hits, key=lambda hit: hit.cost)
 
-    def within(self, low: int, high: int) -> list[Hit]:
-        """Return the plain ideas that bring the count into a range, for a rounded claim; any single one of a layer that has few."""
-        plain = [edit for edit in self.edits if edit.cost < _PLAIN or (edit.sizes and edit.cost < _NATURAL + 0.1)]
-        further = [edit for edit in self.edits if edit.cost < _FAR]
-        for pool in (plain, further):
-            window = 2 * max(abs(low - self.subject.count), abs(high - self.subject.count))
-            near = {edit.value for edit in pool if abs(edit.value) <= window // 2}
-            chance = len(near) * (high - low + 1) / max(1, window)
-            hits = [Hit((edit,), chance) for edit in pool if low <= self.subject.count + edit.value <= high]
-            if hits and (pool is plain or chance <= _LIKELY):
-                return hits
-        return []
+    def within(self, stated: Stated) -> list[Hit]:
+        """Return the ideas that bring the count to a rounded number; where there is none, to one cut off or rounded up.
+
+        The plain ideas are always among them, the others where few of them would hit by chance.
+        """
+        return list(self._about(stated, 1)) or list(self._about(stated, 2))
+
+    def _about(self, stated: Stated, spread: int) -> Iterator[Hit]:
+        count, width = self.subject.count, spread * (stated.high - stated.low + 1)
+        window = max(abs(stated.low - count), abs(stated.high - count))
+        near: set[int] = set()
+        for cost, edits in groupby((edit for edit in self.edits if edit.cost < _FAR), key=lambda edit: edit.cost):
+            as_simple = list(edits)
+            near.update(edit.value for edit in as_simple if abs(edit.value) <= window)
+            chance = len(near) * width / max(1, 2 * window)
+            for edit in as_simple:
+                shared = stated.shared(edit.copies) if edit.copies else None
+                meant = stated.allows(count + edit.value) or (shared is not None and shared.allows(count + edit.value))
+                if (meant or (spread > 1 and stated.bent(count + edit.value))) and (cost < _PLAIN or chance <= 1):
+                    yield Hit((edit,), chance)
 
     def _single(self, difference: int) -> Iterator[Hit]:
         limit = _NATURAL
         natural = [edit for edit in self.edits if edit.cost < limit]
-        chance = self._chance({edit.value for edit in natural}, difference)
+        chance = self.subject.expected({edit.value for edit in natural}, difference)
         if chance > _TOO_MANY and len(self.edits) > _MANY:
             limit = _SIMPLE
             natural = [edit for edit in natural if edit.cost < limit]
-            chance = self._chance({edit.value for edit in natural}, difference)
+            chance = self.subject.expected({edit.value for edit in natural}, difference)
         yield from (Hit((edit,), chance) for edit in natural if edit.value == difference)
         further = [edit for edit in self.edits if edit.cost >= limit]
-        chance = self._chance({edit.value for edit in self.edits}, difference)
+        chance = self.subject.expected({edit.value for edit in self.edits}, difference)
         if self._few(len(further)) or chance <= _BUDGET[1]:
             yield from (Hit((edit,), chance) for edit in further if edit.value == difference)
 
@@ -101,7 +107,7 @@ class Search:
         for size in _POOLS[2]:
             values = list(by_value)[:size]
             sums = {one + other for i, one in enumerate(values) for other in values[:i]}
-            chance = self._chance(sums, difference)
+            chance = self.subject.expected(sums, difference)
             if chance > _BUDGET[2]:
                 continue
             for value in values:
@@ -113,11 +119,12 @@ class Search:
             return
 
     def _triples(self, difference: int) -> Iterator[Hit]:
+        combined = [edit for edit in self.edits if not edit.alone]
         for size in _POOLS[3]:
-            pool = self.edits[:size]
+            pool = combined[:size]
             pairs = [(one, other) for i, one in enumerate(pool) for other in pool[:i] if _apart(one, other)]
             sums = {one.value + other.value + third.value for one, other in pairs for third in pool}
-            chance = self._chance(sums, difference)
+            chance = self.subject.expected(sums, difference)
             if chance > _BUDGET[3]:
                 continue
             order = {id(edit): number for number, edit in enumerate(pool)}
@@ -126,13 +133,6 @@ class Search:
                     if one.value + other.value + third.value == difference and _apart(one, third) and _apart(other, third):
                         yield Hit((third, other, one), chance)
             return
-
-    def _chance(self, values: Iterable[int], difference: int) -> float:
-        """Return how many hits to expect for a random claim that is as far off, and a multiple of the same width."""
-        window = max(abs(difference), self.subject.count // _NEARBY)
-        width = max((size for size in self.subject.numbers if size >= _WIDEST and difference % size == 0), default=1)
-        reached = sum(abs(value) <= window and value % width == 0 for value in values)
-        return reached / max(1, 2 * (window // width))
 
 
 def _apart(one: Edit, other: Edit) -> bool:

@@ -24,6 +24,10 @@ from paramsym.size import Dim
 
 _MOST = 10  # answers shown; a number that more terms explain explains nothing
 _AS_SIMPLE = 0.15
+_TELLING = 3  # digits that tell units of 2**20 from those of 10**6, which differ by a twentieth
+_UNLIKELY = 0.5  # beside a number that is nearly right, edits are worth saying that hit less often than this by chance,
+_RARELY = 0.1  # how often one size hits a rounded number by chance, at most
+_OBVIOUS = 0.95  # or that are as plain as another head
 _Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
 _FACTORS = 5  # sizes that a product somebody took for a count may have
 
@@ -82,8 +86,9 @@ def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterab
 def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
     if stated.allows(subject.count):
         return [_right(subject, stated)]
-    if stated.binary is not None and stated.binary.allows(subject.count):
-        return [_right(subject, stated, binary=True)]
+    in_units = stated.binary is not None and stated.binary.allows(subject.count)
+    if in_units and stated.digits >= _TELLING:
+        return [_in_units(subject, stated)]
     searched = _search_of(subject, tuple(symbols_of(subject, others).items()))
     if stated.exact:
         loose = claims.rounded(stated.value)
@@ -94,12 +99,16 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
         if found or loose is None:
             return found
         stated = loose
-    hits = searched.within(stated.low, stated.high)
-    hits.extend(Hit((edit,), 0.0) for edit in roots(subject, stated.low, stated.high))
+    found = [_right(subject, stated)] if stated.bent(subject.count) else []
+    if in_units:
+        found.append(_in_units(subject, stated))
+    hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in roots(subject, stated.low, stated.high))]
+    if stated.bent(subject.count):
+        hits = [hit for hit in hits if hit.chance <= _UNLIKELY or hit.cost < _OBVIOUS]
     hits = [hit for hit in hits if all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
     # A rounded number is weak evidence: of what it allows, only the simplest is worth saying.
     simplest = min((hit.cost for hit in hits), default=0.0)
-    return _merged(subject, sorted((hit for hit in hits if hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated)
+    return found + _merged(subject, sorted((hit for hit in hits if hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated)
 
 
 def _search_of(subject: Subject, others: _Others) -> Search:
@@ -129,6 +138,9 @@ def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
             note = f"impossible: {fault}" if fault else ""
         term = Polynomial.total(edit.term(subject) for edit in hit.edits)
         readings, _ = found.setdefault(term, ([], hit.chance))
+        total = subject.count + sum(edit.value for edit in hit.edits)
+        if not readings and not stated.exact and not stated.allows(total):
+            note = _how_rounded(stated, total, hit)
         words = ", and ".join(edit.words for edit in hit.edits)
         if all(reading.words != words for reading in readings):
             readings.append(Reading(words, hit.edits, note))
@@ -139,13 +151,27 @@ def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
     ]
 
 
-def _right(subject: Subject, stated: Stated, *, binary: bool = False) -> Answer:
+def _how_rounded(stated: Stated, total: int, hit: Hit) -> str:
+    """Say how a total that is not rounded to the number gives it: cut off, or as a multiple of a number that was rounded first."""
+    copies = hit.edits[0].copies
+    if not copies or stated.bent(total):
+        return f"{total:,}, {stated.bent(total)}"
+    return f"{total:,} is {copies} times {total // copies:,}, which was rounded first"
+
+
+def _right(subject: Subject, stated: Stated) -> Answer:
     count = f"{subject.count:,}"
-    if binary and stated.binary is not None:
-        words = f"{stated.words} is right in units of a power of 1024: {count} is {stated.words} times that, rounded"
-        return Answer(Integer(0), stated.binary.value - subject.count, (Reading(words),))
-    words = f"{count} is right" if stated.exact else f"{stated.words} is right: {count} to {_digits(stated.digits)}"
+    bent = "" if stated.allows(subject.count) else stated.bent(subject.count)
+    words = f"{count} is right" if stated.exact else f"{stated.words} is {count}, {bent}" if bent else ""
+    words = words or f"{stated.words} is right: {count} to {_digits(stated.digits)}"
     return Answer(Integer(0), stated.value - subject.count, (Reading(words),))
+
+
+def _in_units(subject: Subject, stated: Stated) -> Answer:
+    """Say that the number is right in units of 2**10, 2**20, ..."""
+    value = stated.value if stated.binary is None else stated.binary.value
+    words = f"{stated.words} is right in units of a power of 1024: {subject.count:,} is {stated.words} times that, rounded"
+    return Answer(Integer(0), value - subject.count, (Reading(words),))
 
 
 def _digits(digits: int) -> str:

@@ -9,7 +9,7 @@ from math import gcd
 from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.edits import Edit
-from paramsym.analysis.subject import Subject, evaluated
+from paramsym.analysis.subject import Subject, evaluated, segment
 from paramsym.errors import ParamsymError, SizeError, UnknownNameError
 from paramsym.polynomial import Polynomial
 from paramsym.size import substitute, text
@@ -18,10 +18,10 @@ from paramsym.symbols import BY_NAME
 
 _ALIKE = 16  # one size stands in for another only where they are within this factor
 _PADDINGS = (8, 16, 32, 64, 100, 128, 256, 512, 1000, 1024)
+_USUAL = 0.02  # a slip of a kind that hits more claims than this by chance explains none
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
 _NEAR = 2  # a root further off than this factor is another model
-_HEADS = BY_NAME["A"].symbol
-_SLICE = BY_NAME["D"].symbol
+_GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
 _COUNTS = frozenset("LEAG")
 _TYPED = 3  # digits a number needs before one of them can be said to be mistyped
 
@@ -32,8 +32,9 @@ def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterato
     for symbol, values in others.items():
         for value in values:
             if value != subject.sizes[symbol]:
-                yield _changed(subject, {symbol: value}, f"{symbol} = {value:,} in place of {_now(subject, symbol)}", 1.1)
+                yield _changed(subject, {symbol: value}, f"{symbol} = {value:,} in place of {_now(subject, symbol)}", 1.05)
     yield from _substituted(subject)
+    yield from _thousands(subject)
     yield from _rounded(subject)
 
 
@@ -57,10 +58,11 @@ def _published(subject: Subject) -> Iterator[Edit]:
 
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
-    """Yield one size in place of another: key/value heads taken for heads, a free head width for H/A."""
+    """Yield one size in place of another: key/value heads taken for heads, a head of its own width taken for a share of the model's."""
     formula = subject.root.params
     used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
     numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
+    slices = dict(_slices(subject))
     for symbol in used:
         if _only_divides(subject.formula, symbol):
             continue  # G*H/A with another A is G*H/A with another G, which says it more simply
@@ -68,13 +70,23 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
             near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
             if other != symbol and value != numbers[symbol] and near:
                 term = Polynomial.of(substitute(formula, {symbol: other})) - subject.formula
-                yield _moved(subject, term, {symbol: value}, f"{other} in place of {symbol}", 1.5 if _same_kind(symbol, other) else 1.9)
-        if symbol == _SLICE and _HEADS in numbers:
-            for width, value in numbers.items():
-                quotient, rest = divmod(value, numbers[_HEADS])
-                if width not in {symbol, _HEADS} and rest == 0 and quotient != numbers[symbol]:
-                    term = Polynomial.of(substitute(formula, {symbol: width / _HEADS})) - subject.formula
-                    yield _moved(subject, term, {symbol: quotient}, f"{width}/{_HEADS} in place of {symbol}", 1.5)
+                cost = 1.04 if (symbol, other) == _GROUPED else 1.5 if _same_kind(symbol, other) else 1.9
+                yield _moved(subject, term, {symbol: value}, f"{other} in place of {symbol}", cost)
+        for width, value in numbers.items() if symbol in slices else ():
+            heads = slices[symbol]
+            quotient, rest = divmod(value, numbers.get(heads, value + 1))
+            if width not in {symbol, heads} and quotient and rest == 0 and quotient != numbers[symbol]:
+                term = Polynomial.of(substitute(formula, {symbol: width / heads})) - subject.formula
+                yield _moved(subject, term, {symbol: quotient}, f"{width}/{heads} in place of {symbol}", 1.3)
+
+
+def _slices(subject: Subject) -> Iterator[tuple[Symbol, Symbol]]:
+    """Yield the widths of slices with their numbers: what stands behind a number of heads in an axis."""
+    for line in subject.lines:
+        for axis in line.shape:
+            factors = segment(axis, line.label)
+            if len(factors) == 2 and isinstance(factors[0], Symbol) and isinstance(factors[1], Symbol) and factors[0] in subject.sizes:
+                yield factors[1], factors[0]
 
 
 def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
@@ -83,6 +95,15 @@ def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
 
 def _same_kind(one: Symbol, other: Symbol) -> bool:
     return (one.name in _COUNTS) == (other.name in _COUNTS)
+
+
+def _thousands(subject: Subject) -> Iterator[Edit]:
+    """Yield all sizes in units of 1024 read as thousands: a width of 4K multiplied as 4,000."""
+    numbers = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and symbol in subject.formula.free_symbols}
+    changes = {symbol: size // 1024 * 1000 for symbol, size in numbers.items() if size % 1024 == 0}
+    if changes:
+        shown = ", ".join(f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items())
+        yield _changed(subject, changes, f"{shown}: thousands for units of 1,024", 1.04)
 
 
 def _rounded(subject: Subject) -> Iterator[Edit]:
@@ -126,13 +147,10 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
     near = size <= _NEAR * root and root <= _NEAR * size
     step = _value(powers, root + 1) - _value(powers, root)
     if low != high:  # a rounded claim can single out a size only where each step of it is large
-        return ("", 1.6) if near and (high - low) * 10 <= step else None
-    if abs(size - root) == 1:
-        return ", off by one", 1.2
-    if _mistyped(size, root):
-        return ", digits mistyped", 1.2
-    if root in {_padded(size, multiple) for multiple in _PADDINGS}:
-        return ", padded", 1.3
+        return ("", 1.4) if near and (high - low) * 10 <= step else None
+    for words, cost, slips in _slips(size):
+        if root in slips and _expected(subject, powers, slips, low) <= _USUAL:
+            return words, cost
     if not near:
         return None
     # Claims are not any numbers: a wrong one is a multiple of some width as a right one is, and hits that much oftener.
@@ -142,26 +160,27 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
     return ("", 1.8) if chance <= _RARE else None
 
 
+def _expected(subject: Subject, powers: dict[int, Fraction], slips: Iterable[int], claim: int) -> float:
+    """Return how many slips of one kind would hit a random claim nearby that is a multiple of the same width."""
+    differences = [int(_value(powers, slip)) - subject.count for slip in slips]
+    return subject.expected(differences, claim - subject.count)
+
+
 def _value(powers: dict[int, Fraction], size: int) -> Fraction:
     return sum((coefficient * Fraction(size) ** exponent for exponent, coefficient in powers.items()), Fraction(0))
 
 
-def _mistyped(size: int, root: int) -> bool:
-    """Whether two numbers differ by one slip: two neighbouring digits exchanged, one changed, one lost or doubled."""
-    one, other = str(size), str(root)
-    if one == other or min(len(one), len(other)) < _TYPED:
-        return False
-    if len(one) == len(other):
-        differ = [i for i in range(len(one)) if one[i] != other[i]]
-        if len(differ) == 1:
-            return True
-        return len(differ) == 2 and differ[1] == differ[0] + 1 and one[differ[0]] == other[differ[1]] and one[differ[1]] == other[differ[0]]
-    short, long = sorted((one, other), key=len)
-    return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
-
-
-def _padded(size: int, multiple: int) -> int:
-    return (size // multiple + 1) * multiple
+def _slips(size: int) -> Iterator[tuple[str, float, frozenset[int]]]:
+    """Yield what becomes of a size by one slip of each kind: what is said of it, what believing it costs, the numbers."""
+    digits = str(size)
+    cuts = range(len(digits))
+    exchanged = {digits[:i] + digits[i + 1] + digits[i] + digits[i + 2 :] for i in cuts[:-1]}
+    typed = {digits[:i] + other + digits[i + 1 :] for i in cuts for other in "0123456789"}
+    typed |= {digits[:i] + digits[i + 1 :] for i in cuts} | {digits[:i] + digits[i] + digits[i:] for i in cuts}
+    yield ", off by one", 1.2, frozenset({size - 1, size + 1})
+    for words, written in ((", digits exchanged", exchanged), (", digits mistyped", typed)):
+        yield words, 1.2, frozenset(int(one) for one in written if len(one) >= _TYPED and one != digits and one[0] != "0")
+    yield ", padded", 1.3, frozenset((size // multiple + 1) * multiple for multiple in _PADDINGS)
 
 
 def _ratios(subject: Subject, symbol: Symbol) -> dict[Symbol, int]:

@@ -16,6 +16,8 @@ from paramsym.polynomial import Polynomial
 from paramsym.size import Axis, Dim, cat, per, stack, substitute
 
 Sizes: TypeAlias = Mapping[Symbol, "int | Expr"]
+_NEARBY = 20  # wrong claims lie within a twentieth of the count, or as far off as the one at hand
+_WIDEST = 16  # smaller sizes divide too many numbers to tell claims apart
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,13 @@ class Subject:
     def total(self, lines: Iterable[int]) -> Polynomial:
         """What some of ``lines`` add together, in letters."""
         return Polynomial.total(self.polynomials[i] for i in lines)
+
+    def expected(self, differences: Iterable[int], difference: int) -> float:
+        """Return how many of ``differences`` would hit a random claim that is as far off as one, and a multiple of the same width."""
+        window = max(abs(difference), self.count // _NEARBY)
+        width = max((size for size in self.numbers if size >= _WIDEST and difference % size == 0), default=1)
+        reached = sum(abs(value) <= window and value % width == 0 for value in differences)
+        return reached / max(1, 2 * (window // width))
 
     def value(self, value: Polynomial | Expr | int, sizes: Sizes | None = None) -> int:
         """Put the sizes into a polynomial; a fraction is cut to a whole number only where it is one."""

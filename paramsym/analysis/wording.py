@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import sympy
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol
+from sympy import Add, Expr, Integer, Mul, Symbol
 
+from paramsym.analysis.derivation import shown
 from paramsym.ledger import Line, Numbers
-from paramsym.size import text
 from paramsym.symbols import LETTERS
 
 _ORDER = {letter.name: position for position, letter in enumerate(LETTERS)}
@@ -20,12 +20,12 @@ _MOST_NAMED = 5
 
 def each_of(size: Expr | int) -> str:
     """Return the word for one of ``size`` things: head for A, layer for L, otherwise "one of n"."""
-    return _ONE_OF.get(str(size), f"one of {text(size)}")
+    return _ONE_OF.get(str(size), f"one of {shown(size)}")
 
 
 def once_per(size: Expr | int) -> str:
     """Return "once per head", or "once for each of n"."""
-    return f"once per {_ONE_OF[str(size)]}" if str(size) in _ONE_OF else f"once for each of {text(size)}"
+    return f"once per {_ONE_OF[str(size)]}" if str(size) in _ONE_OF else f"once for each of {shown(size)}"
 
 
 def listed(words: Sequence[str]) -> str:
@@ -96,17 +96,15 @@ def written(term: Expr) -> str:
     ('3*L*H*(A - 1)', '-2*H')
     """
     if len(Add.make_args(term)) > _MOST_TERMS:
-        return text(term)
+        return shown(term)
     together = sympy.factor(term)
     if isinstance(together, Add):
         return _sum(together)
-    numerator, denominator = sympy.fraction(together)
-    sign, above = _factors(numerator)
-    below = _factors(denominator)[1]
-    if not above and not below:
-        return sign or "0" if term == 0 else f"{sign}1"
-    if len(above) == 1 and above[0].startswith("(") and not sign and not below:
-        return above[0][1:-1]
+    coefficient, rest = together.as_coeff_Mul()  # kept apart: SymPy multiplies a lone number into a sum
+    numerator, denominator = sympy.fraction(rest)
+    sign, number = _factors(Integer(coefficient.p))
+    above = [*number, *_factors(numerator)[1]]
+    below = [*_factors(Integer(coefficient.q))[1], *_factors(denominator)[1]]
     body = "*".join(above) or "1"
     return sign + body + (f"/{below[0]}" if len(below) == 1 else f"/({'*'.join(below)})" if below else "")
 
@@ -129,8 +127,8 @@ def _place(base: Expr) -> tuple[int, int, str]:
 
 
 def _power(base: Expr, exponent: Expr) -> str:
-    inner = f"({_sum(base)})" if isinstance(base, Add) else text(base)
-    return inner if exponent == 1 else f"{inner}**{text(Integer(exponent)) if exponent.is_Integer else text(Pow(exponent, 1))}"
+    inner = f"({_sum(base)})" if isinstance(base, Add) else shown(base)
+    return inner if exponent == 1 else f"{inner}**{shown(exponent)}"
 
 
 def _sum(value: Expr) -> str:

@@ -5,12 +5,14 @@ References: ``transformers.models.deepseek_v2`` and ``deepseek_v3`` 5.23, names 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Runs
-from paramsym.layer import Layer
+from paramsym.compose import Block, Repeat, Runs
+from paramsym.layer import Layer, Part
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
 from paramsym.layers.normalization import RMSNorm
@@ -68,7 +70,7 @@ def _size(*sizes: int, ranks: tuple[int | None, int], dense: int, expert: int, s
 
 @dataclass(frozen=True)
 class Deepseek(Decoder):
-    """DeepSeek-V2, DeepSeek-V3 and their heads, as the reference class ``architecture`` stores them, without multi-token prediction.
+    """DeepSeek-V2, DeepSeek-V3 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. Attention is latent: keys and values come through a vector of
     R = ``kv_lora_rank``, queries through one of R_q = ``q_lora_rank``, or straight from the input where it is None. The first k layers
@@ -77,6 +79,10 @@ class Deepseek(Decoder):
     is saved and is no parameter. ``attention_bias`` adds biases to the matrices into the latent vectors and out of attention, ``mlp_bias``
     (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the
     published files do. Where ``num_experts_per_tok`` is None, all experts are counted as used.
+
+    The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold behind the L layers (paper, section 2.2;
+    deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of them to count. A module is one more layer with
+    experts, a matrix of 2*H*H and three normalisations of H; its token table and its output matrix are the model's.
 
     Raises:
         SizeError: more experts used than stored, or more dense layers than layers.
@@ -88,6 +94,9 @@ class Deepseek(Decoder):
     >>> v3 = Deepseek(architecture="DeepseekV3ForCausalLM").at("deepseek-ai/DeepSeek-V3")
     >>> v3.params, v3.active
     (671026404352, 37552282624)
+    >>> predicting = Deepseek(architecture="DeepseekV3ForCausalLM", num_nextn_predict_layers=1).at("deepseek-ai/DeepSeek-V3")
+    >>> predicting.params - v3.params
+    11610067968
     """
 
     vocab_size: Dim = V
@@ -112,6 +121,7 @@ class Deepseek(Decoder):
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"
+    num_nextn_predict_layers: Count = 0
     architecture: Architecture = "DeepseekV3Model"
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -142,6 +152,13 @@ class Deepseek(Decoder):
             note="the corrections of 58 routers, 256 each, which are buffers",
         ),
         Claim("deepseek-ai/DeepSeek-V3", 671_000_000_000, "DeepSeek-AI 2024, abstract (671B)", counts="rounded; 671,026,404,352"),
+        Claim(
+            "deepseek-ai/DeepSeek-V3",
+            685_000_000_000,
+            "deepseek-ai/DeepSeek-V3, README (685B)",
+            counts="671B and 14B, each rounded",
+            note="the 14B are a module for multi-token prediction of 11,610,067,968, with another token table and output matrix",
+        ),
     )
 
     def conditions(self) -> None:
@@ -154,6 +171,23 @@ class Deepseek(Decoder):
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
         elif self.mlp_bias:
             self.refuse(mlp_bias=True)
+        if self.architecture != "DeepseekV3ForCausalLM":
+            self.refuse(num_nextn_predict_layers=self.num_nextn_predict_layers)
+
+    def parts(self) -> Iterator[Part]:
+        """The model and its head, then what predicts further tokens."""
+        yield from super().parts()
+        if self.num_nextn_predict_layers != 0:
+            modules = Repeat(self._prediction(), self.num_nextn_predict_layers, start=self.num_hidden_layers)
+            yield Part(f"{self.base_name}.layers", modules)
+
+    def ties(self) -> Mapping[str, str]:
+        """Further tokens are read from the model's table and written by its output matrix."""
+        if self.num_nextn_predict_layers == 0:
+            return super().ties()
+        table, output = f"{self.base_name}.{self.table_name}.weight", f"{self.output_name}.weight"
+        module = f"{self.base_name}.layers.{{}}"
+        return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": output}
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
@@ -166,11 +200,20 @@ class Deepseek(Decoder):
     def blocks(self) -> Layer:
         """Dense layers first, experts from k on."""
         dense = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
-        first, attention, norm = self.first_k_dense_replace, self._attention(), self.norm()
-        before, after = (
-            Block(self_attn=attention, mlp=mlp, input_layernorm=norm, post_attention_layernorm=norm) for mlp in (dense, self._sparse())
-        )
-        return Runs((before, first), (after, self.num_hidden_layers - first))
+        first = self.first_k_dense_replace
+        return Runs((Block(self._layer(dense)), first), (Block(self._layer(self._sparse())), self.num_hidden_layers - first))
+
+    def _layer(self, mlp: Layer) -> dict[str, Layer]:
+        norm = self.norm()
+        return {"self_attn": self._attention(), "mlp": mlp, "input_layernorm": norm, "post_attention_layernorm": norm}
+
+    def _prediction(self) -> Block:
+        """One module that predicts one more token, as it stands in the published files: a layer with experts between two ends."""
+        width, norm = self.hidden_size, self.norm()
+        table = Embedding(self.vocab_size, width)
+        joined = {"enorm": norm, "hnorm": norm, "eh_proj": Dense(2 * width, width, bias=False)}
+        head = Block(norm=norm, head=Dense(width, self.vocab_size, bias=False))
+        return Block({"embed_tokens": table, **joined, **self._layer(self._sparse()), "shared_head": head})
 
     def _attention(self) -> LatentAttention:
         return LatentAttention(
