@@ -108,7 +108,13 @@ if TYPE_CHECKING:
         InstanceNorm3d as InstanceNorm3d,
         SyncBatchNorm as SyncBatchNorm,
     )
-    from paramsym.layers.cells import GRUCell as GRUCell, LSTMCell as LSTMCell, PeepholeLSTMCell as PeepholeLSTMCell, RNNCell as RNNCell
+    from paramsym.layers.cells import (
+        GRUCell as GRUCell,
+        LSTMCell as LSTMCell,
+        MGUCell as MGUCell,
+        PeepholeLSTMCell as PeepholeLSTMCell,
+        RNNCell as RNNCell,
+    )
     from paramsym.layers.conv_lstm import ConvLSTM1d as ConvLSTM1d, ConvLSTM2d as ConvLSTM2d, ConvLSTM3d as ConvLSTM3d
     from paramsym.layers.convolution import (
         Conv1d as Conv1d,
@@ -197,6 +203,7 @@ if TYPE_CHECKING:
         SinusoidalPositions as SinusoidalPositions,
     )
     from paramsym.layers.recurrent import GRU as GRU, LSTM as LSTM, RNN as RNN, PeepholeLSTM as PeepholeLSTM
+    from paramsym.layers.reparametrized import SpectralNorm as SpectralNorm, WeightNorm as WeightNorm
     from paramsym.layers.resampling import (
         ChannelShuffle as ChannelShuffle,
         Fold as Fold,
@@ -330,8 +337,9 @@ _HOMES = {
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
-    "paramsym.layers.cells": "GRUCell LSTMCell PeepholeLSTMCell RNNCell",
+    "paramsym.layers.cells": "GRUCell LSTMCell MGUCell PeepholeLSTMCell RNNCell",
     "paramsym.layers.recurrent": "GRU LSTM PeepholeLSTM RNN",
+    "paramsym.layers.reparametrized": "SpectralNorm WeightNorm",
     "paramsym.layers.conv_lstm": "ConvLSTM1d ConvLSTM2d ConvLSTM3d",
     "paramsym.layers.wrappers": "Bidirectional TimeDistributed",
     "paramsym.layers.attention": "DotProductAttention HeadNorm HeadProjection MultiHeadAttention",

@@ -30,7 +30,7 @@ _HOMES = {
     "separable": "DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D",
     "recurrent": "GRU GRUCell LSTM LSTMCell SimpleRNN SimpleRNNCell",
     "conv_lstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
-    "wrappers": "Bidirectional TimeDistributed",
+    "wrappers": "Bidirectional SpectralNormalization TimeDistributed",
     "attention": "AdditiveAttention Attention GroupQueryAttention MultiHeadAttention",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -13,7 +13,9 @@ from paramsym.keras._common import finished
 from paramsym.keras._unbuilt import Shape, Unbuilt, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import wrappers
+from paramsym.layers.reparametrized import SpectralNorm
 from paramsym.layers.wrappers import keras_name
+from paramsym.size import size
 
 Wrapped: TypeAlias = Layer | Unbuilt | str
 _RECURRENT = frozenset({"GRU", "LSTM", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"})
@@ -59,6 +61,37 @@ def Bidirectional(
     return build(input_shape) if ready else door("Bidirectional", build, input_shape, base)
 
 
+def SpectralNormalization(
+    layer: Wrapped,
+    power_iterations: int = 1,
+    *,
+    layer_kwargs: Mapping[str, Any] | None = None,
+    input_shape: Shape | None = None,
+    **base: Any,
+) -> Layer | Unbuilt:
+    """Return ``paramsym.SpectralNorm`` around a layer with a kernel, or an embedding: ``dense.kernel``, ``vector_u``, ``dense.bias``.
+
+    Raises:
+        ParamsymError: a layer without a kernel, or what the layer refuses.
+
+    >>> from paramsym import keras
+    >>> list(SpectralNormalization(keras.Dense(4), input_shape=(None, 8)).shapes(buffers=True))
+    ['dense.kernel', 'vector_u', 'dense.bias']
+    """
+    where = "keras.SpectralNormalization"
+    size(power_iterations, f"{where}: power_iterations")
+    inner = _wrapped(layer, layer_kwargs, where)
+
+    def build(shape: Shape | None) -> Layer:
+        built = _built(inner, shape)
+        if not any(tensor.name in {"kernel", "embeddings"} for tensor in built.own_tensors[:1]):
+            message = f"{where}: {type(built).__name__} has neither kernel nor embeddings of its own."
+            raise ArgumentError(message)
+        return finished(SpectralNorm(built, called="" if isinstance(inner, Layer) else _name(inner)), base, where)
+
+    return build(input_shape) if isinstance(inner, Layer) else door("SpectralNormalization", build, input_shape, base)
+
+
 def TimeDistributed(
     layer: Wrapped,
     *,
@@ -101,7 +134,9 @@ def _wrapped(layer: object, arguments: Mapping[str, Any] | None, where: str) -> 
             raise UnknownNameError(message)
         opened = getattr(keras, layer)(**(arguments or {}))
         # A door that passes no options on still has a name, where one was given.
-        return opened if isinstance(opened, Layer) else Unbuilt(opened.name, opened.build, {**(arguments or {}), **opened.options})
+        if isinstance(opened, Layer):
+            return Unbuilt(layer, lambda _: opened, arguments or {}) if "name" in (arguments or {}) else opened
+        return Unbuilt(opened.name, opened.build, {**(arguments or {}), **opened.options})
     if not isinstance(layer, Layer | Unbuilt):
         message = f"{where}: layer is {layer!r} ({type(layer).__name__}); wanted a layer such as keras.LSTM(4)."
         raise ArgumentError(message)

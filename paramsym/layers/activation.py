@@ -10,6 +10,7 @@ from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import View, differ, exactly, share
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import Pointwise, axis_of
+from paramsym.layers.dialects import Dialect
 from paramsym.size import Dim, Shape, product, text
 
 
@@ -18,13 +19,13 @@ class PReLU(Pointwise):
     """max(0, x) + a*min(0, x) with a learned slope a (He et al. 2015, section 2.1).
 
     ``weight`` is (num_parameters,): one slope for all channels, or one for each. With ``dialect="keras"`` it is ``alpha`` and has the shape
-    of one input without its batch axis, 1 where Keras' ``shared_axes`` share a slope; ``num_parameters`` is then that shape.
-    Parameters: the number of slopes.
+    of one input without its batch axis, 1 where Keras' ``shared_axes`` share a slope; ``num_parameters`` is then that shape. With
+    ``dialect="flax"`` there is one slope for all, the scalar ``negative_slope``. Parameters: the number of slopes.
 
     Raises:
-        ArgumentError: several axes in torch's dialect.
+        ArgumentError: several axes in torch's dialect; more than one slope in Flax'.
 
-    Reference: ``torch.nn.PReLU``; Keras: ``PReLU``.
+    Reference: ``torch.nn.PReLU``; Keras: ``PReLU``; Flax: ``linen.PReLU``.
 
     >>> from paramsym import C
     >>> PReLU().params, PReLU(C).params, PReLU((1, 1, C), dialect="keras").shapes()
@@ -34,15 +35,19 @@ class PReLU(Pointwise):
     num_parameters: Dim | tuple[Dim, ...] = 1
     init: float = 0.25
     _: KW_ONLY
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The slopes."""
         shape = self.num_parameters if isinstance(self.num_parameters, tuple) else (self.num_parameters,)
-        yield Tensor("weight" if self.dialect == "torch" else "alpha", shape, role="scale")
+        name = {"torch": "weight", "keras": "alpha", "flax": "negative_slope"}[self.dialect]
+        yield Tensor(name, () if self.dialect == "flax" else shape, role="scale")
 
     def conditions(self) -> None:
-        """Only Keras has slopes along several axes."""
+        """Only Keras has slopes along several axes, and Flax has one."""
+        if self.dialect == "flax" and self.num_parameters != 1:
+            message = f"num_parameters is {self.num_parameters}; Flax has one slope for all."
+            raise ArgumentError(message)
         if self.dialect == "torch" and isinstance(self.num_parameters, tuple):
             message = f"num_parameters is {self.num_parameters}; torch takes one number, slopes per axis are Keras' (dialect='keras')."
             raise ArgumentError(message)

@@ -34,8 +34,8 @@ class MultiHeadAttention(Layer):
     - ``storage``: *fused* in one ``in_proj_weight``, *separate* as ``q_proj``, ``k_proj``, ``v_proj``, ``o_proj``, ``q_norm``,
       ``k_norm``, ``gate_proj`` (the names and the order of transformers), or *auto*: as torch where torch's arguments say everything,
       else separate;
-    - ``dialect``: *keras* (``keras.layers.MultiHeadAttention``) and *flax* (``flax.linen.MultiHeadDotProductAttention``) keep heads as
-      an axis of their own.
+    - ``dialect``: *keras* (``keras.layers.MultiHeadAttention``) and *flax* (``flax.linen.MultiHeadDotProductAttention``,
+      ``flax.nnx.MultiHeadAttention``; ``kv_heads`` is NNX' alone) keep heads as an axis of their own.
 
     ========  =======================  =================  ==============================  ==========================
     dialect   projections              weight             bias                            norms of queries and keys
@@ -115,7 +115,6 @@ class MultiHeadAttention(Layer):
         if self.dialect == "keras":
             has["qk_norm"] = self.qk_norm is not None
         else:
-            has["kv_heads"] = self.kv_heads is not None and canonical(self.kv_heads) != canonical(self.num_heads)
             has["value_head_dim"] = self.value_head_dim is not None
             has["gate"] = self.gate
             has["qk_norm other than an unbiased shared 'layer'"] = self.qk_norm is not None and (

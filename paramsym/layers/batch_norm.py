@@ -20,16 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Tensor
-from paramsym.layers.normalization import ChannelNorm, check_scale
+from paramsym.layers.dialects import AFFINE, Dialect, check_scale
+from paramsym.layers.normalization import ChannelNorm
 from paramsym.size import Shape, Width
 
-Dialect: TypeAlias = Literal["torch", "keras", "flax"]
-
-_AFFINE = {"torch": ("weight", "bias"), "keras": ("gamma", "beta"), "flax": ("scale", "bias")}
 _STATISTICS = {
     "torch": ("running_mean", "running_var"),
     "keras": ("moving_mean", "moving_variance"),
@@ -39,7 +37,7 @@ _RENORM = ("moving_stddev", "renorm_mean", "renorm_stddev")
 
 
 def _affine(width: Width, dialect: str, *, scale: bool, shift: bool) -> Iterator[Tensor]:
-    weight, bias = _AFFINE[dialect]
+    weight, bias = AFFINE[dialect]
     if scale:
         yield Tensor(weight, (width,), role="scale")
     if shift:
@@ -209,12 +207,21 @@ class _InstanceNorm(ChannelNorm):
     affine: bool
     track_running_stats: bool
     bias: bool
+    scale: bool
+    dialect: Literal["torch", "flax"]
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale and the shift, then the statistics."""
-        yield from _affine(self.num_features, "torch", scale=self.affine, shift=self.affine and self.bias)
+        yield from _affine(self.num_features, self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
         if self.track_running_stats:
             yield from _statistics(self.num_features, "torch")
+
+    def conditions(self) -> None:
+        """Flax keeps no statistics of examples, and torch does not shift without scaling."""
+        check_scale(self.scale, self.dialect)
+        if self.track_running_stats and self.dialect == "flax":
+            message = "track_running_stats=True is torch's; Flax' instance normalisation keeps no statistics."
+            raise ArgumentError(message)
 
     def channel_axis(self, input_shape: Shape) -> int:
         """Before the spatial axes; torch takes one example without a batch axis, too."""
@@ -231,7 +238,13 @@ class InstanceNorm1d(_InstanceNorm):
     """Normalisation of each channel of each example (Ulyanov et al. 2016) of (batch, features, length).
 
     Nothing is stored by default. ``affine=True`` stores ``weight`` and ``bias``, both (num_features,): 2*num_features parameters;
-    ``track_running_stats=True`` the buffers of ``BatchNorm1d``. Reference: ``torch.nn.InstanceNorm1d``.
+    ``track_running_stats=True`` the buffers of ``BatchNorm1d``. With ``dialect="flax"`` they are ``scale`` and ``bias``, each of which
+    ``scale=False`` and ``bias=False`` leave out.
+
+    Raises:
+        ArgumentError: a flag of another framework than that of the dialect.
+
+    Reference: ``torch.nn.InstanceNorm1d``; Flax: ``linen.InstanceNorm``, whose ``use_scale`` and ``use_bias`` are True by default.
 
     >>> from paramsym import C
     >>> InstanceNorm1d(C).params, InstanceNorm1d(C, affine=True).params
@@ -247,6 +260,8 @@ class InstanceNorm1d(_InstanceNorm):
     track_running_stats: bool = False
     _: KW_ONLY
     bias: bool = True
+    scale: bool = True
+    dialect: Literal["torch", "flax"] = "torch"
 
 
 @dataclass(frozen=True)
@@ -269,6 +284,8 @@ class InstanceNorm2d(_InstanceNorm):
     track_running_stats: bool = False
     _: KW_ONLY
     bias: bool = True
+    scale: bool = True
+    dialect: Literal["torch", "flax"] = "torch"
 
 
 @dataclass(frozen=True)
@@ -291,3 +308,5 @@ class InstanceNorm3d(_InstanceNorm):
     track_running_stats: bool = False
     _: KW_ONLY
     bias: bool = True
+    scale: bool = True
+    dialect: Literal["torch", "flax"] = "torch"

@@ -13,7 +13,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.features import over_features
 from paramsym.size import Axis, Dim, Shape, cat, text
 
-Dialect: TypeAlias = Literal["torch", "keras", "flax"]
+Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
+"""Flax has two ways: linen's cells (``flax``) keep dense layers for every gate, NNX' (``nnx``) one for the input and one for the state."""
 
 
 def lstm_gates(width: Dim) -> cat:
@@ -48,7 +49,7 @@ class _Cell(Layer):
 
     def conditions(self) -> None:
         """Flax' cells have no flag for the bias."""
-        if self.dialect == "flax" and not self.bias:
+        if self.dialect in {"flax", "nnx"} and not self.bias:
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)
 
@@ -89,7 +90,12 @@ class _Cell(Layer):
 
     def _flax(self, name: str, *, recurrent: bool, bias: bool) -> Part:
         rows = self.hidden_size if recurrent else self.input_size
-        return Part(name, Dense(rows, self.hidden_size, bias, dialect="keras"))
+        return Part(name, Dense(rows, self.hidden_size, bias, dialect="flax"))
+
+    def _nnx(self, gates: Axis, *, recurrent_bias: bool = False) -> Iterator[Part]:
+        """NNX' dense layers, all gates side by side; one of the two has the bias."""
+        yield Part("dense_i", Dense(self.input_size, gates, not recurrent_bias, dialect="flax"))
+        yield Part("dense_h", Dense(self.hidden_size, gates, recurrent_bias, dialect="flax"))
 
 
 @dataclass(frozen=True)
@@ -98,9 +104,10 @@ class RNNCell(_Cell):
 
     With ``dialect="torch"``: ``weight_ih`` (hidden, input), ``weight_hh`` (hidden, hidden), ``bias_ih`` and ``bias_hh`` (hidden,).
     Parameters: h*(i + h + 2). With ``"keras"``: ``kernel`` (input, hidden), ``recurrent_kernel`` (hidden, hidden) and one ``bias``; h*(i +
-    h + 1). With ``"flax"``: the dense layers ``i``, with a bias, and ``h``, without.
+    h + 1). With ``"flax"``: the dense layers ``i``, with a bias, and ``h``, without; with ``"nnx"`` they are ``dense_i`` and ``dense_h``.
 
-    Reference: ``torch.nn.RNNCell``; Keras: ``SimpleRNNCell``; Flax: ``linen.SimpleCell``. Elman 1990, "Finding structure in time".
+    Reference: ``torch.nn.RNNCell``; Keras: ``SimpleRNNCell``; Flax: ``linen.SimpleCell``, ``nnx.SimpleCell``. Elman 1990, "Finding
+    structure in time".
 
     >>> from paramsym import H, dims
     >>> i = dims("i")
@@ -126,6 +133,8 @@ class RNNCell(_Cell):
         if self.dialect == "flax":
             yield self._flax("i", recurrent=False, bias=True)
             yield self._flax("h", recurrent=True, bias=False)
+        elif self.dialect == "nnx":
+            yield from self._nnx(self.hidden_size)
 
 
 @dataclass(frozen=True)
@@ -135,10 +144,12 @@ class LSTMCell(_Cell):
     With ``dialect="torch"``: ``weight_ih`` (4*hidden, input), ``weight_hh`` (4*hidden, hidden), ``bias_ih`` and ``bias_hh`` (4*hidden,).
     Parameters: 4*h*(i + h + 2). With ``"keras"``: ``kernel`` (input, 4*hidden), ``recurrent_kernel`` (hidden, 4*hidden) and one ``bias``;
     4*h*(i + h + 1). With ``"flax"``: a dense layer per gate for the input (``ii``, ``if``, ``ig``, ``io``), without bias, and one for the
-    state (``hi``, ``hf``, ``hg``, ``ho``), with one; the count is Keras'.
+    state (``hi``, ``hf``, ``hg``, ``ho``), with one; with ``"nnx"`` ``dense_i``, all gates side by side, without bias, and ``dense_h`` with
+    one. Both count as Keras does.
 
-    Reference: ``torch.nn.LSTMCell``; Keras: ``LSTMCell``; Flax: ``linen.LSTMCell``, ``linen.OptimizedLSTMCell``. Hochreiter and Schmidhuber
-    1997; the forget gate is Gers, Schmidhuber and Cummins 2000, section 3.1.
+    Reference: ``torch.nn.LSTMCell``; Keras: ``LSTMCell``; Flax: ``linen.LSTMCell``, ``linen.OptimizedLSTMCell``, ``nnx.OptimizedLSTMCell``
+    (``nnx.LSTMCell`` stores what linen's does, but spells ``if`` as ``if_``). Hochreiter and Schmidhuber 1997; the forget gate is Gers,
+    Schmidhuber and Cummins 2000, section 3.1.
 
     >>> from paramsym import H, dims
     >>> i = dims("i")
@@ -164,6 +175,8 @@ class LSTMCell(_Cell):
             for gate in "ifgo":
                 yield self._flax(f"i{gate}", recurrent=False, bias=False)
                 yield self._flax(f"h{gate}", recurrent=True, bias=True)
+        elif self.dialect == "nnx":
+            yield from self._nnx(lstm_gates(self.hidden_size), recurrent_bias=True)
 
 
 @dataclass(frozen=True)
@@ -173,20 +186,21 @@ class GRUCell(_Cell):
     With ``dialect="torch"``: ``weight_ih`` (3*hidden, input), ``weight_hh`` (3*hidden, hidden), ``bias_ih`` and ``bias_hh`` (3*hidden,).
     Parameters: 3*h*(i + h + 2). With ``"keras"``: ``kernel`` (input, 3*hidden), ``recurrent_kernel`` (hidden, 3*hidden) and ``bias``, which
     is (2, 3*hidden) with ``reset_after`` (the count is torch's) and (3*hidden,) without it, as in the paper. With ``"flax"``: dense layers
-    ``ir``, ``hr``, ``iz``, ``hz``, ``in``, ``hn``; all but ``hr`` and ``hz`` have a bias: 3*h*(i + h) + 4*h.
+    ``ir``, ``hr``, ``iz``, ``hz``, ``in``, ``hn``; all but ``hr`` and ``hz`` have a bias: 3*h*(i + h) + 4*h. With ``"nnx"``: ``dense_i``,
+    all gates side by side, with a bias, and ``dense_h`` without: 3*h*(i + h + 1).
 
     Raises:
         ArgumentError: ``reset_after=False`` outside of Keras: torch and Flax always reset after the product.
 
-    Reference: ``torch.nn.GRUCell``; Keras: ``GRUCell``; Flax: ``linen.GRUCell``. Cho et al. 2014, section 2.3; with ``reset_after``, its
-    second version (arXiv:1406.1078v1).
+    Reference: ``torch.nn.GRUCell``; Keras: ``GRUCell``; Flax: ``linen.GRUCell``, ``nnx.GRUCell``. Cho et al. 2014, section 2.3; with
+    ``reset_after``, its second version (arXiv:1406.1078v1).
 
     >>> from paramsym import H, dims
     >>> i = dims("i")
     >>> GRUCell(i, H).params, GRUCell(i, H, reset_after=False, dialect="keras").params
     (3*H**2 + 3*H*i + 6*H, 3*H**2 + 3*H*i + 3*H)
-    >>> GRUCell(i, H, dialect="flax").params
-    3*H**2 + 3*H*i + 4*H
+    >>> GRUCell(i, H, dialect="flax").params, GRUCell(i, H, dialect="nnx").params
+    (3*H**2 + 3*H*i + 4*H, 3*H**2 + 3*H*i + 3*H)
     """
 
     input_size: Dim
@@ -214,6 +228,8 @@ class GRUCell(_Cell):
             for gate in "rzn":
                 yield self._flax(f"i{gate}", recurrent=False, bias=True)
                 yield self._flax(f"h{gate}", recurrent=True, bias=gate == "n")
+        elif self.dialect == "nnx":
+            yield from self._nnx(gru_gates(self.hidden_size))
 
 
 def check_reset_after(dialect: str, *, reset_after: bool) -> None:
@@ -221,6 +237,43 @@ def check_reset_after(dialect: str, *, reset_after: bool) -> None:
     if dialect != "keras" and not reset_after:
         message = f"reset_after is False, which only dialect='keras' offers; {dialect} resets after the product."
         raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class MGUCell(_Cell):
+    r"""One step of a minimal gated unit: one gate that forgets and, unless told otherwise, resets.
+
+    Dense layers ``if`` and ``in`` of the input, with a bias, ``hf`` and ``hn`` of the state; of these ``hn`` has a bias with
+    ``reset_gate``, where the gate stands between the two sums. Parameters: 2*h*(i + h) + 3*h, or 2*h*(i + h + 1) without the reset.
+
+    Raises:
+        ArgumentError: ``bias=False``, or another dialect: only Flax' linen has the cell.
+
+    Reference: ``flax.linen.MGUCell``; Zhou et al. 2016, "Minimal gated unit for recurrent neural networks", section 3.
+
+    >>> from paramsym import H, dims
+    >>> MGUCell(dims("i"), H).params
+    2*H**2 + 2*H*i + 3*H
+    """
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    reset_gate: bool = True
+    dialect: Dialect = "flax"
+
+    def conditions(self) -> None:
+        """Nobody else has the cell."""
+        super().conditions()
+        if self.dialect != "flax":
+            message = f"dialect is {self.dialect!r}; the minimal gated unit is linen's alone, dialect='flax'."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """Two dense layers per gate."""
+        for gate in "fn":
+            yield self._flax(f"i{gate}", recurrent=False, bias=True)
+            yield self._flax(f"h{gate}", recurrent=True, bias=self.reset_gate and gate == "n")
 
 
 @dataclass(frozen=True)
@@ -264,8 +317,8 @@ class PeepholeLSTMCell(_Cell):
 
 def check_peepholes(dialect: Dialect) -> None:
     """Raise ``ArgumentError`` in the dialect of a framework that never had peepholes."""
-    if dialect == "flax":
-        message = "dialect is 'flax', which has no LSTM with peepholes; wanted 'torch' or 'keras'."
+    if dialect in {"flax", "nnx"}:
+        message = f"dialect is {dialect!r}, which has no LSTM with peepholes; wanted 'torch' or 'keras'."
         raise ArgumentError(message)
 
 

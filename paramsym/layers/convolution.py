@@ -10,7 +10,8 @@ from paramsym.errors import ArgumentError
 from paramsym.extents import View
 from paramsym.layer import Tensor
 from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
-from paramsym.layers.spatial import Dialect, Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
+from paramsym.layers.dialects import Dialect
+from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.size import Axis, Dim, Shape, divides, per, product
 
@@ -42,6 +43,8 @@ class _Convolution(Spatial):
             grouped, narrow = (self.groups, per(wide, self.groups)), per(narrow, self.groups)
         if self.dialect == "torch":
             yield Tensor("weight", (grouped, narrow, *extents))
+        elif self._turned:
+            yield Tensor("kernel", (*extents, grouped, narrow))
         else:
             yield Tensor("kernel", (*extents, narrow, grouped))
         if self.bias:
@@ -58,6 +61,8 @@ class _Convolution(Spatial):
             per_axis(self.padding, self.rank, "padding")
         if self.dialect == "keras":
             self._keras_conditions(stride, dilation)
+        elif self.dialect == "flax":
+            self._flax_conditions()
         else:
             self._torch_conditions(stride)
 
@@ -65,6 +70,11 @@ class _Convolution(Spatial):
         """The channels become ``out_channels``, and the spatial axes what the kernel's places leave."""
         axes = self._axes(input_shape)
         return axes.giving(self._sliding.over(axes), self.out_channels)
+
+    def reached(self, places: Shape) -> Shape | None:
+        """The channels, and the positions as spatial extents; Keras' and Flax' channels last."""
+        batch, extents = places[:1], places[1:]
+        return (*batch, self.in_channels, *extents) if self.dialect == "torch" else (*batch, *extents, self.in_channels)
 
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         """Every weight and bias is used once per place of the kernel, which is once per output position."""
@@ -79,6 +89,11 @@ class _Convolution(Spatial):
         batched = None if self.dialect == "torch" else True
         data_format = data_format_of(self.data_format, self.dialect)
         return take_apart(input_shape, self.rank, data_format, channels=self.in_channels, batched=batched)
+
+    @property
+    def _turned(self) -> bool:
+        """Whether a transposed convolution keeps its kernel as a plain one does, the channels that come in before those that go out."""
+        return False
 
     @property
     def _sliding(self) -> Sliding:
@@ -110,24 +125,52 @@ class _Convolution(Spatial):
         if self.transposed and self.groups != 1:
             message = f"groups is {self.groups}; Keras' transposed convolutions have no groups."
             raise ArgumentError(message)
-        if self.padding == "causal" and (self.rank != 1 or self.transposed):
-            message = "padding='causal' is for convolutions over one axis, Conv1d."
-            raise ArgumentError(message)
+        self._check_causal()
         if exceeds_one(stride) and exceeds_one(dilation):
             message = f"stride {self.stride} together with dilation {self.dilation}: Keras takes one of them above 1, not both."
             raise ArgumentError(message)
 
+    def _flax_conditions(self) -> None:
+        if self.data_format is not None:
+            message = f"data_format is {self.data_format!r}; Flax always takes the channels last."
+            raise ArgumentError(message)
+        if self.transposed and self.groups != 1:
+            message = f"groups is {self.groups}; Flax' transposed convolutions have no groups."
+            raise ArgumentError(message)
+        self._check_causal()
+        modes = ("zeros", "circular") if self.transposed else ("zeros", "circular", "reflect")
+        if self.padding_mode not in modes or (self.padding_mode != "zeros" and self.padding != "same"):
+            message = (
+                f"padding_mode is {self.padding_mode!r} with padding {self.padding!r}; Flax pads with anything but zeros by a word alone:"
+                f" padding='same' with one of {', '.join(map(repr, modes[1:]))}."
+            )
+            raise ArgumentError(message)
+
+    def _check_causal(self) -> None:
+        if self.padding == "causal" and (self.rank != 1 or self.transposed):
+            message = "padding='causal' is for convolutions over one axis, Conv1d."
+            raise ArgumentError(message)
+
 
 class _Transposed(_Convolution):
-    """What only transposed convolutions have: padding of the output."""
+    """What only transposed convolutions have: padding of the output, and in Flax the choice how the kernel stands."""
 
     transposed = True
 
     output_padding: Margin | None
+    transpose_kernel: bool
 
     def conditions(self) -> None:
-        """The output is padded by less than a stride in Keras; torch checks that when the layer is called."""
+        """The output is padded by less than a stride in Keras, not at all in Flax; torch checks that when the layer is called."""
         super().conditions()
+        if self.transpose_kernel and self.dialect != "flax":
+            message = f"transpose_kernel is Flax' (dialect='flax'); in {self.dialect} the kernel always stands that way."
+            raise ArgumentError(message)
+        if self.dialect == "flax":
+            if self.output_padding not in {0, None}:
+                message = f"output_padding is {self.output_padding}; Flax has none."
+                raise ArgumentError(message)
+            return
         if self.output_padding is None:
             if self.dialect == "torch":
                 message = "output_padding is None, which is Keras' (dialect='keras'); torch takes numbers."
@@ -156,8 +199,13 @@ class _Transposed(_Convolution):
         return super(_Convolution, self).views()
 
     @property
+    def _turned(self) -> bool:
+        return self.dialect == "flax" and not self.transpose_kernel
+
+    @property
     def _spreading(self) -> Spreading:
-        settings = (self.kernel_size, self.stride, self.dilation, self.padding, self.output_padding, self.groups, self.dialect)
+        extra = None if self.dialect == "flax" else self.output_padding
+        settings = (self.kernel_size, self.stride, self.dilation, self.padding, extra, self.groups, self.dialect)
         return Spreading.of(self.rank, *settings)
 
 
@@ -165,15 +213,15 @@ class _Transposed(_Convolution):
 class Conv1d(_Convolution):
     r"""A convolution over sequences: every output channel has one kernel for each input channel of its group.
 
-    ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` the
-    first is ``kernel``, (kernel, in_channels/groups, out_channels). Parameters: out*in/groups*k + out. Stride, padding, dilation and
-    padding mode change no count; they are those of the reference.
+    ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` and
+    ``"flax"`` the first is ``kernel``, (kernel, in_channels/groups, out_channels). Parameters: out*in/groups*k + out. Stride, padding,
+    dilation and padding mode change no count; they are those of the reference.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
         ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride; an unknown padding mode.
 
-    Reference: ``torch.nn.Conv1d``; Keras: ``Conv1D``.
+    Reference: ``torch.nn.Conv1d``; Keras: ``Conv1D``; Flax: ``linen.Conv``.
 
     >>> from paramsym import C, F, K, dims
     >>> Conv1d(C, F, K).params
@@ -204,14 +252,14 @@ class Conv2d(_Convolution):
     r"""A convolution over images: every output channel has one kernel for each input channel of its group.
 
     ``weight`` is (out_channels, in_channels/groups, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` the first is ``kernel``, (height, width, in_channels/groups, out_channels). Parameters:
+    ``dialect="keras"`` and ``"flax"`` the first is ``kernel``, (height, width, in_channels/groups, out_channels). Parameters:
     out*in/groups*height*width + out. Stride, padding, dilation and padding mode change no count.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
         ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride; an unknown padding mode.
 
-    Reference: ``torch.nn.Conv2d``; Keras: ``Conv2D``. LeCun et al. 1998, section II.A.
+    Reference: ``torch.nn.Conv2d``; Keras: ``Conv2D``; Flax: ``linen.Conv``. LeCun et al. 1998, section II.A.
 
     >>> from paramsym import C, F, K
     >>> Conv2d(C, F, K).params
@@ -246,14 +294,14 @@ class Conv3d(_Convolution):
     r"""A convolution over volumes or videos: every output channel has one kernel for each input channel of its group.
 
     ``weight`` is (out_channels, in_channels/groups, depth, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` the first is ``kernel``, (depth, height, width, in_channels/groups, out_channels). Parameters:
+    ``dialect="keras"`` and ``"flax"`` the first is ``kernel``, (depth, height, width, in_channels/groups, out_channels). Parameters:
     out*in/groups*depth*height*width + out. Stride, padding, dilation and padding mode change no count.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
         ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride; an unknown padding mode.
 
-    Reference: ``torch.nn.Conv3d``; Keras: ``Conv3D``.
+    Reference: ``torch.nn.Conv3d``; Keras: ``Conv3D``; Flax: ``linen.Conv``.
 
     >>> from paramsym import C, F, K
     >>> Conv3d(C, F, K).params
@@ -282,13 +330,14 @@ class ConvTranspose1d(_Transposed):
     r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so its kernel stands the other way round.
 
     ``weight`` is (in_channels, out_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` the
-    first is ``kernel``, (kernel, out_channels, in_channels), without groups. Parameters: in*out/groups*k + out.
+    first is ``kernel``, (kernel, out_channels, in_channels), without groups, and so with ``"flax"`` and ``transpose_kernel=True``; without
+    that Flax has the channels the other way round, as in a convolution. Parameters: in*out/groups*k + out.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
         ArgumentError: a tuple that is not one entry long; a padding mode other than zeros.
 
-    Reference: ``torch.nn.ConvTranspose1d``; Keras: ``Conv1DTranspose``.
+    Reference: ``torch.nn.ConvTranspose1d``; Keras: ``Conv1DTranspose``; Flax: ``linen.ConvTranspose``.
 
     >>> from paramsym import C, F, K
     >>> ConvTranspose1d(C, F, K).params
@@ -310,6 +359,7 @@ class ConvTranspose1d(_Transposed):
     _: KW_ONLY
     dialect: Dialect = "torch"
     data_format: DataFormat | None = None
+    transpose_kernel: bool = False
 
 
 @dataclass(frozen=True)
@@ -317,14 +367,15 @@ class ConvTranspose2d(_Transposed):
     r"""A transposed convolution over images: the gradient of ``Conv2d``, so its kernel stands the other way round.
 
     ``weight`` is (in_channels, out_channels/groups, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` the first is ``kernel``, (height, width, out_channels, in_channels), without groups. Parameters:
-    in*out/groups*height*width + out.
+    ``dialect="keras"`` the first is ``kernel``, (height, width, out_channels, in_channels), without groups; with
+    ``"flax"`` (height, width, in_channels, out_channels) unless ``transpose_kernel``. Parameters: in*out/groups*height*width + out.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
         ArgumentError: a tuple that is not two entries long; a padding mode other than zeros.
 
-    Reference: ``torch.nn.ConvTranspose2d``; Keras: ``Conv2DTranspose``. Zeiler et al. 2010, "Deconvolutional networks".
+    Reference: ``torch.nn.ConvTranspose2d``; Keras: ``Conv2DTranspose``; Flax: ``linen.ConvTranspose``. Zeiler et al. 2010,
+    "Deconvolutional networks".
 
     >>> from paramsym import C, F, K
     >>> ConvTranspose2d(C, F, K).params
@@ -346,6 +397,7 @@ class ConvTranspose2d(_Transposed):
     _: KW_ONLY
     dialect: Dialect = "torch"
     data_format: DataFormat | None = None
+    transpose_kernel: bool = False
 
 
 @dataclass(frozen=True)
@@ -353,14 +405,15 @@ class ConvTranspose3d(_Transposed):
     r"""A transposed convolution over volumes: the gradient of ``Conv3d``, so its kernel stands the other way round.
 
     ``weight`` is (in_channels, out_channels/groups, depth, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` the first is ``kernel``, (depth, height, width, out_channels, in_channels), without groups. Parameters:
+    ``dialect="keras"`` the first is ``kernel``, (depth, height, width, out_channels, in_channels), without groups;
+    with ``"flax"`` (depth, height, width, in_channels, out_channels) unless ``transpose_kernel``. Parameters:
     in*out/groups*depth*height*width + out.
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
         ArgumentError: a tuple that is not three entries long; a padding mode other than zeros.
 
-    Reference: ``torch.nn.ConvTranspose3d``; Keras: ``Conv3DTranspose``.
+    Reference: ``torch.nn.ConvTranspose3d``; Keras: ``Conv3DTranspose``; Flax: ``linen.ConvTranspose``.
 
     >>> from paramsym import C, F, K
     >>> ConvTranspose3d(C, F, K).params
@@ -382,3 +435,4 @@ class ConvTranspose3d(_Transposed):
     _: KW_ONLY
     dialect: Dialect = "torch"
     data_format: DataFormat | None = None
+    transpose_kernel: bool = False

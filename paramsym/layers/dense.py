@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.extents import View, differ
 from paramsym.layer import Layer, Tensor
+from paramsym.layers.dialects import Dialect
 from paramsym.layers.features import Featurewise
 from paramsym.size import Axis, Dim, Shape, Width, product
 
@@ -17,13 +17,13 @@ from paramsym.size import Axis, Dim, Shape, Width, product
 class Dense(Featurewise):
     r"""A fully connected layer, :math:`y = W x + b`.
 
-    ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). With ``dialect="keras"`` the first is
-    ``kernel``, (in_features, out_features). Parameters: in*out + out.
+    ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). With ``dialect="keras"`` and ``"flax"`` the
+    first is ``kernel``, (in_features, out_features). Parameters: in*out + out.
 
     Raises:
         SizeError: a width that cannot be a positive integer.
 
-    Reference: ``torch.nn.Linear``; Keras: ``Dense``.
+    Reference: ``torch.nn.Linear``; Keras: ``Dense``; Flax: ``linen.Dense``, ``nnx.Linear``.
 
     >>> from paramsym import F, H
     >>> Dense(H, F).params
@@ -36,7 +36,7 @@ class Dense(Featurewise):
     out_features: Width
     bias: bool = True
     _: KW_ONLY
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The matrix, then the bias."""
@@ -124,7 +124,7 @@ class EinsumDense(Layer):
             length; a bias axis that is not in the output.
         SizeError: input and output that differ where they share a letter; an unknown extent that a weight needs.
 
-    Reference: Keras ``EinsumDense``.
+    Reference: Keras ``EinsumDense``; Flax: ``linen.Einsum``.
 
     >>> from paramsym import A, D, H, S
     >>> EinsumDense("abc,cde->abde", (None, A, D), (None, S, H), bias_axes="de").shapes()

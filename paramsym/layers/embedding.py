@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from paramsym.errors import ShapeError, SizeError
 from paramsym.extents import View, share
 from paramsym.layer import Layer, Tensor
+from paramsym.layers.dialects import Dialect
 from paramsym.size import Dim, Shape, Width, extent, product, text
 
 
@@ -42,13 +43,14 @@ def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None
 class Embedding(Lookup):
     """A table of ``num_embeddings`` vectors of width ``embedding_dim``.
 
-    ``weight`` is (num_embeddings, embedding_dim), called ``embeddings`` with ``dialect="keras"``. Parameters: their product; the row of
-    ``padding_idx`` is stored like any other. A ``_freeze``-d table (torch's ``from_pretrained``) is counted, but not trained.
+    ``weight`` is (num_embeddings, embedding_dim), called ``embeddings`` with ``dialect="keras"`` and ``embedding`` with ``"flax"``.
+    Parameters: their product; the row of ``padding_idx`` is stored like any other. A ``_freeze``-d table (torch's ``from_pretrained``) is
+    counted, but not trained.
 
     Raises:
         SizeError: a ``padding_idx`` outside the table.
 
-    Reference: ``torch.nn.Embedding``; Keras: ``Embedding``.
+    Reference: ``torch.nn.Embedding``; Keras: ``Embedding``; Flax: ``linen.Embed``.
 
     >>> from paramsym import H, V
     >>> Embedding(V, H).params, Embedding(V, H, padding_idx=0).at(V=30_522, H=768).params
@@ -64,11 +66,11 @@ class Embedding(Lookup):
     sparse: bool = False
     _: KW_ONLY
     _freeze: bool = False
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The table."""
-        name = "weight" if self.dialect == "torch" else "embeddings"
+        name = {"torch": "weight", "keras": "embeddings", "flax": "embedding"}[self.dialect]
         yield Tensor(name, (self.num_embeddings, self.embedding_dim), role="table", trainable=not self._freeze)
 
     def conditions(self) -> None:

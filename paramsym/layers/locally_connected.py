@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Literal
 
 from paramsym.errors import ShapeError
 from paramsym.extents import View, differ, windows
@@ -26,6 +26,7 @@ class _LocallyConnected(Layer):
     stride: Extents
     padding: Margin
     bias: bool
+    dialect: Literal["keras", "flax"]
 
     def conditions(self) -> None:
         """Tuples have one entry per axis, and the window fits into the input."""
@@ -60,7 +61,8 @@ class _LocallyConnected(Layer):
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of all places, then their biases."""
         window = (*per_axis(self.kernel_size, self.rank, "kernel_size"), self.in_channels)
-        yield Tensor("kernel", (self.places, window, self.out_channels))
+        places = self.places if self.dialect == "flax" else (self.places,)
+        yield Tensor("kernel", (*places, window, self.out_channels))
         if self.bias:
             yield Tensor("bias", (*self.places, self.out_channels), role="bias")
 
@@ -76,7 +78,7 @@ class LocallyConnected1d(_LocallyConnected):
     Raises:
         ShapeError: a window that does not fit into the input.
 
-    Reference: ``tf.keras.layers.LocallyConnected1D(implementation=1)`` of Keras 2.
+    Reference: ``tf.keras.layers.LocallyConnected1D(implementation=1)`` of Keras 2; Flax: ``linen.ConvLocal``.
 
     >>> from paramsym import C, F, K, W
     >>> LocallyConnected1d(C, F, K, input_size=W, bias=False).params
@@ -94,6 +96,8 @@ class LocallyConnected1d(_LocallyConnected):
     stride: Extents = 1
     padding: Margin = 0
     bias: bool = True
+    _: KW_ONLY
+    dialect: Literal["keras", "flax"] = "keras"
 
 
 @dataclass(frozen=True)
@@ -101,14 +105,15 @@ class LocallyConnected2d(_LocallyConnected):
     r"""An unshared convolution over images: every place of the window has a kernel and a bias of its own.
 
     With p and q places along the two axes, each floor((length + 2*padding - kernel)/stride) + 1, ``kernel`` is (p*q,
-    height*width*in_channels, out_channels) and ``bias``, where there is one, (p, q, out_channels). Parameters: p*q*out*(k*k*in + 1); they
-    depend on the size of the input, so ``input_size`` is a field.
+    height*width*in_channels, out_channels), with ``dialect="flax"`` (p, q, height*width*in_channels, out_channels), and ``bias``, where
+    there is one, (p, q, out_channels). Parameters: p*q*out*(k*k*in + 1); they depend on the size of the input, so ``input_size`` is a
+    field.
 
     Raises:
         ShapeError: a window that does not fit into the input.
 
-    Reference: ``tf.keras.layers.LocallyConnected2D(implementation=1)`` of Keras 2. LeCun 1989, "Generalization and network design
-    strategies", net-3; Taigman et al. 2014, "DeepFace", section 3.
+    Reference: ``tf.keras.layers.LocallyConnected2D(implementation=1)`` of Keras 2; Flax: ``linen.ConvLocal``. LeCun 1989,
+    "Generalization and network design strategies", net-3; Taigman et al. 2014, "DeepFace", section 3.
 
     >>> from paramsym import C, F, W
     >>> LocallyConnected2d(C, F, 3, input_size=W, padding=1, bias=False).params
@@ -124,6 +129,8 @@ class LocallyConnected2d(_LocallyConnected):
     stride: Extents = 1
     padding: Margin = 0
     bias: bool = True
+    _: KW_ONLY
+    dialect: Literal["keras", "flax"] = "keras"
 
 
 @dataclass(frozen=True)
@@ -149,3 +156,5 @@ class LocallyConnected3d(_LocallyConnected):
     stride: Extents = 1
     padding: Margin = 0
     bias: bool = True
+    _: KW_ONLY
+    dialect: Literal["keras", "flax"] = "keras"

@@ -35,19 +35,22 @@ class LoRA(Layer):
                        ``lora_B.default.weight``
     any, Keras         ``lora_kernel_a``, ``lora_kernel_b``, or     (all axes but the last, r), (r, last axis)
                        ``lora_embeddings_a``, ``..._b``
+    dense, Flax        ``lora.lora_a``, ``lora.lora_b``             (in, r), (r, out)
     ================== ============================================ ==========================================================
 
     Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
     ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
     output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha``, ``lora_dropout`` and ``use_rslora``
     change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
+    Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and leaves it to
+    the optimiser to train the factors alone.
 
     Raises:
         ArgumentError: a base that the reference does not adapt; ``lora_bias`` around an embedding or with ``use_dora``; an option that
             Keras does not have.
         DivisibilityError: groups of a convolution that do not divide the rank.
 
-    Reference: ``peft`` 0.21, ``LoraConfig`` and ``inject_adapter_in_model``; Keras: ``enable_lora``.
+    Reference: ``peft`` 0.21, ``LoraConfig`` and ``inject_adapter_in_model``; Keras: ``enable_lora``; Flax: ``nnx.LoRALinear``.
 
     >>> from paramsym import F, H, R
     >>> adapted = LoRA(Dense(H, F), R)
@@ -79,8 +82,12 @@ class LoRA(Layer):
                 " in a larger layer write layer.replace(path, LoRA(layer.part(path), r))."
             )
             raise ArgumentError(message)
-        if self._in_keras and (self.bias != "none" or self.use_dora or self.lora_bias or self.adapter != "default"):
-            message = "bias, use_dora, lora_bias and adapter are options of PEFT, but the base is in Keras' dialect."
+        elsewhere = "Keras'" if self._in_keras else "Flax'" if self._in_flax else ""
+        if elsewhere and (self.bias != "none" or self.use_dora or self.lora_bias or self.adapter != "default"):
+            message = f"bias, use_dora, lora_bias and adapter are options of PEFT, but the base is in {elsewhere} dialect."
+            raise ArgumentError(message)
+        if self._in_flax and not isinstance(self.base, Dense):
+            message = f"base is a {type(self.base).__name__} in Flax' dialect, where only a dense layer is adapted (nnx.LoRALinear)."
             raise ArgumentError(message)
         if isinstance(self.base, ReversibleEmbedding) and not self.base.tie_weights:
             message = "base is a ReversibleEmbedding with tie_weights=False; Keras adapts a tied table only."
@@ -105,6 +112,11 @@ class LoRA(Layer):
         if self._in_keras:
             yield from self._keras_parts()
             return
+        if self._in_flax and isinstance(self.base, Dense):
+            yield Part("", self.base, frozen=True)
+            yield Part("", Parameter((self.base.in_features, self.r), "lora.lora_a"))
+            yield Part("", Parameter((self.r, self.base.out_features), "lora.lora_b"))
+            return
         trains_bias = self.bias != "none"
         yield Part("base_layer", self.base.freeze("weight") if trains_bias else self.base, frozen=not trains_bias)
         if isinstance(self.base, Embedding):
@@ -125,6 +137,10 @@ class LoRA(Layer):
     @property
     def _in_keras(self) -> bool:
         return isinstance(self.base, EinsumDense | ReversibleEmbedding) or getattr(self.base, "dialect", "torch") == "keras"
+
+    @property
+    def _in_flax(self) -> bool:
+        return getattr(self.base, "dialect", "torch") == "flax"
 
     def _named(self, name: str, layer: Layer, *, bare: bool = False) -> Part:
         """Put a factor under its adapter's name; a bare tensor bears that name itself."""

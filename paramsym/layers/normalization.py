@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ShapeError
 from paramsym.extents import View, differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import Pointwise
+from paramsym.layers.dialects import AFFINE, Dialect, check_scale
 from paramsym.layers.features import over_features, positions
 from paramsym.size import Dim, Shape, divides, extent, product, text
 
@@ -67,9 +68,13 @@ class FeatureNorm(Layer):
     normalized_shape: Dim | tuple[Dim, ...]
 
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape; in torch its last axes are those that are normalised, in Keras they may stand elsewhere."""
-        keras = getattr(self, "dialect", "torch") == "keras"
-        return input_shape if keras else over_features(input_shape, _as_shape(self.normalized_shape))
+        """The input's shape; in torch its last axes are those that are normalised, in Keras and Flax they may stand elsewhere."""
+        torch = getattr(self, "dialect", "torch") == "torch"
+        return over_features(input_shape, _as_shape(self.normalized_shape)) if torch else input_shape
+
+    def reached(self, places: Shape) -> Shape:
+        """The positions, and the axes that are normalised."""
+        return (*places, *_as_shape(self.normalized_shape))
 
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         """Scale and shift are used once per position."""
@@ -89,14 +94,14 @@ def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
 class LayerNorm(FeatureNorm):
     r"""Layer normalisation (Ba et al. 2016, section 3), :math:`y = (x - \mu)/\sigma \cdot \gamma + \beta` over the last axes.
 
-    ``weight`` and ``bias`` have ``normalized_shape``, one size or a tuple; with ``dialect="keras"`` they are ``gamma`` and ``beta``.
-    ``elementwise_affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (Keras only: torch has no such layer) the scale.
-    Parameters: twice the product of the shape.
+    ``weight`` and ``bias`` have ``normalized_shape``, one size or a tuple; with ``dialect="keras"`` they are ``gamma`` and ``beta``, with
+    ``"flax"`` ``scale`` and ``bias``. ``elementwise_affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (not in
+    torch) the scale. Parameters: twice the product of the shape.
 
     Raises:
         ArgumentError: ``scale=False`` in torch's dialect.
 
-    Reference: ``torch.nn.LayerNorm``; Keras: ``LayerNormalization``.
+    Reference: ``torch.nn.LayerNorm``; Keras: ``LayerNormalization``; Flax: ``linen.LayerNorm``.
 
     >>> from paramsym import H
     >>> LayerNorm(H).params, LayerNorm(H, bias=False).params
@@ -109,35 +114,28 @@ class LayerNorm(FeatureNorm):
     bias: bool = True
     _: KW_ONLY
     scale: bool = True
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale, then the shift."""
         shape = _as_shape(self.normalized_shape)
-        weight, bias = ("weight", "bias") if self.dialect == "torch" else ("gamma", "beta")
+        weight, bias = AFFINE[self.dialect]
         if self.elementwise_affine and self.scale:
             yield Tensor(weight, shape, role="scale")
         if self.elementwise_affine and self.bias:
             yield Tensor(bias, shape, role="bias")
 
     def conditions(self) -> None:
-        """Only Keras can shift without scaling."""
+        """Torch does not shift without scaling."""
         check_scale(self.scale, self.dialect)
-
-
-def check_scale(scale: bool, dialect: str) -> None:
-    """Raise ``ArgumentError`` where torch is asked to shift without scaling."""
-    if not scale and dialect == "torch":
-        message = "scale=False is not torch's, which shifts only what it scales; write dialect='keras'."
-        raise ArgumentError(message)
 
 
 @dataclass(frozen=True)
 class RMSNorm(FeatureNorm):
     r"""Root-mean-square normalisation (Zhang and Sennrich 2019, equation 4), :math:`y = x/\mathrm{rms}(x) \cdot \gamma`; no shift.
 
-    ``weight`` has ``normalized_shape``; it is called ``scale`` with ``dialect="keras"``. Parameters: the product of the shape. Reference:
-    ``torch.nn.RMSNorm``; Keras: ``RMSNormalization``.
+    ``weight`` has ``normalized_shape``; it is called ``scale`` with ``dialect="keras"`` and ``"flax"``. Parameters: the product of the
+    shape. Reference: ``torch.nn.RMSNorm``; Keras: ``RMSNormalization``; Flax: ``linen.RMSNorm``.
 
     >>> from paramsym import H
     >>> RMSNorm(H).params
@@ -148,7 +146,7 @@ class RMSNorm(FeatureNorm):
     eps: float | None = None
     elementwise_affine: bool = True
     _: KW_ONLY
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale."""
@@ -161,14 +159,14 @@ class GroupNorm(ChannelNorm):
     """Normalisation over groups of channels (Wu and He 2018, section 3); scale and shift are per channel, so groups cancel.
 
     ``weight`` and ``bias`` are (num_channels,), as ``num_groups`` groups of num_channels/num_groups; with ``dialect="keras"`` they are
-    ``gamma`` and ``beta``. ``affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (Keras only) the scale. Parameters:
-    2*num_channels.
+    ``gamma`` and ``beta``, with ``"flax"`` ``scale`` and ``bias``. ``affine=False`` leaves both out, ``bias=False`` the shift,
+    ``scale=False`` (not in torch) the scale. Parameters: 2*num_channels.
 
     Raises:
         DivisibilityError: groups that do not divide the channels.
         ArgumentError: ``scale=False`` in torch's dialect.
 
-    Reference: ``torch.nn.GroupNorm``; Keras: ``GroupNormalization``.
+    Reference: ``torch.nn.GroupNorm``; Keras: ``GroupNormalization``; Flax: ``linen.GroupNorm``.
 
     >>> from paramsym import C, dims
     >>> norm = GroupNorm(dims("g"), C)
@@ -185,12 +183,12 @@ class GroupNorm(ChannelNorm):
     _: KW_ONLY
     bias: bool = True
     scale: bool = True
-    dialect: Literal["torch", "keras"] = "torch"
+    dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale, then the shift."""
         channels = (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
-        weight, bias = ("weight", "bias") if self.dialect == "torch" else ("gamma", "beta")
+        weight, bias = AFFINE[self.dialect]
         if self.affine and self.scale:
             yield Tensor(weight, (channels,), role="scale")
         if self.affine and self.bias:

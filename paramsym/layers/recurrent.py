@@ -204,7 +204,7 @@ class RNN(_Recurrent):
 
     ``weight_ih_l0`` (hidden, input), ``weight_hh_l0`` (hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (hidden,); further layers
     ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: h*(i + h + 2). With
-    ``dialect="keras"`` (``simple_rnn_cell``) and ``"flax"`` (``cell``) the layer is one ``RNNCell`` of that dialect.
+    ``dialect="keras"`` (``simple_rnn_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``RNNCell`` of that dialect.
 
     Raises:
         ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect.
@@ -247,7 +247,7 @@ class LSTM(_Recurrent):
     ``weight_ih_l0`` (4*hidden, input), ``weight_hh_l0`` (4*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (4*hidden,); with
     ``proj_size`` the state is that narrow and ``weight_hr_l0`` (proj, hidden) makes it so. Further layers ``_l1``, ... read
     (directions*state); the backward direction's names end in ``_reverse``. Parameters of one layer: 4*h*(i + h + 2). With
-    ``dialect="keras"`` (``lstm_cell``) and ``"flax"`` (``cell``) the layer is one ``LSTMCell`` of that dialect: 4*h*(i + h + 1).
+    ``dialect="keras"`` (``lstm_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``LSTMCell`` of that dialect: 4*h*(i + h + 1).
 
     Raises:
         SizeError: a projection that is not narrower than the state.
@@ -300,8 +300,8 @@ class GRU(_Recurrent):
 
     ``weight_ih_l0`` (3*hidden, input), ``weight_hh_l0`` (3*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (3*hidden,); further layers
     ``_l1``, ... read (directions*hidden); the backward direction's names end in ``_reverse``. Parameters of one layer: 3*h*(i + h + 2).
-    With ``dialect="keras"`` (``gru_cell``) and ``"flax"`` (``cell``) the layer is one ``GRUCell`` of that dialect; ``reset_after=False`` is
-    Keras' choice of one bias instead of two.
+    With ``dialect="keras"`` (``gru_cell``), ``"flax"`` and ``"nnx"`` (``cell``) the layer is one ``GRUCell`` of that dialect;
+    ``reset_after=False`` is Keras' choice of one bias instead of two.
 
     Raises:
         ArgumentError: dropout outside 0 to 1; several layers or both directions in Keras' or Flax' dialect; ``reset_after=False`` outside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
 from paramsym.extents import View
@@ -12,9 +12,12 @@ from paramsym.flow import Step, steps
 from paramsym.layer import Part, Tensor
 from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
-from paramsym.layers.spatial import Dialect, Extents, Padding, PaddingMode, per_axis
+from paramsym.layers.spatial import Extents, Padding, PaddingMode, per_axis
 from paramsym.layers.windowed import Sliding, data_format_of
 from paramsym.size import Dim, Shape, canonical, product
+
+Dialect: TypeAlias = Literal["torch", "keras"]
+"""Flax has neither layer."""
 
 
 class _Filtering(Spatial):

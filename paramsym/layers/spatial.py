@@ -14,7 +14,6 @@ Margin: TypeAlias = Count | tuple[Count, ...]
 Padding: TypeAlias = Margin | Literal["same", "valid", "causal"]
 """A margin on both sides, or a word; "causal" is Keras' and for one axis only."""
 PaddingMode: TypeAlias = Literal["zeros", "reflect", "replicate", "circular"]
-Dialect: TypeAlias = Literal["torch", "keras"]
 
 
 def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What shape comes out where a kernel slides over spatial axes, or is spread over them, in torch and in Keras."""
+"""What shape comes out where a kernel slides over spatial axes, or is spread over them, in torch, Keras and Flax."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from paramsym.errors import ShapeError
 from paramsym.extents import View, exactly, reach, same, spread, spread_by_word, windows
 from paramsym.layers.axes import Axes, DataFormat, not_empty
-from paramsym.layers.spatial import Dialect, Extents, Margin, Padding, PaddingMode, per_axis
+from paramsym.layers.dialects import Dialect
+from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, per_axis
 from paramsym.size import Count, Dim, canonical, text
 
 
@@ -65,7 +66,7 @@ class Sliding:
 
     def _along(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, margin: Count | str) -> Count:
         if self.dialect != "torch" and margin in {"same", "causal"}:
-            return same(length, stride)
+            return same(length, stride)  # Flax continues an input as often as it takes, whatever the padding mode
         width = reach(kernel, dilation)
         if margin == "same":
             not_empty((length,), "the axis")
@@ -133,8 +134,10 @@ class Spreading:
             ShapeError: an empty axis, an output padding that is smaller than neither stride nor dilation, more padding than output, or an
                 empty output where torch's kernels refuse one.
         """
-        if self.dialect == "keras" and isinstance(self.padding, str):
+        if self.dialect != "torch" and isinstance(self.padding, str):
             return axes.each(self._by_word, self.kernel, self.stride, self.dilation, self.output_padding)
+        if self.dialect == "flax":
+            return axes.each(self._padded, self.kernel, self.stride, self.padding, self.dilation)
         margins = (0,) * len(self.kernel) if isinstance(self.padding, str) else self.padding
         if axes.batch != (0,):  # of an empty batch torch works out the shape alone
             not_empty(axes.extents, "the axes")
@@ -147,6 +150,10 @@ class Spreading:
 
     def _along(self, length: Count, kernel: Dim, stride: Dim, margin: Count, dilation: Dim, extra: Count | None) -> Count:
         return spread(length, kernel, stride, canonical(2 * margin), dilation, extra or 0)
+
+    def _padded(self, length: Count, kernel: Dim, stride: Dim, margin: Count, dilation: Dim) -> Count:
+        """Flax pads the spread input instead of cutting the output."""
+        return windows(canonical((length - 1) * stride + 1), kernel, 1, canonical(2 * margin), dilation)
 
     def _by_word(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, extra: Count | None) -> Count:
         not_empty((length,), "the axis")

@@ -64,7 +64,7 @@ class Bidirectional(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The forward direction, then the backward one."""
-        flax = getattr(self.layer, "dialect", "") == "flax"
+        flax = getattr(self.layer, "dialect", "") in {"flax", "nnx"}
         name = self.name or ("rnn" if flax else keras_name(self.layer))
         backward = self.backward_name or f"backward_{name.removeprefix('backward_')}"
         if self.backward_layer is not None and not self.backward_name and not flax:

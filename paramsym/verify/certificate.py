@@ -250,9 +250,14 @@ def _bound(symbol: Symbol, found: Movement) -> str:
 
 
 def _versions(built: Any) -> dict[str, str]:
-    """Return the versions of what took part: this library, SymPy, Python, and the packages that the built thing's classes come from."""
+    """Return the versions of what took part: this library, SymPy, Python, and the packages that the built thing's classes come from.
+
+    Of a dictionary those of what it holds.
+    """
     from paramsym import __version__
 
+    while isinstance(built, Mapping) and built:
+        built = next(iter(built.values()))
     roots = dict.fromkeys(cls.__module__.partition(".")[0] for cls in type(built).__mro__)
     frameworks = {root: getattr(sys.modules.get(root), "__version__", None) for root in roots if root not in {"builtins", "paramsym"}}
     known = {root: str(version) for root, version in frameworks.items() if isinstance(version, str)}

@@ -126,25 +126,32 @@ def from_nnx(module: Any, nnx: Any) -> Stored:
         kind = getattr(leaf, "type", type(leaf))
         if not issubclass(kind, nnx.Param | nnx.BatchStat):
             continue
-        name = ".".join(str(step) for step in path)
+        name = ".".join(_steps(path))
         found[name] = _shape_of(leaf, name)
         if issubclass(kind, nnx.BatchStat):
             buffers.add(name)
     return Stored(found, f"the module {type(module).__name__}", {}, frozenset(buffers), complete=True, kinds=True)
 
 
+def _steps(path: tuple[Any, ...]) -> Iterator[str]:
+    """Yield the steps of a path; a dictionary in it may itself have paths for keys."""
+    for step in path:
+        yield from _steps(step) if isinstance(step, tuple) else [str(step)]
+
+
 def from_tree(tree: Mapping[Any, Any]) -> Stored:
     """Read ``{name: shape}``, a state dict, or a tree of arrays such as Flax's ``{"params": ..., "batch_stats": ...}``.
 
-    The names of collections are left off; the steps of a path are joined with dots.
+    The names of collections are left off; the steps of a path are joined with dots, in Flax' collections also where a name has slashes.
     """
-    collections = bool(tree) and "params" in tree and all(isinstance(value, Mapping | list) for value in tree.values())
+    collections = any(name in tree for name in _COLLECTIONS) and all(isinstance(value, Mapping | list) for value in tree.values())
     leaves: dict[str, Any] = {}
     buffers = set()
     for key, value in tree.items():
         if collections and key not in _COLLECTIONS:
             continue
-        for name, leaf in _leaves(value, "" if collections else str(key), 0):
+        for path, leaf in _leaves(value, "" if collections else str(key), 0):
+            name = path.replace("/", ".") if collections else path
             if name in leaves:
                 message = f"the name {name!r} stands twice in the tree."
                 raise CheckpointError(message)

@@ -241,7 +241,6 @@ def test_values(layer: ps.Layer) -> None:
         (((768, 12), {"dialect": "keras", "add_bias_kv": True}), ArgumentError, "has no add_bias_kv"),
         (((768, 12), {"dialect": "keras", "qk_norm": "rms"}), ArgumentError, "has no qk_norm"),
         (((768, 12), {"dialect": "keras", "query_bias": False}), ArgumentError, "has no query_bias"),
-        (((768, 12), {"dialect": "flax", "kv_heads": 4}), ArgumentError, "has no kv_heads"),
         (((768, 12), {"dialect": "flax", "qk_norm": "rms"}), ArgumentError, "has no qk_norm other"),
         (((768, 12), {"dialect": "flax", "gate": True}), ArgumentError, "has no gate"),
     ],

@@ -101,3 +101,12 @@ def test_what_cannot_be(options: dict[str, Any], words: str) -> None:
     """A flag belongs to the framework of its dialect."""
     with pytest.raises(ArgumentError, match=words):
         ps.BatchNorm1d(4, **options)
+
+
+def test_instance_norms_in_flax_keep_no_statistics() -> None:
+    """Scale and shift stand alone there, and only there."""
+    assert list(ps.InstanceNorm2d(4, affine=True, scale=False, dialect="flax").shapes()) == ["bias"]
+    with pytest.raises(ArgumentError, match="keeps no statistics"):
+        ps.InstanceNorm2d(4, track_running_stats=True, dialect="flax")
+    with pytest.raises(ArgumentError, match="scale=False is not torch's"):
+        ps.InstanceNorm2d(4, affine=True, scale=False)

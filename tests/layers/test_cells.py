@@ -51,6 +51,26 @@ def test_flax(name: str, linen_name: str) -> None:
     assert [(entry.name, entry.tensor.sizes) for entry in ours.entries()] == theirs
 
 
+def test_minimal_gated_unit() -> None:
+    """Zhou et al. 2016: two thirds of a GRU without biases; with them, what Flax keeps."""
+    assert ps.MGUCell(i, H).params == 2 * H * i + 2 * H**2 + 3 * H
+    assert ps.MGUCell(i, H).params - ps.MGUCell(i, H, reset_gate=False).params == H
+    assert list(ps.MGUCell(3, 4).shapes()) == ["if.kernel", "if.bias", "hf.kernel", "in.kernel", "in.bias", "hn.kernel", "hn.bias"]
+    assert ps.output_shape(ps.MGUCell(3, 4), (2, 3)) == (2, 4)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_nnx(name: str) -> None:
+    """One dense layer for the input and one for the state; the bias of a GRU is linen's without the state's own."""
+    nnx, jax = imported("flax.nnx"), imported("jax")
+    theirs = {"RNNCell": "SimpleCell", "LSTMCell": "OptimizedLSTMCell", "GRUCell": "GRUCell"}[name]
+    cell = nnx.eval_shape(lambda: getattr(nnx, theirs)(7, 4, rngs=nnx.Rngs(0)))
+    layer = getattr(ps, name)(7, 4, dialect="nnx")
+    assert ps.match(layer, cell).ok
+    assert layer.count == sum(leaf.size for leaf in jax.tree.leaves(nnx.state(cell, nnx.Param)))
+    assert ps.GRUCell(i, H, dialect="flax").params - ps.GRUCell(i, H, dialect="nnx").params == H
+
+
 def test_gates_stand_in_the_ledger() -> None:
     """Every gate is a line of its own, in the framework's order."""
     assert [line.label for line in ps.LSTMCell(i, H, bias=False).ledger()][:4] == ["input", "forget", "cell", "output"]
@@ -90,6 +110,10 @@ def test_values(name: str) -> None:
         (lambda: ps.RNNCell(3, 4, nonlinearity="sigmoid"), ArgumentError),
         (lambda: ps.RNNCell(0, 4), SizeError),
         (lambda: ps.PeepholeLSTMCell(3, 4, dialect="flax"), ArgumentError),
+        (lambda: ps.PeepholeLSTMCell(3, 4, dialect="nnx"), ArgumentError),
+        (lambda: ps.RNNCell(3, 4, bias=False, dialect="nnx"), ArgumentError),
+        (lambda: ps.MGUCell(3, 4, bias=False), ArgumentError),
+        (lambda: ps.MGUCell(3, 4, dialect="torch"), ArgumentError),
     ],
     ids=count(),
 )

@@ -18,7 +18,7 @@ from paramsym.errors import ArgumentError, ShapeError, SizeError
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_flax(data: st.DataObject) -> None:
-    """Flax' ``ConvLocal`` holds as many: its kernel keeps the axes of the places apart."""
+    """Flax' ``ConvLocal`` keeps the axes of the places apart, where Keras has one for them all."""
     linen = imported("flax.linen")
     rank = data.draw(st.sampled_from([1, 2]))
     kernel = data.draw(st.tuples(*[st.integers(1, 3)] * rank))
@@ -27,9 +27,9 @@ def test_flax(data: st.DataObject) -> None:
     padding, bias = data.draw(st.integers(0, 2)), data.draw(st.booleans())
     module = linen.ConvLocal(4, kernel, strides=stride, padding=[(padding, padding)] * rank, use_bias=bias)
     theirs = dict(flax_parameters(module, (1, *length, 3)))
-    ours = getattr(ps, f"LocallyConnected{rank}d")(3, 4, kernel, length, stride, padding, bias)
-    found = ours.shapes()
-    assert list(found) == list(theirs)
+    make = getattr(ps, f"LocallyConnected{rank}d")
+    assert list(make(3, 4, kernel, length, stride, padding, bias, dialect="flax").shapes().items()) == list(theirs.items())
+    found = make(3, 4, kernel, length, stride, padding, bias).shapes()
     assert found["kernel"] == (prod(theirs["kernel"][:rank]), *theirs["kernel"][rank:])
     assert found.get("bias") == theirs.get("bias")
 

@@ -129,6 +129,13 @@ def test_inside_a_larger_layer() -> None:
     assert adapted.part("0.lora_A.default") == ps.Dense(H, R, bias=False)
 
 
+def test_flax() -> None:
+    """The factors beside the base, both the other way round than PEFT's; NNX' own layer is certified in tests/oracles."""
+    layer = ps.LoRA(ps.Dense(H, F, dialect="flax"), R)
+    assert layer.shapes() == {"kernel": (H, F), "bias": (F,), "lora.lora_a": (H, R), "lora.lora_b": (R, F)}
+    assert layer.trainable == H * R + R * F
+
+
 def test_values() -> None:
     """``at`` and repr give equal layers."""
     layer = ps.LoRA(ps.Dense(H, F), R, use_dora=True)
@@ -143,6 +150,8 @@ def test_values() -> None:
         (lambda: ps.LoRA(ps.LoRA(ps.Dense(2, 3), 2), 2), "base is a LoRA"),
         (lambda: ps.LoRA(ps.ConvTranspose2d(2, 3, 3), 2), "base is a ConvTranspose2d"),
         (lambda: ps.LoRA(ps.Dense(2, 3, dialect="keras"), 2, use_dora=True), "options of PEFT"),
+        (lambda: ps.LoRA(ps.Dense(2, 3, dialect="flax"), 2, use_dora=True), "in Flax' dialect"),
+        (lambda: ps.LoRA(ps.Embedding(2, 3, dialect="flax"), 2), "only a dense layer is adapted"),
         (lambda: ps.LoRA(ps.ReversibleEmbedding(2, 3, tie_weights=False), 2), "tie_weights=False"),
         (lambda: ps.LoRA(ps.Dense(2, 3), 2, bias="some"), "'some'"),
         (lambda: ps.LoRA(ps.Dense(2, 3), 2, use_dora=True, lora_bias=True), "use_dora=True"),

@@ -1,0 +1,201 @@
+"""Layers whose matrix is stored as something else and worked out before every use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
+
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.extents import View
+from paramsym.layer import Layer, Tensor
+from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from paramsym.layers.wrappers import keras_name
+from paramsym.size import Axis, Shape
+
+
+class _Reparametrized(Layer):
+    """What both ways share: one tensor of a layer without parts is stored otherwise, the others as they are."""
+
+    knows: ClassVar[tuple[str, ...]]
+
+    layer: Layer
+    name: str
+
+    def conditions(self) -> None:
+        """The layer stores its tensors itself, one of that name among them, and its framework has such a wrapper."""
+        if self.layer.own_parts or not self.layer.own_tensors:
+            message = f"layer is a {type(self.layer).__name__}; wanted one that stores its tensors itself, such as Dense or Conv2d."
+            raise ArgumentError(message)
+        if self._dialect not in self.knows:
+            message = f"layer is in dialect {self._dialect!r}, which has no {type(self).__name__}; wanted {' or '.join(self.knows)}."
+            raise ArgumentError(message)
+        self._tensor  # noqa: B018 - looking it up is the check
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What comes out of the layer."""
+        return self.layer.output_shape(input_shape)
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """That of the layer."""
+        return self.layer.batch_axis(input_shape)
+
+    def views(self) -> tuple[View, ...]:
+        """What the layer sees."""
+        return self.layer.views()
+
+    @property
+    def _dialect(self) -> str:
+        return str(getattr(self.layer, "dialect", "torch"))
+
+    @property
+    def _tensor(self) -> Tensor:
+        tensors = self.layer.own_tensors
+        found = next((tensor for tensor in tensors if tensor.name == (self.name or tensors[0].name)), None)
+        if found is None:
+            message = f"{type(self.layer).__name__} has no tensor {self.name!r}; it has {', '.join(tensor.name for tensor in tensors)}."
+            raise UnknownNameError(message)
+        return found
+
+    @property
+    def _others(self) -> Iterator[Tensor]:
+        yield from (tensor for tensor in self.layer.own_tensors if tensor is not self._tensor)
+
+    def _axis(self, dim: int) -> int:
+        rank = len(self._tensor.shape)
+        if not -rank <= dim < rank:
+            message = f"dim is {dim}; {self._tensor.name} has {rank} axes."
+            raise ArgumentError(message)
+        return dim % rank
+
+
+@dataclass(frozen=True)
+class WeightNorm(_Reparametrized):
+    r"""A layer whose matrix is kept as lengths and directions, :math:`w = g \cdot v/\lVert v \rVert` (Salimans and Kingma 2016, section 2).
+
+    ``name`` is the tensor, by default the layer's first. In torch it becomes ``parametrizations.weight.original0``, g, of its rank with 1
+    on all axes but ``dim``, and ``parametrizations.weight.original1``, v, of its shape; ``dim=None``, or -1, takes one length for all,
+    a scalar. Around a layer in Flax' dialect everything of the layer stands under ``layer_instance``, and
+    ``layer_instance.kernel.scale`` has the last axis. Parameters: those of the layer, and one length per output.
+
+    Raises:
+        ArgumentError: a layer with parts, or of Keras, which has no such wrapper; an axis that is not there.
+        UnknownNameError: a tensor that the layer does not have.
+
+    Reference: ``torch.nn.utils.parametrizations.weight_norm``; Flax: ``linen.WeightNorm``.
+
+    >>> from paramsym import Dense, F, H
+    >>> WeightNorm(Dense(H, F)).params - Dense(H, F).params
+    F
+    >>> list(WeightNorm(Dense(H, F)).shapes())
+    ['bias', 'parametrizations.weight.original0', 'parametrizations.weight.original1']
+    """
+
+    knows = ("torch", "flax")
+
+    layer: Layer
+    name: str = ""
+    dim: int | None = 0
+
+    def conditions(self) -> None:
+        """In Flax the lengths are always those of the last axis."""
+        super().conditions()
+        self._kept  # noqa: B018 - looking it up is the check
+        if self._dialect == "flax" and self.dim != 0:
+            message = f"dim is {self.dim}, which is torch's; around a layer of Flax the lengths are those of the last axis."
+            raise ArgumentError(message)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """What is left as it is, then lengths and directions; in Flax the lengths come last."""
+        tensor = self._tensor
+        if self._dialect == "flax":
+            yield from (replace(one, name=f"layer_instance.{one.name}") for one in self.layer.own_tensors)
+            yield Tensor(f"layer_instance.{tensor.name}.scale", tensor.shape[-1:], role="scale")
+            return
+        yield from self._others
+        kept = self._kept
+        lengths = () if kept is None else tuple(axis if place == kept else 1 for place, axis in enumerate(tensor.shape))
+        yield Tensor(f"parametrizations.{tensor.name}.original0", lengths, role="scale")
+        yield replace(tensor, name=f"parametrizations.{tensor.name}.original1")
+
+    @property
+    def _kept(self) -> int | None:
+        return None if self.dim in {None, -1} else self._axis(self.dim or 0)
+
+
+@dataclass(frozen=True)
+class SpectralNorm(_Reparametrized):
+    r"""A layer whose matrix is divided by its largest singular value (Miyato et al. 2018, section 2.1), found by power iteration.
+
+    No parameter is added: the vectors of the iteration are buffers. In torch ``parametrizations.weight.original`` has the tensor's shape,
+    and ``parametrizations.weight.0._u`` and ``._v`` are as long as axis ``dim`` and all others together; ``dim=None`` is torch's default,
+    0, or 1 for transposed convolutions. Around a layer in Keras' dialect there is ``vector_u`` (1, last axis); in Flax' everything of the
+    layer stands under ``layer_instance``, and every tensor of two or more axes has ``layer_instance.kernel.u`` (1, last axis) and the
+    scalar ``layer_instance.kernel.sigma``. Parameters: those of the layer.
+
+    Raises:
+        ArgumentError: a layer with parts; an axis that is not there.
+        UnknownNameError: a tensor that the layer does not have.
+
+    Reference: ``torch.nn.utils.parametrizations.spectral_norm``; Keras: ``SpectralNormalization``; Flax: ``linen.SpectralNorm``.
+
+    >>> from paramsym import Dense, F, H
+    >>> SpectralNorm(Dense(H, F, bias=False)).shapes(buffers=True)
+    {'parametrizations.weight.original': (F, H), 'parametrizations.weight.0._u': (F,), 'parametrizations.weight.0._v': (H,)}
+    """
+
+    knows = ("torch", "keras", "flax")
+
+    layer: Layer
+    name: str = ""
+    dim: int | None = None
+    _: KW_ONLY
+    called: str = ""
+    """What Keras calls the layer inside, where that is not what it would call it itself."""
+
+    def conditions(self) -> None:
+        """The axis is torch's choice; in Keras and Flax it is the last one."""
+        super().conditions()
+        if self._dialect != "torch" and self.dim is not None:
+            message = f"dim is {self.dim}, which is torch's; around a layer of {self._dialect} the last axis is taken."
+            raise ArgumentError(message)
+        if self.called and self._dialect != "keras":
+            message = f"called is {self.called!r}; only in Keras the layer inside has a name of its own."
+            raise ArgumentError(message)
+        if self.dim is not None:
+            self._axis(self.dim)
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensors, with what the iteration keeps beside them."""
+        yield from {"torch": self._torch, "keras": self._keras, "flax": self._flax}[self._dialect]()
+
+    def _torch(self) -> Iterator[Tensor]:
+        yield from self._others
+        tensor = self._tensor
+        yield replace(tensor, name=f"parametrizations.{tensor.name}.original")
+        if len(tensor.shape) > 1:
+            usual = 1 if isinstance(self.layer, ConvTranspose1d | ConvTranspose2d | ConvTranspose3d) else 0
+            rows = self._axis(usual if self.dim is None else self.dim)
+            columns: list[Any] = []
+            for place, axis in enumerate(tensor.shape):
+                if place != rows:
+                    columns.extend(axis if isinstance(axis, tuple) else (axis,))
+            yield _vector(f"parametrizations.{tensor.name}.0._u", tensor.shape[rows])
+            yield _vector(f"parametrizations.{tensor.name}.0._v", tuple(columns))
+
+    def _keras(self) -> Iterator[Tensor]:
+        inside, tensor = self.called or keras_name(self.layer), self._tensor
+        yield replace(tensor, name=f"{inside}.{tensor.name}")
+        yield _vector("vector_u", 1, tensor.shape[-1])
+        yield from (replace(other, name=f"{inside}.{other.name}") for other in self._others)
+
+    def _flax(self) -> Iterator[Tensor]:
+        yield from (replace(tensor, name=f"layer_instance.{tensor.name}") for tensor in self.layer.own_tensors)
+        for tensor in self.layer.own_tensors:
+            if len(tensor.shape) > 1:
+                yield _vector(f"layer_instance.{tensor.name}.sigma")
+                yield _vector(f"layer_instance.{tensor.name}.u", 1, tensor.shape[-1])
+
+
+def _vector(name: str, *shape: Axis) -> Tensor:
+    return Tensor(name, shape, role="statistic", buffer=True)
