@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from sympy import Expr, Integer, Symbol
 
 from paramsym.polynomial import Polynomial
+from paramsym.render.table import Tabular
 from paramsym.size import Axis, Count, Dim, Factor, canonical, cat, extent, substitute, symbols_in, text
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _segment(axis: Axis, label: str) -> Axis:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Tabular):
     """An immutable sequence of lines.
 
     >>> from paramsym import Dense, F, H
@@ -216,9 +217,6 @@ class Ledger:
     def to_latex(self, letters: Any = None) -> str:
         """Return the table as LaTeX; ``table().to_latex(long=True)`` breaks across pages."""
         return self.table(letters).to_latex()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
     @cached_property
     def stored(self) -> Expr:

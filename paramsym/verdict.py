@@ -14,7 +14,7 @@ from paramsym.config import from_config, read_config, reader_of
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.layer import Layer
 from paramsym.ledger import Numbers
-from paramsym.render.table import Table
+from paramsym.render.table import Table, Tabular
 from paramsym.verify.compare import GOOD, Row
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
@@ -28,7 +28,7 @@ _NAMED = 3  # tensors that a sentence names before it counts the rest
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Tabular):
     """What came out: true where the files hold the model, every difference explained; prints.
 
     ``explained`` are differences that are as they should be, such as an alias that no file repeats. ``problems`` say what is wrong, and
@@ -64,9 +64,6 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join([*self.lines, *([str(self.table())] if self.wrong else [])])
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def check(path: str | os.PathLike[str], architecture: str | None = None, *, strict: bool = False) -> Verdict:

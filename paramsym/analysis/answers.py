@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -12,7 +11,7 @@ from sympy import Expr, Integer
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.wording import written
 from paramsym.render import latex
-from paramsym.render.table import Cell, Table
+from paramsym.render.table import Cell, Table, Tabular
 from paramsym.tabulate import PAPER
 
 _UNCERTAIN = 0.1  # from this many chance hits on, a rounded claim's answers say so
@@ -87,7 +86,7 @@ class Answer:
 
 
 @dataclass(frozen=True, repr=False)
-class Reconciliation(Sequence[Answer]):
+class Reconciliation(Tabular, Sequence[Answer]):
     """The answers, the simplest first; empty, and false, where no short explanation was found.
 
     ``counted`` is the count of the layer, ``claim`` what was claimed.
@@ -125,14 +124,3 @@ class Reconciliation(Sequence[Answer]):
         ]
         against = "" if self.counted is None else f" against {self.counted:,}"
         return Table(("difference", "term", "reading"), tuple(rows), (), f"{self.claim}{against} of {self.subject}", PAPER)
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules."""
-        return self.table().to_latex()
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return self.table().to_markdown()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html() if self.answers else f"<p>{html.escape(str(self))}</p>"

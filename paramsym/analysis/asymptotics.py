@@ -16,6 +16,7 @@ from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import forms, latex
 from paramsym.render.html import formula
+from paramsym.render.table import Printed
 from paramsym.size import symbols_in
 from paramsym.tabulate import PAPER
 
@@ -36,7 +37,7 @@ class Within:
 
 
 @dataclass(frozen=True)
-class Asymptotics:
+class Asymptotics(Printed):
     """``params`` is ``leading`` times ``correction``, exactly; what is left out, ``rest``, is of order ``order`` in the symbols.
 
     ``error`` is the relative error at the sizes, where they are numbers: leading minus count, over the count.

@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 
 from paramsym.analysis.formula import Formula, Subject, formula_of
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Cell, Letters, Table
+from paramsym.render.table import Cell, Letters, Table, Tabular
 from paramsym.sizing import two_of_one_name
 from paramsym.tabulate import PAPER
 
@@ -42,7 +42,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """What ``one`` holds, what ``other`` holds, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
 
     names: tuple[str, str]
@@ -67,13 +67,6 @@ class Comparison:
         rows: list[tuple[Cell, ...]] = [(part.part, part.one, part.other, part.difference) for part in self.parts]
         footer = ("total", self.one, self.other, self.difference)
         return Table(("part", *_told_apart(self.names), "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules."""
-        return self.table().to_latex()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None) -> Comparison:

@@ -12,7 +12,7 @@ from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer
 from paramsym.ledger import Kind, Ledger, Line, Numbers
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Table
+from paramsym.render.table import Table, Tabular
 from paramsym.size import text
 from paramsym.tabulate import PAPER
 
@@ -55,7 +55,7 @@ class Convention:
 
 
 @dataclass(frozen=True)
-class Conventions(Sequence[Convention]):
+class Conventions(Tabular, Sequence[Convention]):
     """The conventions side by side, *stored* first; by number or by name, as in ``conventions(model)["trainable"]``."""
 
     subject: str
@@ -88,18 +88,8 @@ class Conventions(Sequence[Convention]):
         rows = tuple((item.name, _cell(item.params), _cell(item.formula_difference), item.because or item.meaning) for item in self.items)
         return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
 
-    def __str__(self) -> str:
-        return str(self.table())
-
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules."""
-        return self.table().to_latex()
 
 
 def conventions(layer: Layer) -> Conventions:

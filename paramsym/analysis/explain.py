@@ -20,7 +20,7 @@ from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
-from paramsym.render.table import Letters
+from paramsym.render.table import Letters, Printed
 from paramsym.size import Count, Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
@@ -57,7 +57,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Printed):
     """A derivation: where ``symbol`` enters, how the terms add up, what is left.
 
     ``steps`` are true equations; the last one's right-hand side is the closed form. ``groups`` are the tensors it enters, by product of

@@ -12,7 +12,7 @@ from paramsym.analysis.program import compiled
 from paramsym.errors import SizeError
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Cell, Letters, Table
+from paramsym.render.table import Cell, Letters, Table, Tabular
 from paramsym.size import symbols_in, text
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
@@ -31,7 +31,7 @@ class PartSensitivity:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Tabular):
     """How a count depends on a symbol.
 
     ``marginal`` is the exact cost of one more; ``derivative`` is None where the symbol stands in a floor or a ceiling, which has none.
@@ -83,13 +83,6 @@ class Sensitivity:
         return Table(
             ("part", "parameters", "one more", "share"), tuple(rows), ("total", self.params, self.marginal, None), caption, self.letters
         )
-
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules."""
-        return self.table().to_latex()
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth: int | None = None) -> Sensitivity:

@@ -15,11 +15,11 @@ from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
 
 from paramsym.analysis.claim import read
-from paramsym.analysis.program import Program, compiled, narrowed
+from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Table
+from paramsym.render.table import Table, Tabular
 from paramsym.size import substitute, symbols_in
 
 _SHOWN = 20
@@ -48,7 +48,7 @@ class Solution:
 
 
 @dataclass(frozen=True, repr=False)
-class Solutions(Sequence[Solution]):
+class Solutions(Tabular, Sequence[Solution]):
     """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted."""
 
     target: str
@@ -68,9 +68,8 @@ class Solutions(Sequence[Solution]):
         return len(self.solutions)
 
     def __str__(self) -> str:
-        head = f"{len(self)} of {self.searched:,} combinations give {self.target}" + ("" if self.complete else " (interrupted)")
         more = [f"... and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
-        return "\n".join([head, *map(str, self.solutions[:_SHOWN]), *more])
+        return "\n".join([self._headline, *map(str, self.solutions[:_SHOWN]), *more])
 
     def __repr__(self) -> str:
         return str(self)
@@ -79,10 +78,11 @@ class Solutions(Sequence[Solution]):
         """Return a row for every solution: the sizes, the count, the difference."""
         names = [symbol.name for symbol, _ in self.solutions[0].sizes] if self.solutions else []
         rows = tuple((*(size for _, size in one.sizes), one.count, one.difference) for one in self.solutions)
-        return Table((*names, "parameters", "difference"), rows, (), f"sizes for {self.target}")
+        return Table((*names, "parameters", "difference"), rows, (), self._headline)
 
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
+    @property
+    def _headline(self) -> str:
+        return f"{len(self)} of {self.searched:,} combinations give {self.target}" + ("" if self.complete else " (interrupted)")
 
 
 def multiples(step: int, least: int, most: int) -> range:
@@ -138,7 +138,7 @@ def solve(
     >>> from paramsym import F, H, L
     >>> from paramsym.models import Gpt2
     >>> print(solve(Gpt2().at(V=50257, P=1024), 354_823_168, {H: multiples(64, 256, 4096), L: range(1, 97)}))
-    1 of 5,856 combinations give 354823168
+    1 of 5,856 combinations give 354,823,168
     H=1024, L=24: 354,823,168
     """
     low, goal, high = _range(target, tolerance)
@@ -154,7 +154,8 @@ def solve(
             tell(done, search.rounds)
     except KeyboardInterrupt:
         complete = False
-    return Solutions(str(target), tuple(search.ranked()), prod(len(values) for values in candidates.values()), complete)
+    wanted = f"{target:,}" if isinstance(target, int) else target
+    return Solutions(wanted, tuple(search.ranked()), prod(len(values) for values in candidates.values()), complete)
 
 
 def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
@@ -262,7 +263,7 @@ class _Search:
         program, order = self.plain
         try:
             return program.run([sizes[i] for i in order])
-        except SizeError:
+        except REFUSED:
             return None
 
     def _bisect(self, sizes: list[int], inner: Sequence[int]) -> None:
@@ -299,7 +300,7 @@ class _Search:
             program.run([sizes[i] for i in order])
             complete = dict(zip(self.order, sizes, strict=True))
             complete |= {symbol: one.run([sizes[i] for i in places]) for symbol, (one, places) in self.sized.items()}
-        except SizeError:
+        except REFUSED:
             return
         numbers = {symbol: Integer(size) for symbol, size in complete.items()}
         if min(complete.values(), default=1) < 0 or any(relation.xreplace(numbers) != True for relation in self.where):  # noqa: E712 - SymPy's true

@@ -19,7 +19,7 @@ from paramsym.analysis.program import REFUSED, Program, compiled
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.optional import available
-from paramsym.render.table import Table
+from paramsym.render.table import Table, Tabular
 
 _BATCH = CHUNK
 _FEW = 1000  # rows for which NumPy is not worth importing
@@ -27,7 +27,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep:
+class Sweep(Tabular):
     """Columns of equal length: the sizes by symbol name, ``params``, and one column per part.
 
     ``left_out`` is how many combinations contradict a condition of the layer. ``pandas.DataFrame(sweep.columns)`` makes a frame of it.
@@ -60,6 +60,9 @@ class Sweep:
         left_out = f", {self.left_out:,} combinations left out" if self.left_out else ""
         return Table(tuple(self.columns), shown, (), f"{self.subject}: {len(self):,} sizes{left_out}")
 
+    def _shown(self) -> Table:
+        return self.table(_SHOWN)
+
     def to_csv(self) -> str:
         """Return comma-separated values with a header."""
         text = StringIO()
@@ -67,9 +70,6 @@ class Sweep:
         writer.writerow(self.columns)
         writer.writerows(zip(*self.columns.values(), strict=True))
         return text.getvalue()
-
-    def _repr_html_(self) -> str:
-        return self.table(_SHOWN).to_html()
 
 
 def sweep(

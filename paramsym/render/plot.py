@@ -31,10 +31,13 @@ class Picture:
         """Write the picture to a file, in the format of its ending."""
         self.figure.savefig(path, **{"bbox_inches": "tight", **options})
 
-    def _repr_html_(self) -> str:
+    def _repr_png_(self) -> bytes:
         out = io.BytesIO()
         self.figure.savefig(out, format="png", dpi=144, bbox_inches="tight", facecolor="white")
-        source = base64.b64encode(out.getvalue()).decode()
+        return out.getvalue()
+
+    def _repr_html_(self) -> str:
+        source = base64.b64encode(self._repr_png_()).decode()
         return f'<img alt="{escape(self.alt)}" style="max-width:100%" src="data:image/png;base64,{source}">'
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any, TypeAlias
 
 from sympy import Expr, Integer
 
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
+
+
+_PAGE = 30  # rows that a table which cannot break across pages has room for
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,50 @@ class Table:
         return self.to_markdown()
 
     def _repr_latex_(self) -> str:
-        return self.to_latex()
+        return self.to_latex(long=len(self.rows) > _PAGE)
+
+
+class Printed:
+    """Something that IPython shows as ``print`` does, where it can show nothing richer."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        del cycle
+        printer.text(str(self))
+
+
+class Tabular(Printed):
+    """Something that is shown as its table: in a notebook, on a page exported from one, in a terminal."""
+
+    def table(self) -> Table:
+        """Return the table."""
+        raise NotImplementedError
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX with booktabs rules; ``table().to_latex(long=True)`` breaks across pages."""
+        return self.table().to_latex()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return self.table().to_markdown()
+
+    def __str__(self) -> str:
+        return str(self.table())
+
+    def _shown(self) -> Table:
+        """Return what a notebook shows, where that is less than the whole table."""
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        shown = self._shown()
+        return shown.to_html() if shown.rows else f"<p>{escape(str(self))}</p>"
+
+    def _repr_markdown_(self) -> str | None:
+        shown = self._shown()
+        return shown.to_markdown() if shown.rows else None
+
+    def _repr_latex_(self) -> str | None:
+        shown = self._shown()
+        return shown.to_latex(long=len(shown.rows) > _PAGE) if shown.rows else None
 
 
 def _is_number(cell: Cell) -> bool:

@@ -24,7 +24,7 @@ from paramsym.errors import ArgumentError, NotYetError, ParamsymError
 from paramsym.layer import Layer
 from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Cell, Table
+from paramsym.render.table import Cell, Table, Tabular
 from paramsym.size import substitute, text
 from paramsym.verify.agreement import Rival
 from paramsym.verify.degrees import Movement, movement
@@ -41,7 +41,7 @@ Degree = int | Mapping[Any, int]
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Tabular):
     """A proof that a formula and a build agree on every valid size, under ``assumption``; made by ``certify`` alone.
 
     ``degrees`` bounds the degree in each coordinate, ``values`` are those taken of each; ``instances`` is how many were built. What was
@@ -113,9 +113,6 @@ class Certificate:
         """Return the same as a table of two columns."""
         rows: tuple[tuple[Cell, ...], ...] = tuple((name, words) for name, words in self.rows())
         return Table(("", "certificate"), rows, caption=f"Certificate for {self.subject}")
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def certify(

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 from sympy import Integer, Symbol
 
+import paramsym as ps
 from paramsym import A, F, H
-from paramsym.render.table import Letters, Table
+from paramsym.render.table import Letters, Table, Tabular
 
 TABLE = Table(
     columns=("tensor", "shape", "parameters"),
@@ -129,3 +130,41 @@ def test_an_empty_table(name: str) -> None:
     """No rows, no footer: still a table."""
     assert isinstance(getattr(Table(("a", "b"), ()), name)(), str)
     assert Symbol("x") not in Table(("a",), ()).rows
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        ps.Dense(H, F).ledger(),
+        ps.reconcile(ps.Dense(2, 3), 6),
+        ps.conventions(ps.Dense(H, F)),
+        ps.compare(ps.Dense(H, F), ps.Dense(F, H)),
+        ps.sensitivity(ps.Dense(H, F), H),
+        ps.solve(ps.Dense(H, 1), 4, {H: range(1, 9)}),
+        ps.sweep(ps.Dense(H, 1), {H: range(1, 40)}),
+        ps.match(ps.Dense(2, 3), {"weight": (2, 3)}),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_answers_are_shown_everywhere(thing: Tabular) -> None:
+    """As HTML in a notebook, as LaTeX and Markdown on a page made from one, and as it prints in a terminal."""
+    assert thing._repr_html_().startswith("<table>")
+    assert str(thing._repr_latex_()).startswith(r"\begin{tabular}")
+    assert str(thing._repr_markdown_()).startswith("| ")
+    printer = io.StringIO()
+    printer.text = printer.write  # type: ignore[attr-defined]
+    thing._repr_pretty_(printer, cycle=False)
+    assert printer.getvalue() == str(thing)
+    assert "Line(" not in str(thing)
+
+
+def test_nothing_found_is_said() -> None:
+    """An answer without rows is a sentence."""
+    nothing = ps.reconcile(ps.Dense(2, 3), 10**9 + 7)
+    assert nothing._repr_html_().startswith("<p>no short explanation found for 1,000,000,007 ")
+    assert nothing._repr_latex_() is nothing._repr_markdown_() is None
+
+
+def test_a_long_table_breaks_across_the_pages_of_an_exported_notebook() -> None:
+    """More rows than a page has room for are a longtable there."""
+    assert ps.Sequential(*[ps.Dense(2, 3)] * 20).table()._repr_latex_().startswith(r"\begin{longtable}")
