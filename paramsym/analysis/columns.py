@@ -28,6 +28,8 @@ def as_column(value: Any, name: str) -> Column:
         return _index(value, name)
     np = needed("numpy", "computing with columns", "numpy")
 
+    if isinstance(value, list | tuple) and bool in set(map(type, value)):  # among ints, NumPy would take it for one
+        return _index(next(entry for entry in value if isinstance(entry, bool)), name)
     array: Any = value if isinstance(value, np.ndarray) else np.asarray(value)
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and int(array.max()) >= LIMIT:
         array = array.astype(object)
@@ -35,7 +37,8 @@ def as_column(value: Any, name: str) -> Column:
         if array.dtype.kind not in "fO" or (isinstance(value, np.ndarray) and array.dtype.kind == "f" and array.size):
             message = f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are."
             raise SizeError(message)
-        array = np.asarray(value, dtype=object)  # a list of large ints, which NumPy would have made floats of
+        # A list of large ints, which NumPy would have made floats of; a Series, whose missing values would have become floats.
+        array = np.asarray(value.to_list() if hasattr(value, "to_list") else value, dtype=object)
         for entry in array.flat:
             _index(entry, name)
         array = np.frompyfunc(int, 1, 1)(array) if array.size else array.astype(np.int64)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, overload
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis import columns as vectorised
+from paramsym.analysis.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
@@ -43,7 +44,8 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
 
     ``sizes`` maps names or symbols to ints, sequences or arrays of whole numbers; a data frame of pandas or polars will do (columns the
     formula does not know are an error: select those it has). Arrays broadcast, so that a grid needs no copies. Ints alone give an int;
-    arrays give a NumPy array, a Series of pandas a Series with its index. int64 is used where a bound computed before each piece shows
+    arrays give a NumPy array, a Series of pandas or polars a Series, arrays of dask an array of dask, whose blocks are computed and checked
+    when they are asked for. int64 is used where a bound computed before each piece shows
     that nothing can overflow, Python integers (dtype object) where it does not.
 
     The conditions the layer was built under (A divides H; k is at most E) are checked in every row in which their sizes are given, and
@@ -71,7 +73,7 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     if type(chunk) is not int or chunk < 1:
         message = f"chunk is {chunk!r}; wanted a positive number of rows."
         raise ArgumentError(message)
-    given = named if sizes is None else sizes if type(sizes) is dict and not named else _together(subject, sizes, named)
+    given = named if sizes is None else sizes if type(sizes) is dict and not named else together(_called(subject), sizes, named)
     plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
     values: list[Any] = [*given.values()]
     try:
@@ -87,6 +89,10 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     return Approximate(_rounded(result, plan.where), 2.0**-53) if floats else result
 
 
+def _called(subject: Layer | Expr | int) -> str:
+    return type(subject).__name__ if isinstance(subject, Layer) else "the expression"
+
+
 class Plan(NamedTuple):
     """What is known once it is known which sizes are given: the program that reads them in this order, without conditions on others."""
 
@@ -97,10 +103,12 @@ class Plan(NamedTuple):
     def run(self, values: Sequence[Any], chunk: int) -> Any:
         """Return the value for columns, or for numbers that have to be looked at."""
         program = self.program
+        if any(map(is_lazy, values)):
+            return lazily(partial(evaluate, self.subject, chunk=chunk), program.inputs, values)
         columns = [vectorised.as_column(value, symbol.name) for symbol, value in zip(program.inputs, values, strict=True)]
         least = self.least(columns)
         if not all(isinstance(column, int) for column in columns):
-            return _as_given(vectorised.run(program, columns, least, chunk)[0], values)
+            return as_given(vectorised.run(program, columns, least, chunk)[0], values)
         for symbol, value, smallest in zip(program.inputs, columns, least, strict=True):
             if value < smallest:
                 message = f"{symbol} is {value}; wanted {smallest} or more."
@@ -124,7 +132,7 @@ _REMEMBERED = 128
 def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
     """Look at the names once, and remember what follows."""
     program = compiled(subject)
-    where = type(subject).__name__ if isinstance(subject, Layer) else "the expression"
+    where = _called(subject)
     by_name = {symbol.name: symbol for symbol in program.inputs}
     symbols: dict[Symbol, None] = {}
     for key in keys:
@@ -146,20 +154,6 @@ def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
         _plans.clear()
     plan = _plans[id(subject), *keys] = Plan(subject, where, program.reading(tuple(symbols)))
     return plan
-
-
-def _together(subject: Layer | Expr | int, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, Any]:
-    """Return one mapping from a mapping or a data frame, and from keywords."""
-    keys = sizes.keys() if hasattr(sizes, "keys") else getattr(sizes, "columns", None)
-    where = type(subject).__name__ if isinstance(subject, Layer) else "the expression"
-    if keys is None or isinstance(sizes, str):
-        message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {sizes!r}."
-        raise ArgumentError(message)
-    twice = [key for key in keys if key in named]
-    if twice:
-        message = f"{where}: {twice[0]} is given twice."
-        raise SizeError(message)
-    return {key: sizes[key] for key in keys} | dict(named)
 
 
 def as_function(subject: Layer | Expr | int) -> Any:
@@ -202,17 +196,9 @@ def _least_of(subject: Layer | Expr | int, symbol: Symbol) -> int:
 
 def _rounded(result: Any, where: str) -> Any:
     try:
-        return float(result) if isinstance(result, int) else result.astype(float)
+        if isinstance(result, int):
+            return float(result)
+        return result.astype(float) if hasattr(result, "astype") else result.cast(float)
     except OverflowError:
         message = f"{where}: a value is beyond the largest float; leave out floats=True."
         raise SizeError(message) from None
-
-
-def _as_given(result: Any, given: Any) -> Any:
-    """Return a Series where Series came, with the index of the first."""
-    for column in given:
-        if hasattr(column, "to_numpy") and not isinstance(result, int):
-            if hasattr(column, "index") and not callable(column.index):
-                return type(column)(result, index=column.index, name="params")
-            return type(column)("params", result)
-    return result

@@ -1,0 +1,72 @@
+"""Columns of other libraries: Series come back as Series with their index, lazy arrays stay lazy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.optional import needed
+
+_NAME = "params"
+
+
+def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, Any]:
+    """Return one mapping from a mapping or a data frame, and from keywords.
+
+    Raises:
+        ArgumentError: neither a mapping nor a data frame, or one that is not computed yet.
+        SizeError: a name given twice.
+    """
+    lazy = next((method for method in ("collect", "compute") if hasattr(sizes, method)), None)
+    keys = sizes.keys() if hasattr(sizes, "keys") else getattr(sizes, "columns", None) if lazy is None else None
+    if keys is None or isinstance(sizes, str):
+        found = f"a {type(sizes).__name__}, which is not computed yet: call .{lazy}() first" if lazy else repr(sizes)
+        message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {found}."
+        raise ArgumentError(message)
+    twice = [key for key in keys if key in named]
+    if twice:
+        message = f"{where}: {twice[0]} is given twice."
+        raise SizeError(message)
+    return {key: sizes[key] for key in keys} | dict(named)
+
+
+def as_given(result: Any, values: Iterable[Any]) -> Any:
+    """Return a Series where Series came: of pandas with the index that all of them have, of polars as it is.
+
+    Raises:
+        SizeError: Series of pandas that do not have one index.
+    """
+    series = [value for value in values if hasattr(value, "to_numpy")]
+    indexed = [value for value in series if hasattr(value, "iloc")]
+    if indexed:
+        first = indexed[0]
+        if not all(first.index.equals(other.index) for other in indexed[1:]):
+            message = "the columns have different indexes; align them first, or give .to_numpy() of each."
+            raise SizeError(message)
+        return type(first)(result, index=first.index, name=_NAME) if result.shape == first.shape else result
+    unindexed = [value for value in series if hasattr(value, "to_arrow")]
+    return type(unindexed[0])(_NAME, result) if unindexed and result.ndim == 1 else result
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether a value is an array that is computed later, by dask."""
+    return hasattr(value, "__dask_graph__")
+
+
+def lazily(function: Callable[..., Any], keys: Iterable[Any], values: Iterable[Any]) -> Any:
+    """Return what a function of a mapping gives for lazy arrays, as a lazy array of 64-bit integers: block by block, when it is asked for.
+
+    Each block refuses rows as the function does, and values beyond 64 bits.
+    """
+    arrays, np = needed("dask.array", "computing with lazy arrays"), needed("numpy", "computing with columns", "numpy")
+    names = tuple(keys)
+
+    def block(*pieces: Any) -> Any:
+        result = np.asarray(function(dict(zip(names, pieces, strict=True))))
+        if result.dtype == object:
+            message = "a value is beyond 64 bits, which a lazy array does not hold; compute the columns first."
+            raise SizeError(message)
+        return result
+
+    return arrays.map_blocks(block, *values, dtype=np.int64, meta=np.empty(0, np.int64))
