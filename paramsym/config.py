@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, Sizes, in_letters, shown, whole
+from paramsym.naming import nearest
 from paramsym.symbols import N
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     """Return the model that a Hugging Face configuration describes, with its sizes put in.
 
     ``source`` is a dictionary, the path of a ``config.json``, or of a directory that holds one. ``architecture`` is the reference's class
-    name; by default the first of the configuration's ``architectures``, else the family's base class. A key that is missing has the
+    name; by default the first of the configuration's ``architectures``, else the family's base class; that of one tower of CLIP's or
+    SigLIP's reads this tower's own configuration. A key that is missing has the
     reference's default. The model knows its closed form (``.formula``) and its ``.sizes``; ``.params``, ``.count``, ``.shapes()`` and
     ``.tied`` are numbers and names.
 
@@ -43,7 +45,7 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     (335141888, 2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H)
     """
     config = read_config(source)
-    reader = reader_of(config, architecture)
+    config, reader = _tower(config, reader_of(config, architecture), architecture)
     _check_keys(config, reader, strict=strict)
     built = _architecture(config, architecture, reader)
     sizes: Sizes = {}
@@ -114,32 +116,59 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
     """
     known = model_types()
     found = config.get("model_type")
-    if found is None:
-        named = architecture if architecture is not None else _first_architecture(config)
-        for model_type in known if named is not None else ():
-            if named in family_of(model_type).architectures:
-                return family_of(model_type)
-        message = f"the configuration has no model_type; known are {', '.join(known)}."
-        raise ConfigError(message)
-    if not isinstance(found, str):
+    if found is not None and not isinstance(found, str):
         message = f"model_type is {shown(found)}; wanted a string such as 'bert'."
         raise ConfigError(message)
-    if found not in known:
-        message = f"model_type {_quoted(found)} is not known; known are {', '.join(known)}."
-        raise ConfigError(message)
-    return family_of(found)
+    if found in known:
+        return family_of(found)
+    named = architecture if architecture is not None else _first_architecture(config)
+    owner = None if named is None else next((one for one in map(family_of, known) if named in {*one.architectures, *one.former}), None)
+    if found is None and owner is not None:
+        return owner
+    what = "the configuration has no model_type" if found is None else f"model_type {_quoted(found)} is not known"
+    if owner is not None:
+        advice = f"{_quoted(named)} is a class of {owner.model_type}'s: to read it so, set model_type to '{owner.model_type}'."
+    elif inner := _known_inside(config):
+        advice = f"its {inner} is of a known one, {config[inner]['model_type']}: pass what {inner} holds."
+    else:
+        near = nearest(found or "", known, cutoff=0.7)
+        advice = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}."
+    message = f"{what}; {advice}"
+    raise ConfigError(message)
+
+
+def _known_inside(config: Mapping[str, Any]) -> str:
+    """Return the key of a configuration inside this one that can be read, as those of models that read and see have; empty for none."""
+    inner = ((key, value["model_type"]) for key, value in config.items() if isinstance(value, Mapping) and "model_type" in value)
+    return next((key for key, model_type in inner if isinstance(model_type, str) and model_type in model_types()), "")
+
+
+def _tower(config: Mapping[str, Any], reader: Family, architecture: str | None) -> tuple[Mapping[str, Any], Family]:
+    """Return the configuration inside, and how it is read, where its class is asked for and not that of the whole; else what came in."""
+    for key, nested in reader.inside.items() if isinstance(architecture, str) else ():
+        if architecture in nested.reader.architectures:
+            inner = reader.given(config).get(key) or {}
+            if not isinstance(inner, Mapping):
+                message = f"{key} is {shown(inner)}; wanted an object of keys."
+                raise ConfigError(message)
+            return inner, family_of(nested.reader.model_type)
+    return config, reader
 
 
 def _architecture(config: Mapping[str, Any], architecture: str | None, reader: Family) -> str:
     found = architecture if architecture is not None else _first_architecture(config)
     if found is None:
         return reader.architectures[0]
-    if not isinstance(found, str) or found not in reader.architectures:
-        known = ", ".join(reader.architectures)
+    if not isinstance(found, str) or (named := reader.former.get(found, found)) not in reader.architectures:
         what = _quoted(found) if isinstance(found, str) else shown(found)
+        plain = found.removeprefix("TF").removeprefix("Flax") if isinstance(found, str) else ""
+        if plain in reader.architectures:
+            message = f"architecture {what} is another framework's {plain}, whose names are read: pass architecture='{plain}'."
+            raise ConfigError(message)
+        known = ", ".join(reader.architectures)
         message = f"architecture {what} is not one of {reader.model_type}'s, which are {known}; pass one of them as architecture=."
         raise ConfigError(message)
-    return found
+    return named
 
 
 def _first_architecture(config: Mapping[str, Any]) -> Any:

@@ -158,6 +158,63 @@ def test_layers_of_their_own() -> None:
     refused({**SMALL, "per_layer_config": {"0": {"intermediate_size": 7}}}, "per_layer_config")
 
 
+@pytest.mark.parametrize(
+    ("config", "now"),
+    [
+        ({"model_type": "t5", "architectures": ["T5WithLMHeadModel"]}, "T5ForConditionalGeneration"),
+        ({"architectures": ["MPTForCausalLM"]}, "MptForCausalLM"),
+        ({"model_type": "llama", "architectures": ["LLaMAForCausalLM"]}, "LlamaForCausalLM"),
+        ({"model_type": "falcon", "architectures": ["RWForCausalLM"]}, "FalconForCausalLM"),
+        ({"model_type": "gpt_bigcode", "architectures": ["GPTBigCodeLMHeadModel"]}, "GPTBigCodeForCausalLM"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_former_names(config: dict[str, Any], now: str) -> None:
+    """Files of earlier releases and of the authors' own code name classes that are called otherwise today."""
+    model = ps.from_config(config, strict=True)
+    assert model == ps.from_config({key: value for key, value in config.items() if key == "model_type"} or {"architectures": [now]}, now)
+    assert now in repr(model)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"model_type": "brt"}, "did you mean bert or bart or mbart?"),
+        ({"model_type": "kimi_k2", "architectures": ["DeepseekV3ForCausalLM"]}, "to read it so, set model_type to 'deepseek_v3'."),
+        ({"model_type": "RefinedWebModel", "architectures": ["RWForCausalLM"]}, "'RWForCausalLM' is a class of falcon's"),
+        (
+            {"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "clip_vision_model"}},
+            "model_type 'llava' is not known; its text_config is of a known one, llama: pass what text_config holds.",
+        ),
+        ({"text_config": {"model_type": "gemma3_text"}}, "no model_type; its text_config is of a known one, gemma3_text"),
+        ({"model_type": "bert", "architectures": ["TFBertModel"]}, "another framework's BertModel, whose names are read: pass"),
+        ({"model_type": "bert", "architectures": ["FlaxBertForMaskedLM"]}, "pass architecture='BertForMaskedLM'."),
+    ],
+    ids=str,
+)
+def test_what_to_pass_instead(config: dict[str, Any], words: str) -> None:
+    """Where what was meant can be told, the message says what to pass."""
+    refused(config, words)
+
+
+def test_one_tower() -> None:
+    """The class of one tower reads the tower's own configuration out of that of both."""
+    tower = {"hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
+    whole = {"model_type": "clip", "architectures": ["CLIPModel"], "text_config": tower, "projection_dim": 8}
+    alone = ps.from_config({"model_type": "clip_text_model", **tower}, "CLIPTextModelWithProjection")
+    assert ps.from_config(whole, "CLIPTextModelWithProjection", strict=True) == alone
+    assert ps.from_config(whole, "CLIPVisionModel", strict=True) == ps.from_config({"model_type": "clip_vision_model"})
+    refused({**whole, "text_config": 3}, "text_config is 3 (int); wanted an object of keys.", architecture="CLIPTextModel")
+
+
+def test_a_tower_under_two_keys() -> None:
+    """As in the reference, what early files call text_config_dict goes before text_config, its defaults included; null does not."""
+    one, other = {"hidden_size": 64}, {"hidden_size": 128, "num_hidden_layers": 1}
+    read = ps.from_config({"model_type": "clip", "text_config": other, "text_config_dict": one, "vision_config_dict": None}, strict=True)
+    assert read == ps.from_config({"model_type": "clip", "text_config": one})
+    refused({"model_type": "clip", "text_config_dict": {"abacus": 1}}, "config keys: text_config_dict.abacus", strict=True)
+
+
 def test_unknown_family_and_class() -> None:
     """The message lists what is known."""
     refused({"model_type": "abacus"}, f"model_type 'abacus' is not known; known are {', '.join(model_types())}.")

@@ -355,6 +355,7 @@ FAMILIES = (
                     ignored=_INSIDE,
                 ),
                 only=("CLIPModel",),
+                overruled_by="text_config_dict",
             ),
             "vision_config": Nested(
                 Family(
@@ -364,7 +365,8 @@ FAMILIES = (
                     vision_keys(VISION, _VISION, 32, "quick_gelu"),
                     ignored=_INSIDE,
                     arrange=whole_square,
-                )
+                ),
+                overruled_by="vision_config_dict",
             ),
             "projection_dim": Size(PROJECTED, 512, only=("CLIPModel",)),
         },
@@ -372,7 +374,6 @@ FAMILIES = (
             "is where the scale begins": "logit_scale_init_value",
             "the output is no word": "tie_word_embeddings",
         },
-        usual={"text_config_dict": (None,), "vision_config_dict": (None,)},
         arrange=no_labels,
     ),
 )

@@ -211,5 +211,6 @@ FAMILIES = (
         },
         _settle,
         ignored="apply_residual_connection_post_layernorm",
+        former={f"RW{rest}": f"Falcon{rest}" for rest in ("Model", "ForCausalLM")},
     ),
 )

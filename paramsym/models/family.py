@@ -262,7 +262,8 @@ class Family:
 
     ``architectures`` begins with the base class. ``labelled`` are those whose head has ``num_labels`` outputs. ``aliases`` are other
     spellings of keys, as in the reference's ``attribute_map``. ``arrange`` may change the arguments where structure depends on sizes.
-    ``labels`` is how many outputs a configuration without labels means.
+    ``labels`` is how many outputs a configuration without labels means. ``former`` are names that earlier releases, or the authors' own
+    code, gave to classes with the same tensors.
     """
 
     model_type: str
@@ -275,14 +276,15 @@ class Family:
     usual: Mapping[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     arrange: Callable[[dict[str, Any], Sizes], None] | None = None
     labels: int = 2
+    former: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def unknown(self, config: Mapping[str, Any]) -> Iterator[str]:
         """Yield the keys of a configuration that are not known, those of a configuration inside it after its own name."""
         for key, value in config.items():
             if key not in CENTRAL and not self.knows(key, value):
                 yield key
-            nested = self.keys.get(key)
-            if isinstance(nested, Nested) and isinstance(value, Mapping):
+            nested = self.inside.get(key)
+            if nested is not None and isinstance(value, Mapping):
                 yield from (f"{key}.{inner}" for inner in nested.reader.unknown(value))
 
     def given(self, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -291,11 +293,20 @@ class Family:
         for alias, name in self.aliases.items():
             if alias in given:  # as in the reference, the alias is set last and wins
                 given[name] = given[alias]
+        for name, key in self.keys.items():
+            if isinstance(key, Nested) and given.get(key.overruled_by) is not None:
+                given[name] = given[key.overruled_by]
         return given
+
+    @cached_property
+    def inside(self) -> dict[str, Nested]:
+        """The keys that hold configurations, under every name they have."""
+        found = {name: key for name, key in self.keys.items() if isinstance(key, Nested)}
+        return found | {key.overruled_by: key for key in found.values() if key.overruled_by}
 
     def knows(self, key: str, value: Any) -> bool:
         """Say whether a key is handled, or known to change no tensor at this value."""
-        if key in self.keys or key in self.aliases or key in CENTRAL:
+        if key in self.keys or key in self.aliases or key in self.inside or key in CENTRAL:
             return True
         # What the family itself says of a key goes before what holds for all families.
         for usual, ignored in ((self.usual, self._unread), (USUAL, _unread_by_all())):
@@ -312,10 +323,14 @@ class Family:
 
 @dataclass(frozen=True)
 class Nested:
-    """A key that holds a configuration of its own, and becomes a model inside the model. ``reader`` has letters of its own."""
+    """A key that holds a configuration of its own, and becomes a model inside the model. ``reader`` has letters of its own.
+
+    ``overruled_by`` is a second key for it, which goes before the first where it is there.
+    """
 
     reader: Family
     only: tuple[str, ...] = ()
+    overruled_by: str = ""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> Layer:
         """Return the model inside; null is a configuration that has no keys.

@@ -162,7 +162,7 @@ FAMILIES = (
         },
         None,
         ignored=(
-            "num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights attention_type"
+            "num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights"
             " inference_runner max_batch_size max_sequence_length pad_key_length pre_allocate_kv_cache validate_runner_input n_ctx"
             " summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
         ),
@@ -172,5 +172,7 @@ FAMILIES = (
             "num_attention_heads": "n_head",
             "num_hidden_layers": "n_layer",
         },
+        usual={"attention_type": (2, None)},  # what multi_query says now: 1 is one key per head, 3 splits the fused matrix
+        former={"GPTBigCodeLMHeadModel": "GPTBigCodeForCausalLM"},
     ),
 )

@@ -224,6 +224,7 @@ FAMILIES = (
         of_kind(_NAMES, "Llama"),
         grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=_BIAS, mlp_bias=_BIAS),
         settled(floors=False, named=True),
+        former={"LLaMAForCausalLM": "LlamaForCausalLM"},
     ),
     decoder_family(
         "mistral",

@@ -103,6 +103,7 @@ FAMILIES = (
             "expansion_ratio max_seq_len emb_pdrop learned_pos_emb attn_config init_device init_config no_bias embedding_fraction norm_type"
             " verbose fc_type ffn_config tokenizer_name"
         ),
+        former={"MPTForCausalLM": "MptForCausalLM", "MPTModel": "MptModel"},
         aliases={"num_attention_heads": "n_heads", "hidden_size": "d_model", "num_hidden_layers": "n_layers"},
     ),
 )

@@ -248,7 +248,7 @@ def _keys(vocab_size: int, d_ff: int, layers: int, heads: int, feed_forward_proj
     }
 
 
-def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, Key]) -> Family:
+def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, Key], **own: Any) -> Family:
     return Family(
         model_type=model_type,
         model=T5,
@@ -267,11 +267,12 @@ def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, 
         },
         usual={"is_encoder_decoder": (True, False)},
         arrange=_as_deep,
+        **own,
     )
 
 
 FAMILIES = (
-    _family("t5", get_args(T5Class), _keys(32128, 2048, 6, 8, "relu")),
+    _family("t5", get_args(T5Class), _keys(32128, 2048, 6, 8, "relu"), former={"T5WithLMHeadModel": "T5ForConditionalGeneration"}),
     _family("mt5", get_args(Mt5Class), _keys(250112, 1024, 8, 6, "gated-gelu")),
     _family("umt5", get_args(Umt5Class), _keys(250112, 1024, 8, 6, "gated-gelu")),
 )

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import sympy
+from oracles.families import NEEDED
 
 import paramsym as ps
 from paramsym.models import FAMILIES, family_of, model_types
@@ -39,10 +40,6 @@ def test_class(reader: Family, architecture: str) -> None:
     assert model.params.free_symbols
     assert eval(repr(model), scope(reader.model)) == model
     assert pickle.loads(pickle.dumps(model)) == model
-
-
-NEEDED = {"BeitForSemanticSegmentation": {"out_indices": [3, 5, 7, 11]}}
-"""What a class refuses to be built without, in the reference as here."""
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.model_type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from oracles.families import NEEDED
 from sympy import Symbol
 
 import paramsym as ps
@@ -41,7 +42,7 @@ def test_family(model_type: str) -> None:
     for architecture in family.architectures:
         assert family.model(architecture=architecture).params
         # What a family reads and rearranges ends in arguments of its model, or this would raise.
-        assert isinstance(ps.from_config({"model_type": model_type}, architecture), family.model)
+        assert isinstance(ps.from_config({"model_type": model_type, **NEEDED.get(architecture, {})}, architecture), family.model)
 
 
 @pytest.mark.parametrize("model_type", models.model_types())
@@ -52,7 +53,10 @@ def test_defaults_are_the_references(model_type: str) -> None:
     family = models.family_of(model_type)
     assert list(family.unknown(config)) == []
     for architecture in family.architectures:
-        model = ps.from_config({"model_type": model_type}, architecture)
+        needed = NEEDED.get(architecture, {})
+        model = ps.from_config({"model_type": model_type, **needed}, architecture)
+        if needed:
+            config |= transformers.AutoConfig.for_model(model_type, **needed).to_dict()
         assert model.shapes() == ps.from_config(config, architecture, strict=True).shapes()
 
 

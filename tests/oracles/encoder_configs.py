@@ -261,6 +261,8 @@ def siglip_vision(draw: random.Random) -> dict[str, Any]:
 def clip(draw: random.Random) -> dict[str, Any]:
     """Both towers of CLIP."""
     towers = {"text_config": clip_text(draw), "vision_config": clip_vision(draw), "projection_dim": draw.randint(1, 20)}
+    if draw.random() < 0.3:
+        towers |= draw.choice(({"text_config_dict": clip_text(draw)}, {"vision_config_dict": clip_vision(draw)}))
     return towers | {"num_labels": draw.randint(0, 4)}
 
 

@@ -173,4 +173,7 @@ FILE_NAMES: dict[str, dict[str, str]] = {
         "model.layers.{}.block_sparse_moe.{}": "model.layers.{}.mlp.{}",
     },
 }
-"""How transformers names tensors in files, where that is not how it names them in modules."""
+"""How files hold the slices of one tensor apart; other spellings are ``rename="auto"``'s business."""
+
+NEEDED: dict[str, dict[str, Any]] = {"BeitForSemanticSegmentation": {"out_indices": [3, 5, 7, 11]}}
+"""By class: what a configuration must have, in the reference as here; others may be empty."""
