@@ -12,18 +12,13 @@ from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.layer import Layer
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim, symbols_in
-from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer
 from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
-from paramsym.verify.spelling import is_dropped_buffer, respelt
 from paramsym.verify.stored import Stored
-from paramsym.verify.templates import Names
-
-_NAMED = 3  # names that a note lists
 
 
 @dataclass(frozen=True)
@@ -107,18 +102,14 @@ class Match(Tabular):
         return report(self.subject, self.rows, self.problems, self.notes)
 
 
-def match(
-    layer: Layer, shapes: Any, *, rename: Renaming | Literal["auto"] | None = None, by: Literal["name", "order"] = "name"
-) -> Match:
+def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Literal["name", "order"] = "name") -> Match:
     """Compare the tensors that a layer states with those that exist.
 
     ``shapes`` is a torch, Keras or Flax module, a state dict, a tree of arrays, the path of a safetensors file or of a folder with its
     shards and their index, ``{name: shape}``, or another layer. Files are read by their headers; no weights are loaded. ``rename`` is a
     table ``{stored name: name in the layer}`` where ``{}`` stands for any text; several targets mean one fused tensor, ``name[label]`` one
     segment of a fused tensor of the layer, ``name[0]``, ``name[1]``, ... its slices along the first axis, None a tensor to leave out.
-    ``rename="auto"`` reads the names as wrappers, older versions and transformers' own files spell them (with or without the base model's
-    prefix), and leaves out buffers that only older versions saved; the notes say what was read otherwise. Where the names do not fit, the
-    notes of the report say whether that or which table would help. ``by="order"`` pairs tensors by their places instead, for sources such as Keras that make up names as they go.
+    ``by="order"`` pairs tensors by their places instead, for sources such as Keras that make up names as they go.
 
     Where the layer still has symbols, the shapes are solved for them: ``sizes`` says what came out, and an axis that no size fits is a
     mismatch. Files may leave out aliases and buffers; a module may not.
@@ -143,14 +134,7 @@ def match(
     if by not in {"name", "order"} or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."
         raise ArgumentError(message)
-    names, read_so = Names(layer), ()
-    if rename == "auto":
-        stored, read_so = respelt(stored, names)
-        left_out = [name for name in stored.shapes if name not in names and is_dropped_buffer(name)]
-        targets = {name: () if name in left_out else (name,) for name in stored.shapes}
-        read_so += (f"left out: {', '.join(left_out[:_NAMED])}{', ...' if len(left_out) > _NAMED else ''}, of older versions",) if left_out else ()
-    else:
-        targets = renamed(tuple(stored.shapes), rename) if by == "name" else _in_order(layer, stored)
+    targets = renamed(tuple(stored.shapes), rename) if by == "name" else _in_order(layer, stored)
     sizes, inferred = dict(layer.sizes), Inferred({})
     problems: list[str] = []
     sized = layer
@@ -165,9 +149,7 @@ def match(
             values = ", ".join(f"{symbol} = {value}" for symbol, value in inferred.sizes.items())
             problems.append(f"the shapes give {values}, which is impossible: {error}")
     rows = compare(sized, stored, targets)
-    notes = (*(f"{words}." for words in read_so), *inferred.contradictions, *_open(sized, rows))
-    if by == "name" and any(row.outcome not in GOOD for row in rows):
-        notes += tuple(advice(sized, names, stored, rows))
+    notes = (*inferred.contradictions, *_open(sized, rows))
     by_name = dict(sorted(sizes.items(), key=lambda pair: pair[0].name))
     return Match(type(layer).__name__, stored.source, rows, by_name, tuple(problems), notes)
 
