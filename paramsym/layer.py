@@ -241,7 +241,7 @@ class Layer:
     def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
         """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
         return Ledger(
-            tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and 0 not in line.stored)
+            tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and not line.empty)
         )
 
     @cached_property

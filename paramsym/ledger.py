@@ -99,6 +99,11 @@ class Line:
         return ".".join(str(step) for step in self.path)
 
     @property
+    def empty(self) -> bool:
+        """Whether nothing is stored: no copies, or an axis of 0."""
+        return any(isinstance(number, int) and number == 0 for number in (*self.factors, *self.stored))
+
+    @property
     def sizes(self) -> tuple[Dim, ...]:
         """The sizes of the tensor's axes; of the labelled segment's, where there is a label."""
         return tuple(extent(_segment(axis, self.label)) for axis in self.shape)

@@ -33,7 +33,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     Rows of numbered copies stand once, under their template name, with the number of copies beside them. An alias is a row that adds
     nothing and says whose tensor it is. ``letters`` says how formulas are typeset.
     """
-    lines = [line for line in layer.lines if 0 not in line.stored and (buffers or not line.buffer)]
+    lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
     name = type(layer).__name__
     caption = f"{name}: {_amount(total)} parameters"

@@ -68,7 +68,7 @@ class Tensor:
 
 def _plainly_a_size(stated: Axis) -> bool:
     if isinstance(stated, int):
-        return stated > 0 and not isinstance(stated, bool)
+        return stated >= 0 and not isinstance(stated, bool)  # an axis of 0 makes a tensor that is stored and empty
     return isinstance(stated, Symbol) and bool(stated.is_positive and stated.is_integer)
 
 

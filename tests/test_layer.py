@@ -247,6 +247,25 @@ class TestStructure:
         with pytest.raises(SizeError, match="axis 0"):
             Tensor("w", (True,))
 
+    def test_a_tensor_may_be_empty(self) -> None:
+        """An axis of 0 makes a tensor that has a name and a shape, as frameworks store it, and that counts nowhere; none is below 0."""
+
+        @dataclass(frozen=True)
+        class Hollow(Layer):
+            width: Dim
+
+            def tensors(self) -> Iterator[Tensor]:
+                yield Tensor("none", (0, self.width))
+                yield Tensor("scale", (self.width,))
+
+        layer = Hollow(H)
+        assert layer.shapes() == {"none": (0, H), "scale": (H,)}
+        assert (layer.params, layer.active, [line.name for line in layer.ledger()]) == (H, H, ["scale"])
+        assert layer.at(H=4).shapes() == {"none": (0, 4), "scale": (4,)}
+        assert "none" not in str(layer.table())
+        with pytest.raises(SizeError, match="axis 0 is -1"):
+            Tensor("w", (-1,))
+
     def test_a_part_is_a_layer(self) -> None:
         """And the copies it uses are a count."""
         with pytest.raises(StructureError, match="part 'x' is 3, not a layer"):

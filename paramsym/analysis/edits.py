@@ -319,7 +319,7 @@ class Structure:
             yield Edit(f"{listed(names)} tied to {self.full[first]}", tuple(names), value, 0.95, frozenset(others), 0)
 
     def _buffers(self) -> Iterator[Edit]:
-        buffers = [line for line in self.subject.root.lines if line.buffer and not line.alias_of and 0 not in line.stored]
+        buffers = [line for line in self.subject.root.lines if line.buffer and not line.alias_of and not line.empty]
         saved = [line for line in buffers if line.persistent]
         for some, word in ((saved, "the buffers of the state dict"), (buffers, "all buffers")):
             if some and (some is saved or len(some) != len(saved)):

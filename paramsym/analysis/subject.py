@@ -97,7 +97,7 @@ class Subject:
 
 def counts(line: Line) -> bool:
     """Whether a line is part of ``params``."""
-    return not line.buffer and not line.alias_of and 0 not in line.stored
+    return not line.buffer and not line.alias_of and not line.empty
 
 
 def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:

@@ -167,9 +167,35 @@ class GroupedDecoder(Decoder):
 
 
 def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block:
-    """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), what the activation learns."""
+    """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), what the activation learns.
+
+    >>> gated(H, F, "silu").params, gated(H, 0, "silu", bias=True).shapes()["down_proj.weight"]
+    (3*F*H, (H, 0))
+    """
+    if inner == 0:
+        up = EmptyDense(width, 0, bias)
+        return Block({"gate_proj": up, "up_proj": up, "down_proj": EmptyDense(0, width, bias), **learned("act_fn", function)})
     up = Dense(width, inner, bias)
     return Block({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)})
+
+
+@dataclass(frozen=True)
+class EmptyDense(Layer):
+    """A linear layer without inputs or without outputs, as torch builds it: its matrix is stored and empty.
+
+    >>> EmptyDense(0, H, bias=True).shapes()
+    {'weight': (H, 0), 'bias': (H,)}
+    """
+
+    in_features: Count
+    out_features: Count
+    bias: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The matrix, then the bias."""
+        yield Tensor("weight", (self.out_features, self.in_features))
+        if self.bias:
+            yield Tensor("bias", (self.out_features,), role="bias")
 
 
 Storage: TypeAlias = Literal["stacked", "separate"]

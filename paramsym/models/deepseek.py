@@ -75,14 +75,14 @@ class Deepseek(Decoder):
     The arguments are the keys of the reference's configuration. Attention is latent: keys and values come through a vector of
     R = ``kv_lora_rank``, queries through one of R_q = ``q_lora_rank``, or straight from the input where it is None. The first k layers
     have a feed-forward network of 3*F*H; each of the L - k others a router of E*H, E experts of 3*F_e*H, of which a token uses K, and
-    ``n_shared_experts`` that every token uses, stored as one network of E_s*F_e. DeepSeek-V3's router also keeps a correction of E, which
-    is saved and is no parameter. ``attention_bias`` adds biases to the matrices into the latent vectors and out of attention, ``mlp_bias``
-    (V2) to dense and shared networks. ``expert_storage`` is *stacked*, two tensors as the reference holds them, or *separate*, as the
-    published files do. Where ``num_experts_per_tok`` is None, all experts are counted as used.
-
-    The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold behind the L layers (paper, section 2.2;
-    deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of them to count. A module is one more layer with
-    experts, a matrix of 2*H*H and three normalisations of H; its token table and its output matrix are the model's.
+    ``n_shared_experts`` that every token uses, stored as one network of E_s*F_e; with 0 its matrices are stored and empty.
+    DeepSeek-V3's router also keeps a correction of E, which is saved and is no parameter. ``attention_bias`` adds biases to the
+    matrices into the latent vectors and out of attention, ``mlp_bias`` (V2) to dense and shared networks. ``expert_storage`` is
+    *stacked*, two tensors as the reference holds them, or *separate*, as the published files do. Where ``num_experts_per_tok`` is None,
+    all experts are counted as used. The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold
+    behind the L layers (paper, section 2.2; deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of
+    them to count. A module is one more layer with experts, a matrix of 2*H*H and three normalisations of H; its token table and its
+    output matrix are the model's.
 
     Raises:
         SizeError: more experts used than stored, or more dense layers than layers.
@@ -106,7 +106,7 @@ class Deepseek(Decoder):
     intermediate_size: Dim = F
     moe_intermediate_size: Dim = EXPERT
     n_routed_experts: Dim = E
-    n_shared_experts: Dim = ALWAYS
+    n_shared_experts: Count = ALWAYS
     num_experts_per_tok: Dim | None = K
     first_k_dense_replace: Count = DENSE
     kv_lora_rank: Dim = R
@@ -238,6 +238,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if sizes[DENSE] > sizes[L]:
         arguments["first_k_dense_replace"] = L
         del sizes[DENSE]
+    if sizes[ALWAYS] == 0:
+        arguments["n_shared_experts"] = sizes.pop(ALWAYS)
     kind, factor = rotation(arguments)
     check_even(sizes[TURNED], factor)
     rotate(arguments, sizes, sizes[TURNED], kind, factor)
@@ -252,7 +254,7 @@ def _keys(sizes: tuple[int, int, int, int, int], dense: int, expert: int, stored
         "first_k_dense_replace": Size(DENSE, dense, least=0),
         "moe_intermediate_size": Size(EXPERT, expert),
         "n_routed_experts": Size(E, stored),
-        "n_shared_experts": Size(ALWAYS, shared),
+        "n_shared_experts": Size(ALWAYS, shared, least=0),
         "num_experts_per_tok": OptionalSize(K, used),
         "kv_lora_rank": Size(R, 512),
         "q_lora_rank": OptionalSize(QUERY_RANK, 1536),

@@ -84,7 +84,7 @@ class QwenMoe(GroupedDecoder):
     head_dim: Dim | None = None
     intermediate_size: Dim = F
     moe_intermediate_size: Dim = EXPERT
-    shared_expert_intermediate_size: Dim = SHARED
+    shared_expert_intermediate_size: Count = SHARED
     num_experts: Count = E
     num_experts_per_tok: Dim = K
     decoder_sparse_step: int = 1
@@ -228,6 +228,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     arguments["mlp_only_layers"] = tuple(sorted(listed))
     if sizes[E] == 0:
         arguments["num_experts"] = sizes.pop(E)
+    if sizes.get(SHARED) == 0:
+        arguments["shared_expert_intermediate_size"] = sizes.pop(SHARED)
 
 
 def _keys(heads: int, groups: int, inner: int, expert: int, stored: int, used: int, **own: Any) -> dict[str, Key]:
@@ -248,7 +250,7 @@ FAMILIES = (
         "qwen2_moe",
         QwenMoe,
         of_kind(_NAMES, "Qwen2Moe"),
-        _keys(16, 16, 5632, 1408, 60, 4, shared_expert_intermediate_size=Size(SHARED, 5632), qkv_bias=Flag(default=True)),
+        _keys(16, 16, 5632, 1408, 60, 4, shared_expert_intermediate_size=Size(SHARED, 5632, least=0), qkv_bias=Flag(default=True)),
         _settle,
     ),
     decoder_family(

@@ -96,7 +96,7 @@ def _qwen_moe(draw: random.Random) -> dict[str, Any]:
 
 
 def _qwen2_moe(draw: random.Random) -> dict[str, Any]:
-    return _qwen_moe(draw) | {"shared_expert_intermediate_size": draw.randint(1, 20)}
+    return _qwen_moe(draw) | {"shared_expert_intermediate_size": draw.choice((0, draw.randint(1, 20)))}
 
 
 def deepseek(draw: random.Random, flags: str = "attention_bias") -> dict[str, Any]:
@@ -111,7 +111,7 @@ def deepseek(draw: random.Random, flags: str = "attention_bias") -> dict[str, An
         "intermediate_size": draw.randint(1, 40),
         "moe_intermediate_size": draw.randint(1, 20),
         "n_routed_experts": many,
-        "n_shared_experts": draw.randint(1, 3),
+        "n_shared_experts": draw.randint(0, 3),
         "num_experts_per_tok": draw.randint(1, many),
         "first_k_dense_replace": draw.randint(0, 5),
         "q_lora_rank": draw.choice((None, draw.randint(1, 9))),
