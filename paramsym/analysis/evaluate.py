@@ -73,7 +73,7 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     if type(chunk) is not int or chunk < 1:
         message = f"chunk is {chunk!r}; wanted a positive number of rows."
         raise ArgumentError(message)
-    given = named if sizes is None else sizes if type(sizes) is dict and not named else together(_called(subject), sizes, named)
+    given = named if sizes is None else sizes if type(sizes) is dict and not named else together(called(subject), sizes, named)
     plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
     values: list[Any] = [*given.values()]
     try:
@@ -89,7 +89,8 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     return Approximate(_rounded(result, plan.where), 2.0**-53) if floats else result
 
 
-def _called(subject: Layer | Expr | int) -> str:
+def called(subject: Layer | Expr | int) -> str:
+    """Return what errors call the subject."""
     return type(subject).__name__ if isinstance(subject, Layer) else "the expression"
 
 
@@ -132,7 +133,7 @@ _REMEMBERED = 128
 def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
     """Look at the names once, and remember what follows."""
     program = compiled(subject)
-    where = _called(subject)
+    where = called(subject)
     by_name = {symbol.name: symbol for symbol in program.inputs}
     symbols: dict[Symbol, None] = {}
     for key in keys:

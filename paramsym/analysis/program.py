@@ -268,6 +268,28 @@ def narrowed(subject: Layer | Expr | int, held: frozenset[Symbol]) -> Program:
     return _Compiler(held, [one for one in whole.conditions if symbols_in((one.small, one.large)) <= held]).program(polynomial)
 
 
+def conditions_on(subject: Layer | Expr | int, held: frozenset[Symbol]) -> Program:
+    """Return the program that checks the conditions between the symbols held, and counts nothing."""
+    asked = compiled(subject).conditions
+    return _Compiler(held, [one for one in asked if symbols_in((one.small, one.large)) <= held]).program(Polynomial.of(0))
+
+
+def numerator_and_denominator(polynomial: Polynomial) -> tuple[Program, Program]:
+    """Return programs of two whole numbers whose quotient is the value, whole or not; nothing is checked.
+
+    >>> from paramsym import A, H
+    >>> above, below = numerator_and_denominator(Polynomial.of(H / A + 1))
+    >>> above.run([2, 3]), below.run([2, 3])
+    (5, 2)
+    """
+    sides: list[Program] = []
+    for side in (0, 1):
+        compiler = _Compiler(polynomial.free_symbols, ())
+        register = compiler.fraction(polynomial)[side]
+        sides.append(compiler.finished(register))
+    return sides[0], sides[1]
+
+
 def _asked_by(quotients: Iterable[Any]) -> list[Condition]:
     sides = [quotient.as_quotient() for quotient in quotients]
     return [Condition("divides", below, above) for above, below in sorted(sides, key=str)]
@@ -301,7 +323,10 @@ class _Compiler:
             register = self.step(_STEPS[condition.kind], *sides)
             if condition.kind == "divides" and isinstance(condition.small, Symbol) and isinstance(condition.large, Symbol):
                 self.quotients[condition.large, condition.small] = register
-        result = self.polynomial(polynomial)
+        return self.finished(self.polynomial(polynomial))
+
+    def finished(self, result: int) -> Program:
+        """Return the steps so far as a program with its answer in a register."""
         # Constants were numbered from -1 downwards while their number was not known yet; steps from the inputs upwards.
         inputs, constants = len(self.inputs), len(self.constants)
 

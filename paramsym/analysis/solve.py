@@ -7,6 +7,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import prod
 from typing import Any, cast, overload
@@ -15,7 +16,8 @@ from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
 
 from paramsym.analysis.claim import read
-from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
+from paramsym.analysis.evaluate import called, planned
+from paramsym.analysis.program import REFUSED, compiled, conditions_on, numerator_and_denominator
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
@@ -111,7 +113,7 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
 
 
 def solve(
-    layer: Layer,
+    layer: Layer | Expr,
     target: int | str,
     over: Mapping[Any, Any],
     *,
@@ -128,8 +130,9 @@ def solve(
     in every solution; ``where`` adds SymPy relations between symbols (``H >= 64*L``). Symbols that cancel from the count and stand in no
     condition may be left out. For a design tied or not, ask once for each.
 
-    The search is exhaustive and exact: the symbol of most candidates in which the count grows is bisected, all others are run through, in
-    the order of ``over``. ``progress`` writes to standard error, or calls with done and total; an interrupt returns what was found so far.
+    The search is exhaustive and exact: of the symbols in which the count grows, the one of most candidates is bisected; all others are run
+    through, in the order of ``over``, as far as they do not contradict each other. ``progress`` writes to standard error, or calls with
+    done and total; an interrupt returns what was found so far.
 
     Raises:
         UnknownNameError: a symbol that the layer does not have, or one that it needs and that has no candidates.
@@ -142,11 +145,15 @@ def solve(
     H=1024, L=24: 354,823,168
     """
     low, goal, high = _range(target, tolerance)
+    if not hasattr(over, "items"):
+        message = f"over is {over!r}; wanted a mapping from symbols to their candidates."
+        raise ArgumentError(message)
     if best is not None and (type(best) is not int or best < 1):
         message = f"best is {best!r}; wanted a positive number of solutions."
         raise ArgumentError(message)
     candidates, derived = _split(layer, over)
-    search = _Search(_narrowed(layer, candidates, derived), candidates, derived, tuple(where), (low, goal, high), best)
+    model = _with_expressions(layer, candidates, derived)
+    search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), (low, goal, high), best)
     tell = _reporter(progress)
     complete = True
     try:
@@ -162,7 +169,7 @@ def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int
     stated = read(target).stated
     low, high = stated.low, stated.high
     if tolerance is not None:
-        if isinstance(tolerance, float) or not 0 <= tolerance < 1:
+        if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:
             message = f"tolerance is {tolerance!r}; wanted an exact fraction such as Rational(1, 100)."
             raise ArgumentError(message)
         wide = Rational(stated.value) * Rational(tolerance)
@@ -170,15 +177,15 @@ def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int
     return low, stated.value, high
 
 
-def _split(layer: Layer, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
+def _split(layer: Layer | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
     """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
-    by_name = {symbol.name: symbol for symbol in layer.symbols}
+    by_name = {symbol.name: symbol for symbol in compiled(layer).inputs}
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
     for key, values in over.items():
         symbol = by_name.get(getattr(key, "name", key))
         if symbol is None:
-            message = f"{type(layer).__name__} has no symbol {str(key)!r}; it has {', '.join(sorted(by_name))}."
+            message = f"{called(layer)} has no symbol {str(key)!r}; it has {', '.join(sorted(by_name))}."
             raise UnknownNameError(message)
         if isinstance(values, Expr) and not values.is_number:
             derived[symbol] = values
@@ -206,52 +213,76 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
     return sorted({int(value) for value in found})
 
 
-def _narrowed(layer: Layer, candidates: Mapping[Symbol, Sequence[int]], derived: Mapping[Symbol, Expr]) -> Layer:
-    model = layer.at(dict(derived)) if derived else layer
+def _with_expressions(layer: Layer | Expr, candidates: Mapping[Symbol, Sequence[int]], derived: Mapping[Symbol, Expr]) -> Layer | Expr:
+    model = layer
+    if derived:
+        model = layer.at(dict(derived)) if isinstance(layer, Layer) else cast("Expr", substitute(layer, derived))
     program = compiled(model)
     missing = sorted(s.name for i, s in enumerate(program.inputs) if i in program.needed and s not in candidates)
     if missing:
-        message = f"{type(layer).__name__} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
+        message = f"{called(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
         raise UnknownNameError(message)
     return model
 
 
+def _relations(where: Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boolean, ...]:
+    """Check that each relation says something about sizes that are looked for."""
+    for relation in where:
+        if not isinstance(relation, Boolean):
+            message = f"where has {relation!r}; wanted relations between symbols, as H >= 64*L."
+            raise ArgumentError(message)
+        loose = sorted(symbol.name for symbol in cast("set[Symbol]", relation.free_symbols).difference(known))
+        if loose:
+            message = f"where has {relation}, and {', '.join(loose)} has no candidates."
+            raise UnknownNameError(message)
+    return tuple(where)
+
+
 class _Search:
-    """Runs through all symbols but one, which is bisected where the count grows with it."""
+    """Runs through all symbols but one, which is bisected where the count grows with it.
+
+    The count is looked at as a quotient of whole numbers, because one that is not whole still says on which side of the target it is.
+    """
 
     def __init__(
         self,
-        layer: Layer,
+        layer: Layer | Expr,
         candidates: Mapping[Symbol, Sequence[int]],
         derived: Mapping[Symbol, Expr],
         where: tuple[Boolean, ...],
         goal: tuple[int, int, int],
         best: int | None,
     ) -> None:
-        self.candidates, self.derived, self.where = candidates, derived, where
+        self.where = where
         self.low, self.goal, self.high = goal
         self.best = best
         self.order = tuple(candidates)
-        self.plain = _ordered(compiled(layer.polynomial.as_expr()), self.order)
-        self.checked = _ordered(narrowed(layer, frozenset(candidates)), self.order)
-        self.sized = {symbol: _ordered(compiled(value), self.order) for symbol, value in derived.items()}
-        growing = [s for s in self.order if _grows(layer.polynomial, s)]
-        self.inner = max(growing, key=lambda s: len(candidates[s]), default=None)
-        self.place = -1 if self.inner is None else self.order.index(self.inner)
-        self.rounds = prod(len(values) for symbol, values in candidates.items() if symbol != self.inner)
+        plan = planned(layer, self.order)
+        self.whole = plan.program
+        least = plan.least([values[0] if values else 1 for values in candidates.values()])
+        self.candidates = [values[bisect_left(values, first) :] for first, values in zip(least, candidates.values(), strict=True)]
+        self.sized = {symbol: compiled(value).reading(self.order) for symbol, value in derived.items()}
+        polynomial = layer.polynomial if isinstance(layer, Layer) else Polynomial.of(layer)
+        self.above, self.below = (program.reading(self.order) for program in numerator_and_denominator(polynomial))
+        growing = [place for place, symbol in enumerate(self.order) if _grows(polynomial, symbol)]
+        self.place = max(growing, key=lambda place: len(self.candidates[place]), default=None)
+        self.inner: Sequence[int] = (0,) if self.place is None else self.candidates[self.place]
+        self.outer = [(0,) if place == self.place else values for place, values in enumerate(self.candidates)]
+        self.asked = conditions_on(layer, frozenset(s for place, s in enumerate(self.order) if place != self.place)).reading(self.order)
+        self.rounds = prod(map(len, self.outer))
         self.found: list[Solution] = []
         self.worst: int | None = None
 
     def steps(self) -> Iterator[int]:
         """Search, and say after each combination of the outer symbols how many are done."""
-        axes: list[Sequence[int]] = [(0,) if symbol == self.inner else self.candidates[symbol] for symbol in self.order]
-        inner: Sequence[int] = () if self.inner is None else self.candidates[self.inner]
-        for done, combination in enumerate(product(*axes), 1):
+        for done, combination in enumerate(product(*self.outer), 1):
             sizes = list(combination)
-            if self.inner is None:
-                self._consider(sizes, self._count(sizes))
+            try:
+                self.asked.run(sizes)
+            except REFUSED:
+                pass  # whatever the inner symbol is
             else:
-                self._bisect(sizes, inner)
+                self._look_along(sizes)
             yield done
 
     def ranked(self) -> list[Solution]:
@@ -259,51 +290,38 @@ class _Search:
         self.found.sort(key=lambda one: (abs(one.difference), [size for _, size in one.sizes]))
         return self.found if self.best is None else self.found[: self.best]
 
-    def _count(self, sizes: list[int]) -> int | None:
-        program, order = self.plain
-        try:
-            return program.run([sizes[i] for i in order])
-        except REFUSED:
-            return None
+    def _look_along(self, sizes: list[int]) -> None:
+        """Consider the inner sizes whose count is near enough, from the target outwards."""
+        below = 1 if self.place is None else self.below.run(sizes)
 
-    def _bisect(self, sizes: list[int], inner: Sequence[int]) -> None:
-        def count(value: int) -> int:
-            sizes[self.place] = value
-            found = self._count(sizes)
-            return -1 if found is None else found
+        def scaled(size: int) -> int:
+            sizes[cast("int", self.place)] = size
+            return self.above.run(sizes)
 
-        if any(count(value) < 0 for value in (*inner[:1], *inner[-1:])):  # not whole somewhere: look at each
-            for value in inner:
-                sizes[self.place] = value
-                self._consider(sizes, self._count(sizes))
+        if self.place is None:
+            self._consider(sizes)
             return
-        lowest = self.low if self.best is None else self.goal
-        start = bisect_left(_Counts(inner, count), lowest)
-        for values in (range(start, len(inner)), range(start - 1, -1, -1)):
-            for position in values:
-                found = count(inner[position])
-                if not self._near(found):
+        start = bisect_left(self.inner, (self.low if self.best is None else self.goal) * below, key=scaled)
+        for positions in (range(start, len(self.inner)), range(start - 1, -1, -1)):
+            for position in positions:
+                if not self._near(scaled(self.inner[position]), below):
                     break
-                self._consider(sizes, found)
+                self._consider(sizes)
 
-    def _near(self, count: int) -> bool:
+    def _near(self, above: int, below: int = 1) -> bool:
         if self.best is None:
-            return self.low <= count <= self.high
-        return self.worst is None or abs(count - self.goal) <= self.worst
+            return self.low * below <= above <= self.high * below
+        return self.worst is None or abs(above - self.goal * below) <= self.worst * below
 
-    def _consider(self, sizes: list[int], count: int | None) -> None:
+    def _consider(self, sizes: list[int]) -> None:
         """Keep sizes that are near enough and contradict no condition."""
-        if count is None or not self._near(count):
-            return
-        program, order = self.checked
         try:
-            program.run([sizes[i] for i in order])
-            complete = dict(zip(self.order, sizes, strict=True))
-            complete |= {symbol: one.run([sizes[i] for i in places]) for symbol, (one, places) in self.sized.items()}
+            count = self.whole.run(sizes)
+            complete = dict(zip(self.order, sizes, strict=True)) | {symbol: one.run(sizes) for symbol, one in self.sized.items()}
         except REFUSED:
             return
         numbers = {symbol: Integer(size) for symbol, size in complete.items()}
-        if min(complete.values(), default=1) < 0 or any(relation.xreplace(numbers) != True for relation in self.where):  # noqa: E712 - SymPy's true
+        if not self._near(count) or any(relation.xreplace(numbers) != True for relation in self.where):  # noqa: E712 - SymPy's true
             return
         self.found.append(Solution(tuple(complete.items()), count, count - self.goal))
         if self.best is not None and len(self.found) >= 2 * self.best:
@@ -311,34 +329,17 @@ class _Search:
             self.worst = abs(self.found[-1].difference)
 
 
-class _Counts(Sequence[int]):
-    """The counts along the bisected symbol, made when looked at."""
-
-    def __init__(self, values: Sequence[int], count: Callable[[int], int]) -> None:
-        self.values, self.count_of = values, count
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.count_of(self.values[index])
-
-
-def _ordered(program: Program, order: tuple[Symbol, ...]) -> tuple[Program, list[int]]:
-    return program, [order.index(symbol) for symbol in program.inputs]
-
-
 def _grows(polynomial: Polynomial, symbol: Symbol) -> bool:
-    """Whether no more of a symbol ever makes the count smaller, and the value is whole or not for all of them alike."""
+    """Whether no more of a symbol ever makes the value smaller, whatever the other sizes are."""
     seen = False
     for monomial, c in polynomial.terms.items():
-        for generator, exponent in monomial:
-            if symbol in cast("set[Symbol]", generator.free_symbols):
-                seen = True
-                if generator != symbol or exponent < 0 or c < 0:
-                    return False
-        if any(exponent < 0 for _, exponent in monomial) or not isinstance(c, int):
-            return False  # a quotient: whole for some sizes only
+        if not any(symbol in generator.free_symbols for generator, _ in monomial):
+            continue
+        seen = True
+        if c < 0 or any(generator != symbol and symbol in generator.free_symbols for generator, _ in monomial):
+            return False
+        if dict(monomial)[symbol] < 0 or any(not isinstance(one, Symbol) and not one.is_nonnegative for one, _ in monomial):
+            return False
     return seen
 
 

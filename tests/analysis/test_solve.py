@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from sympy import Rational
+from sympy import Rational, ceiling
 
 import paramsym as ps
 from paramsym import A, F, G, H, K, L, V, multiples, per, rounded_up, solve
@@ -49,6 +49,44 @@ def test_nothing_is_missed(target: int) -> None:
     found = solve(model, target, over)
     assert {(one[H], one[A], one[L]) for one in found} == expected
     assert found.searched == 12 * 6 * 19
+
+
+def test_nothing_is_missed_where_quotients_are_counted() -> None:
+    """Grouped heads of a free number, and a width per group that rounds up: every count is found with all sizes that give it."""
+    model = ps.models.Llama().at(V=11)
+    over = {H: range(2, 9), A: range(1, 4), G: range(1, 4), F: [3, 9], L: range(3)}
+    answers: dict[int, set[tuple[int, ...]]] = {}
+    for sizes in product(*over.values()):
+        try:
+            count = model.at(dict(zip(over, sizes, strict=True))).count
+        except ParamsymError:
+            continue
+        answers.setdefault(count, set()).add(sizes)
+    for target in sorted(answers)[::5]:
+        found = solve(model, target, over)
+        assert {tuple(one[symbol] for symbol in over) for one in found} == answers[target]
+    expression = L * ceiling(H / 3) * per(H, A) + G * H / A + G * F
+    wanted: dict[int, int] = {}
+    for sizes in product(*over.values()):
+        value = expression.subs(dict(zip(over, sizes, strict=True)), simultaneous=True) if sizes[0] % sizes[1] == 0 else None
+        if value is not None:
+            wanted[value] = wanted.get(value, 0) + 1
+    for target in sorted(wanted)[::7]:
+        assert len(solve(expression, int(target), over)) == wanted[target]
+
+
+def test_a_symbol_over_another() -> None:
+    """A quotient that is not whole for some of the bisected sizes: whole ones between them are found."""
+    found = solve(L * H / A, 12, {L: range(1, 40), H: range(1, 40), A: [5, 7]})
+    expected = [(one, h, a) for one in range(1, 40) for h in range(1, 40) for a in (5, 7) if one * h == 12 * a]
+    assert sorted((one["L"], one["H"], one["A"]) for one in found) == expected
+
+
+def test_sizes_a_layer_cannot_have_are_no_solutions() -> None:
+    """A width of zero gives no parameters, and is no width; a number of copies may be zero."""
+    assert len(solve(ps.Dense(H, F), 3, {H: [0, 2], F: [1, 3]})) == 1
+    assert len(solve(ps.Dense(H, F), 0, {H: range(3), F: range(3)})) == 0
+    assert [one["L"] for one in solve(L * ps.Dense(H, H), 0, {H: [4], L: range(3)})] == [0]
 
 
 @pytest.mark.parametrize("best", [1, 3, 10])
@@ -122,12 +160,18 @@ def test_wrong_questions() -> None:
         solve(ps.Dense(H, F), 12, {V: [3]})
     with pytest.raises(UnknownNameError, match="needs candidates for F"):
         solve(ps.Dense(H, F), 12, {H: [3]})
+    with pytest.raises(UnknownNameError, match="where has K >= 3, and K has no candidates"):
+        solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, where=[K >= 3])
+    with pytest.raises(ArgumentError, match="wanted relations"):
+        solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, where=[True])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="wanted a mapping"):
+        solve(ps.Dense(H, F), 12, [H, F])  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="K has no candidates"):
         solve(ps.Dense(H, F), 12, {H: [3], F: K})
     for wrong in ("abc", 2.5, [1.5], [True]):
         with pytest.raises(ArgumentError, match="candidates"):
             solve(ps.Dense(H, F), 12, {H: wrong, F: [1]})
-    for keywords in ({"best": 0}, {"tolerance": 0.5}):
+    for keywords in ({"best": 0}, {"tolerance": 0.5}, {"tolerance": "1%"}):
         with pytest.raises(ArgumentError):
             solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, **keywords)  # type: ignore[arg-type]
     with pytest.raises(SizeError):
