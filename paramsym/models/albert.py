@@ -14,7 +14,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import BertEmbeddings
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
@@ -34,7 +34,6 @@ _LANGUAGE = frozenset({"AlbertForPreTraining", "AlbertForMaskedLM"})
 _LABELLED = frozenset(
     {"AlbertForPreTraining", "AlbertForSequenceClassification", "AlbertForTokenClassification", "AlbertForQuestionAnswering"}
 )
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 _PAPER = "Lan et al. 2020, table 1"
 GROUPS, INNER = dims("n_g n_i")
 
@@ -96,10 +95,10 @@ class Albert(Layer):
         "albert-xxlarge-v2": _size(4096, 12, 64),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("albert-base-v2", 11_683_584, _BUILT, counts="AlbertModel"),
-        Claim("albert-large-v2", 17_683_968, _BUILT, counts="AlbertModel"),
-        Claim("albert-xlarge-v2", 58_724_864, _BUILT, counts="AlbertModel"),
-        Claim("albert-xxlarge-v2", 222_595_584, _BUILT, counts="AlbertModel"),
+        Claim("albert-base-v2", 11_683_584, BUILT, counts="AlbertModel"),
+        Claim("albert-large-v2", 17_683_968, BUILT, counts="AlbertModel"),
+        Claim("albert-xlarge-v2", 58_724_864, BUILT, counts="AlbertModel"),
+        Claim("albert-xxlarge-v2", 222_595_584, BUILT, counts="AlbertModel"),
         Claim("albert-base-v2", 12_000_000, _PAPER, counts="rounded; AlbertModel has 11,683,584"),
         Claim("albert-large-v2", 18_000_000, _PAPER, counts="rounded; AlbertModel has 17,683,968"),
         Claim("albert-xlarge-v2", 60_000_000, _PAPER, counts="rounded up; AlbertModel has 58,724,864"),

@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
@@ -35,8 +35,6 @@ _ALL = (*get_args(BartClass), *get_args(MBartClass), *get_args(PegasusClass), *g
 _TRANSLATES = frozenset(name for name in _ALL if name.endswith(("ForConditionalGeneration", "MTModel")))
 _LABELLED = frozenset({"BartForSequenceClassification", "MBartForSequenceClassification"})
 _ENCODES = tuple(name for name in _ALL if not name.endswith("ForCausalLM"))
-_CARD = "Hugging Face model card, safetensors metadata"
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 DECODER_LAYERS, DECODER_INNER, DECODER_HEADS, DECODER_WORDS = dims("L_d F_d A_d V_d")
 
 
@@ -106,12 +104,12 @@ class Bart(Layer):
         "Helsinki-NLP/opus-mt-en-de": _size(58101, 512, 6, 8, 512),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/bart-base", 139_420_416, _CARD, counts="BartModel"),
-        Claim("facebook/bart-large", 406_291_456, _CARD, counts="BartForConditionalGeneration"),
-        Claim("facebook/bart-large-cnn", 406_290_432, _CARD, counts="BartForConditionalGeneration"),
-        Claim("facebook/mbart-large-50", 610_879_488, _BUILT, counts="MBartForConditionalGeneration"),
-        Claim("Helsinki-NLP/opus-mt-en-de", 74_410_496, _BUILT, counts="MarianMTModel"),
-        Claim("google/pegasus-large", 568_000_000, "Zhang et al. 2020, section 6.1 (568M)", counts="568,699,904 without sinusoids"),
+        Claim("facebook/bart-base", 139_420_416, RECALLED, counts="BartModel"),
+        Claim("facebook/bart-large", 406_291_456, RECALLED, counts="BartForConditionalGeneration"),
+        Claim("facebook/bart-large-cnn", 406_290_432, BUILT, counts="BartForConditionalGeneration"),
+        Claim("facebook/mbart-large-50", 610_879_488, BUILT, counts="MBartForConditionalGeneration"),
+        Claim("Helsinki-NLP/opus-mt-en-de", 74_410_496, BUILT, counts="MarianMTModel"),
+        Claim("google/pegasus-large", 568_000_000, "Zhang et al. 2020 (568M)", counts="568,699,904 without sinusoids"),
     )
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import settle_stages
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
@@ -30,7 +30,7 @@ _SEGMENTS = ("BeitForSemanticSegmentation",)
 _PYRAMID = ("BeitForSemanticSegmentation", "BeitBackbone")
 AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
 """The channels of the auxiliary head, and how many convolutions it has."""
-_TIMM = "timm, beit_base_patch16_224 and beit_large_patch16_224"
+_TIMM = "timm, beit_base_patch16_224"
 
 
 def _size(hidden_size: int, layers: int, heads: int) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Beit(Layer):
     }
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("microsoft/beit-base-patch16-224", 86_530_984, _TIMM, counts="BeitForImageClassification"),
-        Claim("microsoft/beit-large-patch16-224", 304_430_568, _TIMM, counts="BeitForImageClassification"),
+        Claim("microsoft/beit-large-patch16-224", 304_430_568, BUILT, counts="BeitForImageClassification"),
     )
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, N, P, T, V
@@ -32,10 +32,6 @@ Architecture = Literal[
 _POOLED = frozenset({"BertForPreTraining", "BertForNextSentencePrediction", "BertForSequenceClassification", "BertForMultipleChoice"})
 _LANGUAGE = frozenset({"BertForPreTraining", "BertForMaskedLM", "BertLMHeadModel"})
 _LABELLED = frozenset({"BertForSequenceClassification", "BertForTokenClassification", "BertForQuestionAnswering"})
-
-
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
-_CARD = "Hugging Face model card, safetensors metadata"
 
 
 def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
@@ -103,20 +99,20 @@ class Bert(Layer):
     }
 
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bert-base-uncased", 109_482_240, _BUILT, counts="BertModel"),
-        Claim("bert-base-cased", 108_310_272, _BUILT, counts="BertModel"),
-        Claim("bert-large-uncased", 335_141_888, _BUILT, counts="BertModel"),
-        Claim("bert-large-cased", 333_579_264, _BUILT, counts="BertModel"),
-        Claim("bert-base-multilingual-cased", 177_853_440, _BUILT, counts="BertModel"),
-        Claim("bert-base-chinese", 102_267_648, _BUILT, counts="BertModel"),
+        Claim("bert-base-uncased", 109_482_240, BUILT, counts="BertModel"),
+        Claim("bert-base-cased", 108_310_272, BUILT, counts="BertModel"),
+        Claim("bert-large-uncased", 335_141_888, BUILT, counts="BertModel"),
+        Claim("bert-large-cased", 333_579_264, BUILT, counts="BertModel"),
+        Claim("bert-base-multilingual-cased", 177_853_440, BUILT, counts="BertModel"),
+        Claim("bert-base-chinese", 102_267_648, BUILT, counts="BertModel"),
         Claim("google/bert_uncased_L-4_H-512_A-8", 28_763_648, "Turc et al. 2019, table 1 (28.8M)", counts="BertModel"),
-        Claim("sentence-transformers/all-MiniLM-L6-v2", 22_713_216, _CARD, counts="BertModel"),
-        Claim("bert-base-uncased", 110_106_428, _CARD, counts="BertForPreTraining"),
-        Claim("bert-base-cased", 108_932_934, _CARD, counts="BertForPreTraining"),
-        Claim("bert-large-uncased", 336_226_108, _CARD, counts="BertForPreTraining"),
-        Claim("bert-base-multilingual-cased", 178_566_653, _CARD, counts="BertForPreTraining"),
-        Claim("bert-base-chinese", 102_882_442, _CARD, counts="BertForPreTraining"),
-        Claim("bert-base-uncased", 109_514_298, _BUILT, counts="BertForMaskedLM"),
+        Claim("sentence-transformers/all-MiniLM-L6-v2", 22_713_216, RECALLED, counts="BertModel"),
+        Claim("bert-base-uncased", 110_106_428, RECALLED, counts="BertForPreTraining"),
+        Claim("bert-base-cased", 108_932_934, RECALLED, counts="BertForPreTraining"),
+        Claim("bert-large-uncased", 336_226_108, RECALLED, counts="BertForPreTraining"),
+        Claim("bert-base-multilingual-cased", 178_566_653, RECALLED, counts="BertForPreTraining"),
+        Claim("bert-base-chinese", 102_882_442, RECALLED, counts="BertForPreTraining"),
+        Claim("bert-base-uncased", 109_514_298, BUILT, counts="BertForMaskedLM"),
         Claim(
             "bert-base-uncased", 110_000_000, "Devlin et al. 2019, section 3 (110M)", counts="rounded; BertForPreTraining has 110,106,428"
         ),

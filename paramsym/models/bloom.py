@@ -10,8 +10,8 @@ from paramsym.compose import Block, Repeat
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, Decoder, OptionalWhole, decoder_family
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import Decoder, OptionalWhole, decoder_family
 from paramsym.models.family import Flag, Size, Sizes
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, H, L, V
@@ -65,11 +65,11 @@ class Bloom(Decoder):
         "bigscience/bloom": _size(14336, 70, 112),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bigscience/bloom-560m", 559_214_592, CARD, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-1b1", 1_065_314_304, CARD, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-1b7", 1_722_408_960, CARD, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-3b", 3_002_557_440, CARD, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-7b1", 7_069_016_064, CARD, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-560m", 559_214_592, RECALLED, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-1b1", 1_065_314_304, RECALLED, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-1b7", 1_722_408_960, RECALLED, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-3b", 3_002_557_440, RECALLED, counts="BloomForCausalLM"),
+        Claim("bigscience/bloom-7b1", 7_069_016_064, RECALLED, counts="BloomForCausalLM"),
         Claim("bigscience/bloom", 176_247_271_424, "BigScience 2022, section 3.2 (176B); model card", counts="BloomForCausalLM"),
     )
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BUILT = "the checkpoint's configuration, built by transformers 5.23"
+CARD = "Hugging Face's count of the numbers in the checkpoint's file"
+RECALLED = f"{CARD}, as recalled; checked against its configuration, built by transformers 5.23"
+"""A count written down from memory is called so: what it was checked against is what the test checks."""
+
 
 @dataclass(frozen=True)
 class Claim:

@@ -17,7 +17,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bart import attention
-from paramsym.models.claims import Claim
+from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Key, Nested, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
@@ -28,7 +28,6 @@ TextClass = Literal["CLIPTextModel", "CLIPTextModelWithProjection"]
 VisionClass = Literal["CLIPVisionModel", "CLIPVisionModelWithProjection"]
 Architecture = Literal["CLIPModel", "CLIPForImageClassification"]
 _LABELLED = frozenset({"CLIPForImageClassification"})
-_CARD = "Hugging Face model card, safetensors metadata"
 VISION = dims("H_v L_v A_v F_v")
 """Width, depth, heads and feed-forward width of the tower that sees, where another reads."""
 PLAIN = (H, L, A, F)
@@ -244,11 +243,11 @@ class Clip(Layer):
         "laion/CLIP-ViT-H-14-laion2B-s32B-b79K": _size(1024, 24, 1280, 32, 14, 1024),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("openai/clip-vit-base-patch32", 151_277_313, _CARD, counts="CLIPModel"),
-        Claim("openai/clip-vit-base-patch16", 149_620_737, _CARD, counts="CLIPModel"),
-        Claim("openai/clip-vit-large-patch14", 427_616_513, _CARD, counts="CLIPModel"),
-        Claim("openai/clip-vit-large-patch14-336", 427_944_193, _CARD, counts="CLIPModel"),
-        Claim("laion/CLIP-ViT-H-14-laion2B-s32B-b79K", 986_109_441, _CARD, counts="CLIPModel"),
+        Claim("openai/clip-vit-base-patch32", 151_277_313, RECALLED, counts="CLIPModel"),
+        Claim("openai/clip-vit-base-patch16", 149_620_737, RECALLED, counts="CLIPModel"),
+        Claim("openai/clip-vit-large-patch14", 427_616_513, RECALLED, counts="CLIPModel"),
+        Claim("openai/clip-vit-large-patch14-336", 427_944_193, RECALLED, counts="CLIPModel"),
+        Claim("laion/CLIP-ViT-H-14-laion2B-s32B-b79K", 986_109_441, RECALLED, counts="CLIPModel"),
     )
 
     def __post_init__(self) -> None:

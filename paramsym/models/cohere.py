@@ -10,9 +10,8 @@ from paramsym.compose import Block
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
-    CARD,
     GroupedDecoder,
     OptionalFlag,
     OptionalSize,
@@ -69,9 +68,9 @@ class Cohere(GroupedDecoder):
         "CohereForAI/aya-23-8B": grouped_size(256000, 4096, 32, 32, 8, 14336),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("CohereForAI/c4ai-command-r-v01", 34_980_831_232, CARD, counts="CohereForCausalLM"),
-        Claim("CohereForAI/c4ai-command-r-plus", 103_810_674_688, CARD, counts="CohereForCausalLM"),
-        Claim("CohereForAI/aya-23-8B", 8_028_033_024, CARD, counts="CohereForCausalLM"),
+        Claim("CohereForAI/c4ai-command-r-v01", 34_980_831_232, RECALLED, counts="CohereForCausalLM"),
+        Claim("CohereForAI/c4ai-command-r-plus", 103_810_674_688, BUILT, counts="CohereForCausalLM"),
+        Claim("CohereForAI/aya-23-8B", 8_028_033_024, RECALLED, counts="CohereForCausalLM"),
     )
 
     def conditions(self) -> None:

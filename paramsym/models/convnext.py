@@ -14,7 +14,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import feature_norms, settle_stages
-from paramsym.models.claims import Claim
+from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
@@ -23,8 +23,7 @@ from paramsym.symbols import C, K, N, dims
 
 Architecture = Literal["ConvNextModel", "ConvNextForImageClassification", "ConvNextBackbone"]
 _LABELLED = frozenset({"ConvNextForImageClassification"})
-_CARD = "Hugging Face model card, safetensors metadata"
-_PAPER = "Liu et al. 2022, table 9"
+_README = "facebookresearch/ConvNeXt, README"
 _BACKBONE = ("ConvNextBackbone",)
 STAGES = dims("n_s")
 
@@ -80,11 +79,12 @@ class ConvNext(Layer):
     }
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("facebook/convnext-tiny-224", 28_589_128, "torchvision, ConvNeXt_Tiny_Weights: num_params", "ConvNextForImageClassification"),
-        Claim("facebook/convnext-small-224", 50_223_688, _CARD, counts="ConvNextForImageClassification"),
-        Claim("facebook/convnext-base-224", 88_591_464, _CARD, counts="ConvNextForImageClassification"),
-        Claim("facebook/convnext-large-224", 197_767_336, _CARD, counts="ConvNextForImageClassification"),
-        Claim("facebook/convnext-tiny-224", 29_000_000, _PAPER, counts="rounded; 28,589,128"),
-        Claim("facebook/convnext-large-224", 198_000_000, _PAPER, counts="rounded; 197,767,336"),
+        Claim("facebook/convnext-small-224", 50_223_688, RECALLED, counts="ConvNextForImageClassification"),
+        Claim("facebook/convnext-base-224", 88_591_464, RECALLED, counts="ConvNextForImageClassification"),
+        Claim("facebook/convnext-large-224", 197_767_336, RECALLED, counts="ConvNextForImageClassification"),
+        Claim("facebook/convnext-tiny-224", 28_000_000, f"{_README}, trained on ImageNet-1K (28M)", counts="rounded down; 28,589,128"),
+        Claim("facebook/convnext-tiny-224", 29_000_000, f"{_README}, trained on ImageNet-22K (29M)", counts="rounded; 28,589,128"),
+        Claim("facebook/convnext-large-224", 198_000_000, f"{_README} (198M)", counts="rounded; 197,767,336"),
     )
 
     def __post_init__(self) -> None:

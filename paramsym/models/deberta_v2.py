@@ -16,7 +16,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Limit, Size, Sizes, Word, Words
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, Width, divides
@@ -32,7 +32,6 @@ Architecture = Literal[
 ]
 _POOLED = frozenset({"DebertaV2ForSequenceClassification", "DebertaV2ForMultipleChoice"})
 _LABELLED = frozenset({"DebertaV2ForSequenceClassification", "DebertaV2ForTokenClassification", "DebertaV2ForQuestionAnswering"})
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
 
 
@@ -111,10 +110,10 @@ class DebertaV2(Layer):
         "microsoft/mdeberta-v3-base": _size(768, 12, 12, 251000),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/deberta-v3-small", 141_304_320, _BUILT, counts="DebertaV2Model"),
-        Claim("microsoft/deberta-v3-base", 183_831_552, _BUILT, counts="DebertaV2Model"),
-        Claim("microsoft/deberta-v3-large", 434_012_160, _BUILT, counts="DebertaV2Model"),
-        Claim("microsoft/deberta-v3-large", 435_191_908, _BUILT, counts="DebertaV2ForMaskedLM"),
+        Claim("microsoft/deberta-v3-small", 141_304_320, BUILT, counts="DebertaV2Model"),
+        Claim("microsoft/deberta-v3-base", 183_831_552, BUILT, counts="DebertaV2Model"),
+        Claim("microsoft/deberta-v3-large", 434_012_160, BUILT, counts="DebertaV2Model"),
+        Claim("microsoft/deberta-v3-large", 435_191_908, BUILT, counts="DebertaV2ForMaskedLM"),
         Claim("microsoft/deberta-v3-base", 86_000_000, "Hugging Face model card", counts="the backbone, without V*H for the words"),
     )
 

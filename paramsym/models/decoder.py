@@ -254,9 +254,6 @@ class RotaryFrequencies(Layer):
 
 # Published sizes and configurations -------------------------------------------------------------------------------------------
 
-CARD = "Hugging Face model card, safetensors metadata"
-BUILT = "the checkpoint's configuration, built by transformers 5.23"
-
 
 def grouped_size(vocab_size: int, hidden_size: int, layers: int, heads: int, groups: int, inner: int, **other: Any) -> dict[str, Any]:
     """Return a published size of a grouped decoder, by constructor argument."""

@@ -17,10 +17,8 @@ from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
-    BUILT,
-    CARD,
     Decoder,
     OptionalSize,
     RotaryFrequencies,
@@ -139,8 +137,8 @@ class Deepseek(Decoder):
         ),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("deepseek-ai/DeepSeek-V2-Lite", 15_706_484_224, CARD, counts="DeepseekV2ForCausalLM"),
-        Claim("deepseek-ai/DeepSeek-V2", 235_741_434_880, CARD, counts="DeepseekV2ForCausalLM"),
+        Claim("deepseek-ai/DeepSeek-V2-Lite", 15_706_484_224, RECALLED, counts="DeepseekV2ForCausalLM"),
+        Claim("deepseek-ai/DeepSeek-V2", 235_741_434_880, RECALLED, counts="DeepseekV2ForCausalLM"),
         Claim("deepseek-ai/DeepSeek-V3", 671_026_404_352, BUILT, counts="DeepseekV3ForCausalLM"),
         Claim("moonshotai/Kimi-K2-Instruct", 1_026_408_209_408, BUILT, counts="DeepseekV3ForCausalLM"),
         Claim(

@@ -15,7 +15,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
@@ -24,7 +24,6 @@ from paramsym.symbols import A, C, D, H, K, L, N, W, dims
 
 Architecture = Literal["Dinov2Model", "Dinov2ForImageClassification", "Dinov2Backbone"]
 _LABELLED = frozenset({"Dinov2ForImageClassification"})
-_CARD = "Hugging Face model card, safetensors metadata"
 RATIO = dims("m")
 
 
@@ -85,11 +84,11 @@ class Dinov2(Layer):
         "facebook/dinov2-giant": _size(1536, 40, 24, swiglu=True),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/dinov2-small", 22_056_576, _CARD, counts="Dinov2Model"),
-        Claim("facebook/dinov2-base", 86_580_480, _CARD, counts="Dinov2Model"),
-        Claim("facebook/dinov2-large", 304_368_640, _CARD, counts="Dinov2Model"),
-        Claim("facebook/dinov2-giant", 1_136_480_768, _CARD, counts="Dinov2Model"),
-        Claim("facebook/dinov2-giant", 1_100_000_000, "Oquab et al. 2023, section 1 (1B)", counts="rounded; 1,136,480,768"),
+        Claim("facebook/dinov2-small", 22_056_576, RECALLED, counts="Dinov2Model"),
+        Claim("facebook/dinov2-base", 86_580_480, RECALLED, counts="Dinov2Model"),
+        Claim("facebook/dinov2-large", 304_368_640, RECALLED, counts="Dinov2Model"),
+        Claim("facebook/dinov2-giant", 1_136_480_768, RECALLED, counts="Dinov2Model"),
+        Claim("facebook/dinov2-giant", 1_000_000_000, "Oquab et al. 2023, abstract (1B)", counts="rounded down; 1,136,480,768"),
     )
 
     def __post_init__(self) -> None:

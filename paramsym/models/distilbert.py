@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
@@ -28,8 +28,6 @@ Architecture = Literal[
     "DistilBertForQuestionAnswering",
 ]
 _LABELLED = frozenset({"DistilBertForSequenceClassification", "DistilBertForTokenClassification", "DistilBertForQuestionAnswering"})
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
-_CARD = "Hugging Face model card, safetensors metadata"
 
 
 def _size(vocab_size: int) -> dict[str, int]:
@@ -74,10 +72,10 @@ class DistilBert(Layer):
         "distilbert-base-multilingual-cased": _size(119547),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("distilbert-base-uncased", 66_362_880, _BUILT, counts="DistilBertModel"),
-        Claim("distilbert-base-uncased", 66_985_530, _CARD, counts="DistilBertForMaskedLM"),
-        Claim("distilbert-base-cased", 65_190_912, _BUILT, counts="DistilBertModel"),
-        Claim("distilbert-base-multilingual-cased", 134_734_080, _BUILT, counts="DistilBertModel"),
+        Claim("distilbert-base-uncased", 66_362_880, BUILT, counts="DistilBertModel"),
+        Claim("distilbert-base-uncased", 66_985_530, RECALLED, counts="DistilBertForMaskedLM"),
+        Claim("distilbert-base-cased", 65_190_912, BUILT, counts="DistilBertModel"),
+        Claim("distilbert-base-multilingual-cased", 134_734_080, BUILT, counts="DistilBertModel"),
         Claim("distilbert-base-uncased", 66_000_000, "Sanh et al. 2019, table 3 (66M)", counts="rounded; the base model has 66,362,880"),
     )
 

@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import BertEmbeddings, encoder_layer
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, canonical, divides
@@ -31,7 +31,6 @@ Architecture = Literal[
 ]
 _LANGUAGE = frozenset({"ElectraForMaskedLM", "ElectraForCausalLM"})
 _LABELLED = frozenset({"ElectraForSequenceClassification", "ElectraForTokenClassification", "ElectraForQuestionAnswering"})
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 _PAPER = "Clark et al. 2020, table 1"
 
 
@@ -92,10 +91,10 @@ class Electra(Layer):
         "google/electra-large-discriminator": _size(1024, 1024, 24, 16),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/electra-small-discriminator", 13_483_008, _BUILT, counts="ElectraModel"),
-        Claim("google/electra-small-discriminator", 13_549_057, _BUILT, counts="ElectraForPreTraining"),
-        Claim("google/electra-base-discriminator", 108_891_648, _BUILT, counts="ElectraModel"),
-        Claim("google/electra-large-discriminator", 334_092_288, _BUILT, counts="ElectraModel"),
+        Claim("google/electra-small-discriminator", 13_483_008, BUILT, counts="ElectraModel"),
+        Claim("google/electra-small-discriminator", 13_549_057, BUILT, counts="ElectraForPreTraining"),
+        Claim("google/electra-base-discriminator", 108_891_648, BUILT, counts="ElectraModel"),
+        Claim("google/electra-large-discriminator", 334_092_288, BUILT, counts="ElectraModel"),
         Claim("google/electra-small-discriminator", 14_000_000, _PAPER, counts="rounded up; the discriminator has 13,549,057"),
         Claim("google/electra-base-discriminator", 110_000_000, _PAPER, counts="rounded; the discriminator has 109,483,009"),
         Claim("google/electra-large-discriminator", 335_000_000, "Clark et al. 2020, table 2", counts="rounded; 335,142,913"),

@@ -12,10 +12,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
-    BUILT,
-    CARD,
     Decoder,
     OptionalFlag,
     OptionalSize,
@@ -103,13 +101,13 @@ class Falcon(Decoder):
         "tiiuae/falcon-180B": _size(65024, 14848, 80, 232, **_NEW),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("tiiuae/falcon-rw-1b", 1_311_625_216, CARD, counts="FalconForCausalLM"),
+        Claim("tiiuae/falcon-rw-1b", 1_311_625_216, RECALLED, counts="FalconForCausalLM"),
         Claim("tiiuae/falcon-7b", 6_921_720_704, BUILT, counts="FalconForCausalLM"),
         Claim("tiiuae/falcon-180B", 178_557_088_768, BUILT, counts="FalconForCausalLM"),
         Claim(
             "tiiuae/falcon-180B",
             179_522_565_120,
-            CARD,
+            RECALLED,
             counts="FalconForCausalLM",
             besides=65024 * 14848,
             note="the output matrix, stored a second time though it is tied",

@@ -16,9 +16,8 @@ from paramsym.layers.attention import HeadNorm
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
+from paramsym.models.claims import CARD, RECALLED, Claim
 from paramsym.models.decoder import (
-    CARD,
     GroupedDecoder,
     RotaryFrequencies,
     check_even,
@@ -99,13 +98,13 @@ class Gemma(GroupedDecoder):
         "google/gemma-3-1b-pt": grouped_size(262144, 1152, 26, 4, 1, 6912, head_dim=256),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/gemma-2b", 2_506_172_416, CARD, counts="GemmaForCausalLM"),
-        Claim("google/gemma-7b", 8_537_680_896, CARD, counts="GemmaForCausalLM"),
+        Claim("google/gemma-2b", 2_506_172_416, RECALLED, counts="GemmaForCausalLM"),
+        Claim("google/gemma-7b", 8_537_680_896, RECALLED, counts="GemmaForCausalLM"),
         Claim("google/gemma-2-2b", 2_614_341_888, CARD, counts="Gemma2ForCausalLM"),
-        Claim("google/gemma-2-9b", 9_241_705_984, CARD, counts="Gemma2ForCausalLM"),
-        Claim("google/gemma-2-27b", 27_227_128_320, CARD, counts="Gemma2ForCausalLM"),
-        Claim("google/gemma-3-270m", 268_098_176, CARD, counts="Gemma3ForCausalLM"),
-        Claim("google/gemma-3-1b-pt", 999_885_952, CARD, counts="Gemma3ForCausalLM"),
+        Claim("google/gemma-2-9b", 9_241_705_984, RECALLED, counts="Gemma2ForCausalLM"),
+        Claim("google/gemma-2-27b", 27_227_128_320, RECALLED, counts="Gemma2ForCausalLM"),
+        Claim("google/gemma-3-270m", 268_098_176, RECALLED, counts="Gemma3ForCausalLM"),
+        Claim("google/gemma-3-1b-pt", 999_885_952, RECALLED, counts="Gemma3ForCausalLM"),
     )
 
     def conditions(self) -> None:

@@ -13,7 +13,7 @@ from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, CARD, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, N, P, V
@@ -29,7 +29,6 @@ Architecture = Literal[
 _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
 _LABELLED = frozenset({"GPT2ForSequenceClassification", "GPT2ForTokenClassification"})
 _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 _PAPER = "Radford et al. 2019, table 2"
 
 
@@ -81,21 +80,21 @@ class Gpt2(Layer):
         "distilgpt2": _size(768, 6, 12),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("gpt2", 124_439_808, _BUILT, counts="GPT2LMHeadModel"),
-        Claim("gpt2-medium", 354_823_168, _BUILT, counts="GPT2LMHeadModel"),
-        Claim("gpt2-large", 774_030_080, _BUILT, counts="GPT2LMHeadModel"),
-        Claim("gpt2-xl", 1_557_611_200, _BUILT, counts="GPT2LMHeadModel"),
+        Claim("gpt2", 124_439_808, BUILT, counts="GPT2LMHeadModel"),
+        Claim("gpt2-medium", 354_823_168, BUILT, counts="GPT2LMHeadModel"),
+        Claim("gpt2-large", 774_030_080, BUILT, counts="GPT2LMHeadModel"),
+        Claim("gpt2-xl", 1_557_611_200, BUILT, counts="GPT2LMHeadModel"),
         Claim("distilgpt2", 81_912_576, "Hugging Face model card (82M)", counts="GPT2LMHeadModel"),
         Claim(
             "gpt2",
             137_022_720,
-            "Hugging Face model card, safetensors metadata",
+            CARD,
             counts="GPT2LMHeadModel and the causal mask of each layer, L*P**2 entries that are no parameters",
         ),
         Claim("gpt2", 117_000_000, _PAPER, counts="wrong; openai/gpt-2's README corrects it to 124M"),
         Claim("gpt2-medium", 345_000_000, _PAPER, counts="wrong; openai/gpt-2's README corrects it to 355M"),
-        Claim("gpt2-large", 762_000_000, _PAPER, counts="wrong; openai/gpt-2's README corrects it to 774M"),
-        Claim("gpt2-xl", 1_542_000_000, _PAPER, counts="wrong; openai/gpt-2's README corrects it to 1.5B (1,558M)"),
+        Claim("gpt2-large", 762_000_000, _PAPER, counts="wrong; openai/gpt-2 itself names the model 774M"),
+        Claim("gpt2-xl", 1_542_000_000, _PAPER, counts="wrong; openai/gpt-2 itself names the model 1558M"),
     )
 
     def __post_init__(self) -> None:

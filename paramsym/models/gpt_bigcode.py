@@ -16,8 +16,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, Decoder, decoder_family
+from paramsym.models.claims import BUILT, RECALLED, Claim
+from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.family import Flag, Size, Word
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, P, V
@@ -70,8 +70,8 @@ class GptBigCode(Decoder):
         "bigcode/starcoderbase": _size(49152, 8192, 6144, 40, 48),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bigcode/gpt_bigcode-santacoder", 1_124_886_528, CARD, counts="GPTBigCodeForCausalLM"),
-        Claim("bigcode/starcoderbase", 15_517_456_384, CARD, counts="GPTBigCodeForCausalLM"),
+        Claim("bigcode/gpt_bigcode-santacoder", 1_124_886_528, RECALLED, counts="GPTBigCodeForCausalLM"),
+        Claim("bigcode/starcoderbase", 15_517_456_384, BUILT, counts="GPTBigCodeForCausalLM"),
     )
 
     def conditions(self) -> None:

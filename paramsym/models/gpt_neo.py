@@ -13,8 +13,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, Decoder, decoder_family
+from paramsym.models.claims import BUILT, RECALLED, Claim
+from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.family import Flag, Size, Sizes, Word, shown, whole
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, P, V
@@ -79,9 +79,9 @@ class GptNeo(Decoder):
         "EleutherAI/gpt-neo-2.7B": _size(2560, 32, 20),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("EleutherAI/gpt-neo-125m", 125_198_592, CARD, counts="GPTNeoForCausalLM"),
-        Claim("EleutherAI/gpt-neo-1.3B", 1_315_575_808, CARD, counts="GPTNeoForCausalLM"),
-        Claim("EleutherAI/gpt-neo-2.7B", 2_651_307_520, CARD, counts="GPTNeoForCausalLM"),
+        Claim("EleutherAI/gpt-neo-125m", 125_198_592, RECALLED, counts="GPTNeoForCausalLM"),
+        Claim("EleutherAI/gpt-neo-1.3B", 1_315_575_808, RECALLED, counts="GPTNeoForCausalLM"),
+        Claim("EleutherAI/gpt-neo-2.7B", 2_651_307_520, BUILT, counts="GPTNeoForCausalLM"),
     )
 
     def conditions(self) -> None:

@@ -15,8 +15,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, Decoder, Rope, RotaryFrequencies, Share, decoder_family, settled
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import Decoder, Rope, RotaryFrequencies, Share, decoder_family, settled
 from paramsym.models.family import Flag, Size, Sizes, Word
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, V
@@ -86,7 +86,7 @@ class GptNeoX(Decoder):
     }
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("EleutherAI/gpt-neox-20b", 20_554_567_680, "Black et al. 2022, section 2 (20B)", counts="GPTNeoXForCausalLM"),
-        Claim("EleutherAI/pythia-14m", 14_067_712, CARD, counts="GPTNeoXForCausalLM"),
+        Claim("EleutherAI/pythia-14m", 14_067_712, RECALLED, counts="GPTNeoXForCausalLM"),
         Claim("EleutherAI/pythia-160m", 162_322_944, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
         Claim("EleutherAI/pythia-1.4b", 1_414_647_808, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
         Claim("EleutherAI/pythia-2.8b", 2_775_208_960, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),

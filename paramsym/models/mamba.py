@@ -16,8 +16,8 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import LEARNED, Activation, check_activation
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import BUILT, CARD, Decoder, OptionalSize, decoder_family
+from paramsym.models.claims import BUILT, RECALLED, Claim
+from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
 from paramsym.models.family import Flag, Key, Size, Sizes, Word, whole
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
@@ -110,11 +110,11 @@ class MambaLM(_StateSpace):
         "state-spaces/mamba-2.8b-hf": _size(50280, 2560, 64),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("state-spaces/mamba-130m-hf", 129_135_360, CARD, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-370m-hf", 371_516_416, CARD, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-790m-hf", 793_204_224, CARD, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-1.4b-hf", 1_372_178_432, CARD, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-2.8b-hf", 2_768_345_600, CARD, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-130m-hf", 129_135_360, RECALLED, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-370m-hf", 371_516_416, RECALLED, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-790m-hf", 793_204_224, RECALLED, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-1.4b-hf", 1_372_178_432, BUILT, counts="MambaForCausalLM"),
+        Claim("state-spaces/mamba-2.8b-hf", 2_768_345_600, RECALLED, counts="MambaForCausalLM"),
     )
 
     def mixer(self) -> Mamba:

@@ -11,8 +11,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, GroupedDecoder, decoder_family, experts, grouped_keys, grouped_size, settled
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys, grouped_size, settled
 from paramsym.models.family import Size
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
@@ -68,12 +68,12 @@ class Mixtral(GroupedDecoder):
         "mistralai/Mixtral-8x22B-v0.1": grouped_size(32000, 6144, 56, 48, 8, 16384, num_local_experts=8, num_experts_per_tok=2),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("mistralai/Mixtral-8x7B-v0.1", 46_702_792_704, CARD, counts="MixtralForCausalLM"),
-        Claim("mistralai/Mixtral-8x22B-v0.1", 140_620_634_112, CARD, counts="MixtralForCausalLM"),
+        Claim("mistralai/Mixtral-8x7B-v0.1", 46_702_792_704, RECALLED, counts="MixtralForCausalLM"),
+        Claim("mistralai/Mixtral-8x22B-v0.1", 140_620_634_112, RECALLED, counts="MixtralForCausalLM"),
         Claim(
             "mistralai/Mixtral-8x7B-v0.1",
             13_000_000_000,
-            "Jiang et al. 2024, section 1 (13B active)",
+            "Jiang et al. 2024, abstract (13B active)",
             counts="rounded; a token uses 12,879,925,248",
         ),
         Claim(

@@ -10,8 +10,8 @@ from paramsym.compose import Block, Repeat
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, Decoder, decoder_family
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.family import Flag, Size
 from paramsym.size import Count, Dim, cat, per
 from paramsym.symbols import A, H, L, V
@@ -53,7 +53,7 @@ class Mpt(Decoder):
         "mosaicml/mpt-7b": {"vocab_size": 50432, "d_model": 4096, "n_layers": 32, "n_heads": 32},
         "mosaicml/mpt-30b": {"vocab_size": 50432, "d_model": 7168, "n_layers": 48, "n_heads": 64},
     }
-    claims: ClassVar[tuple[Claim, ...]] = (Claim("mosaicml/mpt-7b", 6_649_286_656, CARD, counts="MptForCausalLM"),)
+    claims: ClassVar[tuple[Claim, ...]] = (Claim("mosaicml/mpt-7b", 6_649_286_656, RECALLED, counts="MptForCausalLM"),)
 
     def conditions(self) -> None:
         """Heads divide the width."""

@@ -14,10 +14,8 @@ from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
-    BUILT,
-    CARD,
     GroupedDecoder,
     OptionalSize,
     decoder_family,
@@ -82,8 +80,8 @@ class Olmo(GroupedDecoder):
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("allenai/OLMo-1B-hf", 1_176_764_416, BUILT, counts="OlmoForCausalLM"),
         Claim("allenai/OLMo-7B-hf", 6_888_095_744, BUILT, counts="OlmoForCausalLM"),
-        Claim("allenai/OLMo-2-1124-13B", 13_716_198_400, CARD, counts="Olmo2ForCausalLM"),
-        Claim("allenai/OLMo-2-0325-32B", 32_234_279_936, CARD, counts="Olmo2ForCausalLM"),
+        Claim("allenai/OLMo-2-1124-13B", 13_716_198_400, RECALLED, counts="Olmo2ForCausalLM"),
+        Claim("allenai/OLMo-2-0325-32B", 32_234_279_936, RECALLED, counts="Olmo2ForCausalLM"),
     )
 
     def conditions(self) -> None:

@@ -12,8 +12,8 @@ from paramsym.layers.attention import HeadNorm
 from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, GroupedDecoder, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
+from paramsym.models.claims import CARD, Claim
+from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V

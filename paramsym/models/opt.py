@@ -12,8 +12,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import BUILT, CARD, Decoder, OptionalSize, decoder_family
+from paramsym.models.claims import BUILT, RECALLED, Claim
+from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
 from paramsym.models.family import Flag, Size, Sizes, Word
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, P, V, dims
@@ -84,11 +84,11 @@ class Opt(Decoder):
         "opt-175b": _size(12288, 96, 96),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/opt-125m", 125_239_296, CARD, counts="OPTForCausalLM"),
-        Claim("facebook/opt-350m", 331_196_416, CARD, counts="OPTForCausalLM"),
-        Claim("facebook/opt-1.3b", 1_315_758_080, CARD, counts="OPTForCausalLM"),
-        Claim("facebook/opt-2.7b", 2_651_596_800, CARD, counts="OPTForCausalLM"),
-        Claim("facebook/opt-6.7b", 6_658_473_984, CARD, counts="OPTForCausalLM"),
+        Claim("facebook/opt-125m", 125_239_296, RECALLED, counts="OPTForCausalLM"),
+        Claim("facebook/opt-350m", 331_196_416, BUILT, counts="OPTForCausalLM"),
+        Claim("facebook/opt-1.3b", 1_315_758_080, RECALLED, counts="OPTForCausalLM"),
+        Claim("facebook/opt-2.7b", 2_651_596_800, RECALLED, counts="OPTForCausalLM"),
+        Claim("facebook/opt-6.7b", 6_658_473_984, RECALLED, counts="OPTForCausalLM"),
         Claim("opt-175b", 174_604_468_224, BUILT, counts="OPTForCausalLM"),
         Claim("opt-175b", 175_000_000_000, "Zhang et al. 2022, table 1 (175B)", counts="rounded; 174,604,468,224"),
     )

@@ -13,8 +13,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -61,8 +61,8 @@ class Phi(GroupedDecoder):
         "microsoft/phi-2": grouped_size(51200, 2560, 32, 32, 32, 10240),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/phi-1_5", 1_418_270_720, CARD, counts="PhiForCausalLM"),
-        Claim("microsoft/phi-2", 2_779_683_840, CARD, counts="PhiForCausalLM"),
+        Claim("microsoft/phi-1_5", 1_418_270_720, RECALLED, counts="PhiForCausalLM"),
+        Claim("microsoft/phi-2", 2_779_683_840, RECALLED, counts="PhiForCausalLM"),
     )
 
     def conditions(self) -> None:

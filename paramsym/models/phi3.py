@@ -10,8 +10,8 @@ from paramsym.compose import Block
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.size import Count, Dim, cat
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -55,9 +55,9 @@ class Phi3(GroupedDecoder):
         "microsoft/Phi-4-mini-instruct": grouped_size(200064, 3072, 32, 24, 8, 8192, tie_word_embeddings=True),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/Phi-3-mini-4k-instruct", 3_821_079_552, CARD, counts="Phi3ForCausalLM"),
-        Claim("microsoft/phi-4", 14_659_507_200, CARD, counts="Phi3ForCausalLM"),
-        Claim("microsoft/Phi-4-mini-instruct", 3_836_021_760, CARD, counts="Phi3ForCausalLM"),
+        Claim("microsoft/Phi-3-mini-4k-instruct", 3_821_079_552, RECALLED, counts="Phi3ForCausalLM"),
+        Claim("microsoft/phi-4", 14_659_507_200, RECALLED, counts="Phi3ForCausalLM"),
+        Claim("microsoft/Phi-4-mini-instruct", 3_836_021_760, RECALLED, counts="Phi3ForCausalLM"),
     )
 
     def conditions(self) -> None:

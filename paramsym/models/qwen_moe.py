@@ -17,9 +17,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
+from paramsym.models.claims import CARD, RECALLED, Claim
 from paramsym.models.decoder import (
-    CARD,
     GroupedDecoder,
     Number,
     decoder_family,
@@ -107,10 +106,10 @@ class QwenMoe(GroupedDecoder):
         "Qwen/Qwen3-Coder-480B-A35B-Instruct": _size(151936, 6144, 62, 96, 8, 8192, expert=2560, stored=160, used=8, head_dim=128),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("Qwen/Qwen1.5-MoE-A2.7B", 14_315_784_192, CARD, counts="Qwen2MoeForCausalLM"),
+        Claim("Qwen/Qwen1.5-MoE-A2.7B", 14_315_784_192, RECALLED, counts="Qwen2MoeForCausalLM"),
         Claim("Qwen/Qwen3-30B-A3B", 30_532_122_624, CARD, counts="Qwen3MoeForCausalLM"),
-        Claim("Qwen/Qwen3-235B-A22B", 235_093_634_560, CARD, counts="Qwen3MoeForCausalLM"),
-        Claim("Qwen/Qwen3-Coder-480B-A35B-Instruct", 480_154_875_392, CARD, counts="Qwen3MoeForCausalLM"),
+        Claim("Qwen/Qwen3-235B-A22B", 235_093_634_560, RECALLED, counts="Qwen3MoeForCausalLM"),
+        Claim("Qwen/Qwen3-Coder-480B-A35B-Instruct", 480_154_875_392, RECALLED, counts="Qwen3MoeForCausalLM"),
     )
 
     def conditions(self) -> None:

@@ -18,7 +18,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, canonical, per
@@ -28,7 +28,6 @@ Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBac
 REDUCTION = 4
 """How much narrower a bottleneck is inside."""
 _LABELLED = frozenset({"ResNetForImageClassification"})
-_CARD = "Hugging Face model card, safetensors metadata"
 
 
 def _size(*depths: int, layer_type: str = "bottleneck") -> dict[str, Any]:
@@ -78,8 +77,8 @@ class ResNetV15(Layer):
         Claim("microsoft/resnet-18", 11_689_512, "torchvision, ResNet18_Weights: num_params", counts="ResNetForImageClassification"),
         Claim("microsoft/resnet-34", 21_797_672, "torchvision, ResNet34_Weights: num_params", counts="ResNetForImageClassification"),
         Claim("microsoft/resnet-50", 25_557_032, "torchvision, ResNet50_Weights: num_params", counts="ResNetForImageClassification"),
-        Claim("microsoft/resnet-101", 44_549_160, _CARD, counts="ResNetForImageClassification"),
-        Claim("microsoft/resnet-152", 60_192_808, _CARD, counts="ResNetForImageClassification"),
+        Claim("microsoft/resnet-101", 44_549_160, RECALLED, counts="ResNetForImageClassification"),
+        Claim("microsoft/resnet-152", 60_192_808, RECALLED, counts="ResNetForImageClassification"),
     )
 
     def __post_init__(self) -> None:

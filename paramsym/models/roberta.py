@@ -17,7 +17,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.bert import encoder_layer
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Size, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
@@ -44,8 +44,6 @@ XlmRobertaClass = Literal[
 _LABELLED = frozenset(
     name for name in (*get_args(RobertaClass), *get_args(XlmRobertaClass)) if name.endswith(("Classification", "Answering"))
 )
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
-_CARD = "Hugging Face model card, safetensors metadata"
 
 
 def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
@@ -103,13 +101,13 @@ class Roberta(Layer):
         "xlm-roberta-large": _size(250002, 1024, 24, 16),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("roberta-base", 124_645_632, _BUILT, counts="RobertaModel"),
-        Claim("roberta-base", 124_697_433, _CARD, counts="RobertaForMaskedLM"),
-        Claim("roberta-large", 355_412_057, _CARD, counts="RobertaForMaskedLM"),
-        Claim("distilroberta-base", 82_118_400, _BUILT, counts="RobertaModel"),
-        Claim("xlm-roberta-base", 278_043_648, _BUILT, counts="XLMRobertaModel"),
-        Claim("xlm-roberta-base", 278_295_186, _CARD, counts="XLMRobertaForMaskedLM"),
-        Claim("xlm-roberta-large", 560_142_482, _CARD, counts="XLMRobertaForMaskedLM"),
+        Claim("roberta-base", 124_645_632, BUILT, counts="RobertaModel"),
+        Claim("roberta-base", 124_697_433, RECALLED, counts="RobertaForMaskedLM"),
+        Claim("roberta-large", 355_412_057, CARD, counts="RobertaForMaskedLM"),
+        Claim("distilroberta-base", 82_118_400, BUILT, counts="RobertaModel"),
+        Claim("xlm-roberta-base", 278_043_648, BUILT, counts="XLMRobertaModel"),
+        Claim("xlm-roberta-base", 278_295_186, RECALLED, counts="XLMRobertaForMaskedLM"),
+        Claim("xlm-roberta-large", 560_142_482, BUILT, counts="XLMRobertaForMaskedLM"),
         Claim("roberta-base", 125_000_000, "Liu et al. 2019, README of fairseq (125M)", counts="rounded; 124,697,433 with the tied head"),
     )
 

@@ -12,7 +12,7 @@ from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.clip import (
     IGNORED,
     PLAIN,
@@ -34,7 +34,6 @@ from paramsym.symbols import A, C, F, H, K, L, P, V, W
 
 Architecture = Literal["SiglipModel", "SiglipForImageClassification"]
 _LABELLED = frozenset({"SiglipForImageClassification"})
-_CARD = "Hugging Face model card, safetensors metadata"
 
 
 @dataclass(frozen=True)
@@ -185,8 +184,8 @@ class Siglip(Layer):
         "google/siglip-so400m-patch14-384": _size(1152, 4304, 27, 16, 378, 14),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/siglip-base-patch16-224", 203_155_970, _CARD, counts="SiglipModel"),
-        Claim("google/siglip-so400m-patch14-384", 877_960_498, _CARD, counts="SiglipModel"),
+        Claim("google/siglip-base-patch16-224", 203_155_970, RECALLED, counts="SiglipModel"),
+        Claim("google/siglip-so400m-patch14-384", 877_960_498, BUILT, counts="SiglipModel"),
     )
 
     def __post_init__(self) -> None:

@@ -10,8 +10,8 @@ from paramsym.compose import Block, Repeat
 from paramsym.layer import Layer
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, GroupedDecoder, decoder_family, gated, grouped_keys, grouped_size, settled
+from paramsym.models.claims import BUILT, RECALLED, Claim
+from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -60,8 +60,8 @@ class StableLm(GroupedDecoder):
         "stabilityai/stablelm-2-1_6b": grouped_size(100352, 2048, 24, 32, 32, 5632, use_qkv_bias=True),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("stabilityai/stablelm-3b-4e1t", 2_795_443_200, CARD, counts="StableLmForCausalLM"),
-        Claim("stabilityai/stablelm-2-1_6b", 1_644_515_328, CARD, counts="StableLmForCausalLM"),
+        Claim("stabilityai/stablelm-3b-4e1t", 2_795_443_200, BUILT, counts="StableLmForCausalLM"),
+        Claim("stabilityai/stablelm-2-1_6b", 1_644_515_328, RECALLED, counts="StableLmForCausalLM"),
     )
 
     def conditions(self) -> None:

@@ -10,8 +10,8 @@ from paramsym.compose import Block
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import CARD, GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -59,9 +59,9 @@ class Starcoder2(GroupedDecoder):
         "bigcode/starcoder2-15b": grouped_size(49152, 6144, 40, 48, 4, 24576, tie_word_embeddings=False),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bigcode/starcoder2-3b", 3_030_371_328, CARD, counts="Starcoder2ForCausalLM"),
-        Claim("bigcode/starcoder2-7b", 7_173_923_840, CARD, counts="Starcoder2ForCausalLM"),
-        Claim("bigcode/starcoder2-15b", 15_957_889_024, CARD, counts="Starcoder2ForCausalLM"),
+        Claim("bigcode/starcoder2-3b", 3_030_371_328, RECALLED, counts="Starcoder2ForCausalLM"),
+        Claim("bigcode/starcoder2-7b", 7_173_923_840, RECALLED, counts="Starcoder2ForCausalLM"),
+        Claim("bigcode/starcoder2-15b", 15_957_889_024, RECALLED, counts="Starcoder2ForCausalLM"),
     )
 
     def conditions(self) -> None:

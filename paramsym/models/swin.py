@@ -16,7 +16,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import feature_norms, settle_stages
-from paramsym.models.claims import Claim
+from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, pair, whole_patches
@@ -26,7 +26,6 @@ from paramsym.symbols import C, H, K, N, W, dims
 Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMaskedImageModeling", "SwinBackbone"]
 _LABELLED = frozenset({"SwinForImageClassification"})
 _BACKBONE = ("SwinBackbone",)
-_CARD = "Hugging Face model card, safetensors metadata"
 _PAPER = "Liu et al. 2021, table 1"
 WINDOW = dims("M")
 
@@ -90,10 +89,10 @@ class Swin(Layer):
         "microsoft/swin-base-patch4-window12-384": _size(128, 18, 4, 12),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/swin-tiny-patch4-window7-224", 28_288_354, _CARD, counts="SwinForImageClassification"),
-        Claim("microsoft/swin-small-patch4-window7-224", 49_606_258, _CARD, counts="SwinForImageClassification"),
+        Claim("microsoft/swin-tiny-patch4-window7-224", 28_288_354, RECALLED, counts="SwinForImageClassification"),
+        Claim("microsoft/swin-small-patch4-window7-224", 49_606_258, RECALLED, counts="SwinForImageClassification"),
         Claim("microsoft/swin-base-patch4-window7-224", 87_768_224, "torchvision, Swin_B_Weights", counts="SwinForImageClassification"),
-        Claim("microsoft/swin-large-patch4-window7-224", 196_532_476, _CARD, counts="SwinForImageClassification"),
+        Claim("microsoft/swin-large-patch4-window7-224", 196_532_476, RECALLED, counts="SwinForImageClassification"),
         Claim("microsoft/swin-tiny-patch4-window7-224", 29_000_000, _PAPER, counts="rounded up; 28,288,354"),
     )
 

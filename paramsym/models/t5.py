@@ -16,7 +16,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim
@@ -48,8 +48,6 @@ Umt5Class = Literal[
 ]
 _ALL = (*get_args(T5Class), *get_args(Mt5Class), *get_args(Umt5Class))
 _LABELLED = frozenset(name for name in _ALL if name.endswith(("Classification", "Answering")))
-_CARD = "Hugging Face model card, safetensors metadata"
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 _UNTIED = "V*H more: the file has an output matrix of its own, which transformers 5 ties when it builds the class"
 BUCKETS, DECODER_LAYERS = dims("n_b L_d")
 
@@ -124,20 +122,20 @@ class T5(Layer):
         "google/mt5-xxl": _size(4096, 10240, 24, 64, vocab_size=250112),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("t5-small", 60_506_624, _CARD, counts="T5ForConditionalGeneration"),
-        Claim("t5-base", 222_903_552, _CARD, counts="T5ForConditionalGeneration"),
-        Claim("t5-large", 737_668_096, _CARD, counts="T5ForConditionalGeneration"),
-        Claim("t5-3b", 2_851_598_336, _BUILT, counts="T5ForConditionalGeneration"),
-        Claim("t5-11b", 11_307_321_344, _BUILT, counts="T5ForConditionalGeneration"),
-        Claim("google/flan-t5-small", 76_961_152, _CARD, "T5ForConditionalGeneration", 32128 * 512, _UNTIED),
-        Claim("google/flan-t5-base", 247_577_856, _CARD, "T5ForConditionalGeneration", 32128 * 768, _UNTIED),
-        Claim("google/flan-t5-large", 783_150_080, _CARD, "T5ForConditionalGeneration", 32128 * 1024, _UNTIED),
-        Claim("google/flan-t5-xl", 2_849_757_184, _CARD, "T5ForConditionalGeneration", 32128 * 2048, _UNTIED),
-        Claim("google/flan-t5-xxl", 11_135_332_352, _CARD, "T5ForConditionalGeneration", 32128 * 4096, _UNTIED),
-        Claim("google/mt5-small", 300_176_768, _CARD, "MT5ForConditionalGeneration", 250112 * 512, _UNTIED),
-        Claim("google/mt5-base", 582_401_280, _CARD, "MT5ForConditionalGeneration", 250112 * 768, _UNTIED),
-        Claim("google/mt5-large", 1_229_581_312, _CARD, "MT5ForConditionalGeneration", 250112 * 1024, _UNTIED),
-        Claim("google/mt5-xl", 3_742_619_648, _CARD, "MT5ForConditionalGeneration", 250112 * 2048, _UNTIED),
+        Claim("t5-small", 60_506_624, RECALLED, counts="T5ForConditionalGeneration"),
+        Claim("t5-base", 222_903_552, RECALLED, counts="T5ForConditionalGeneration"),
+        Claim("t5-large", 737_668_096, RECALLED, counts="T5ForConditionalGeneration"),
+        Claim("t5-3b", 2_851_598_336, BUILT, counts="T5ForConditionalGeneration"),
+        Claim("t5-11b", 11_307_321_344, BUILT, counts="T5ForConditionalGeneration"),
+        Claim("google/flan-t5-small", 76_961_152, RECALLED, "T5ForConditionalGeneration", 32128 * 512, _UNTIED),
+        Claim("google/flan-t5-base", 247_577_856, RECALLED, "T5ForConditionalGeneration", 32128 * 768, _UNTIED),
+        Claim("google/flan-t5-large", 783_150_080, RECALLED, "T5ForConditionalGeneration", 32128 * 1024, _UNTIED),
+        Claim("google/flan-t5-xl", 2_849_757_184, RECALLED, "T5ForConditionalGeneration", 32128 * 2048, _UNTIED),
+        Claim("google/flan-t5-xxl", 11_135_332_352, RECALLED, "T5ForConditionalGeneration", 32128 * 4096, _UNTIED),
+        Claim("google/mt5-small", 300_176_768, RECALLED, "MT5ForConditionalGeneration", 250112 * 512, _UNTIED),
+        Claim("google/mt5-base", 582_401_280, RECALLED, "MT5ForConditionalGeneration", 250112 * 768, _UNTIED),
+        Claim("google/mt5-large", 1_229_581_312, RECALLED, "MT5ForConditionalGeneration", 250112 * 1024, _UNTIED),
+        Claim("google/mt5-xl", 3_742_619_648, RECALLED, "MT5ForConditionalGeneration", 250112 * 2048, _UNTIED),
         Claim("t5-base", 220_000_000, "Raffel et al. 2020, section 3.1.1 (about 220 million)", counts="rounded; 222,903,552"),
     )
 

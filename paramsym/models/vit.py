@@ -20,7 +20,7 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
 from paramsym.size import Count, Dim, Shape, canonical, divides, text
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
@@ -30,8 +30,6 @@ DeitClass = Literal["DeiTModel", "DeiTForImageClassification", "DeiTForImageClas
 _BASES = ("ViTModel", "DeiTModel")
 _MASKED = ("ViTForMaskedImageModeling", "DeiTForMaskedImageModeling")
 _LABELLED = frozenset({"ViTForImageClassification", "DeiTForImageClassification", "DeiTForImageClassificationWithTeacher"})
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
-_IN21K = "Hugging Face model card, safetensors metadata"
 _PAPER = "Dosovitskiy et al. 2021, table 1"
 IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH = dims("W_h W_w K_h K_w")
 POOLED, STRIDE = dims("H_p s")
@@ -110,12 +108,12 @@ class Vit(Layer):
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("google/vit-base-patch16-224", 86_567_656, "torchvision, ViT_B_16_Weights: num_params", counts="ViTForImageClassification"),
         Claim("google/vit-large-patch16-224", 304_326_632, "torchvision, ViT_L_16_Weights: num_params", counts="ViTForImageClassification"),
-        Claim("google/vit-base-patch16-384", 86_859_496, _BUILT, counts="ViTForImageClassification"),
-        Claim("google/vit-large-patch32-384", 306_632_680, _BUILT, counts="ViTForImageClassification"),
-        Claim("google/vit-base-patch16-224-in21k", 86_389_248, _IN21K, counts="ViTModel"),
+        Claim("google/vit-base-patch16-384", 86_859_496, BUILT, counts="ViTForImageClassification"),
+        Claim("google/vit-large-patch32-384", 306_632_680, BUILT, counts="ViTForImageClassification"),
+        Claim("google/vit-base-patch16-224-in21k", 86_389_248, RECALLED, counts="ViTModel"),
         Claim("facebook/deit-tiny-patch16-224", 5_717_416, "timm, deit_tiny_patch16_224", counts="ViTForImageClassification"),
         Claim("facebook/deit-small-patch16-224", 22_050_664, "timm, deit_small_patch16_224", counts="ViTForImageClassification"),
-        Claim("facebook/deit-base-distilled-patch16-224", 87_338_192, _BUILT, counts="DeiTForImageClassificationWithTeacher"),
+        Claim("facebook/deit-base-distilled-patch16-224", 87_338_192, BUILT, counts="DeiTForImageClassificationWithTeacher"),
         Claim("google/vit-base-patch16-224", 86_000_000, _PAPER, counts="rounded; 85,798,656 without pooler and classifier"),
         Claim(
             "google/vit-large-patch16-224", 307_000_000, _PAPER, counts="more than the model has; 303,301,632 without pooler and classifier"

@@ -19,7 +19,7 @@ from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bart import attention
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Number, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
@@ -38,8 +38,6 @@ _CTC = ("Wav2Vec2ForCTC", "HubertForCTC")
 _SEQUENCE = ("Wav2Vec2ForSequenceClassification", "HubertForSequenceClassification")
 _FRAMES, _SPEAKERS, _PRETRAINING = "Wav2Vec2ForAudioFrameClassification", "Wav2Vec2ForXVector", "Wav2Vec2ForPreTraining"
 _LABELLED = frozenset({*_SEQUENCE, _FRAMES, _SPEAKERS})
-_CARD = "Hugging Face model card, safetensors metadata"
-_BUILT = "the checkpoint's configuration, built by transformers 5.23"
 SPAN, GROUPS, PROJECTED, ADAPTED, OUTPUT, ADAPTERS, ADAPTER_KERNEL = dims("K_p g H_c H_a H_o L_a K_a")
 CODEBOOKS, CODES, CODE, SHARED, SPEAKER = dims("n_g n_c H_q H_s H_x")
 
@@ -129,12 +127,12 @@ class Wav2Vec2(Layer):
         "facebook/hubert-large-ll60k": _size(1024, 24, 16, stable=True),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/wav2vec2-base-960h", 94_396_320, _CARD, counts="Wav2Vec2ForCTC"),
-        Claim("facebook/wav2vec2-base-960h", 94_371_712, _BUILT, counts="Wav2Vec2Model"),
-        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_438_720, _BUILT, counts="Wav2Vec2Model"),
-        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_471_520, _BUILT, counts="Wav2Vec2ForCTC"),
-        Claim("facebook/hubert-base-ls960", 94_371_712, _BUILT, counts="HubertModel"),
-        Claim("facebook/wav2vec2-base-960h", 95_000_000, "Baevski et al. 2020, section 4.2", counts="rounded; 94,396,320"),
+        Claim("facebook/wav2vec2-base-960h", 94_396_320, RECALLED, counts="Wav2Vec2ForCTC"),
+        Claim("facebook/wav2vec2-base-960h", 94_371_712, BUILT, counts="Wav2Vec2Model"),
+        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_438_720, BUILT, counts="Wav2Vec2Model"),
+        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_471_520, BUILT, counts="Wav2Vec2ForCTC"),
+        Claim("facebook/hubert-base-ls960", 94_371_712, BUILT, counts="HubertModel"),
+        Claim("facebook/wav2vec2-base-960h", 95_000_000, "Baevski et al. 2020 (95M)", counts="rounded; 94,396,320"),
     )
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ from paramsym.models.bart import (
     encoder_block,
     stacks,
 )
-from paramsym.models.claims import Claim
+from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
@@ -33,7 +33,6 @@ Architecture = Literal["WhisperModel", "WhisperForConditionalGeneration", "Whisp
 _LABELLED = frozenset({"WhisperForAudioClassification"})
 _ENCODES = ("WhisperModel", "WhisperForConditionalGeneration", "WhisperForAudioClassification")
 _DECODES = ("WhisperModel", "WhisperForConditionalGeneration", "WhisperForCausalLM")
-_CARD = "Hugging Face model card, safetensors metadata"
 _PAPER = "Radford et al. 2022, table 1"
 TARGETS, PROJECTED = dims("P_d H_p")
 
@@ -103,13 +102,13 @@ class Whisper(Layer):
         "openai/whisper-large-v3-turbo": _size(1280, 32, 20, vocab_size=51866, mels=128, decoder_layers=4),
     }
     claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("openai/whisper-tiny", 37_760_640, _CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-base", 72_593_920, _CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-small", 241_734_912, _CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-medium", 763_857_920, _CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-large-v2", 1_543_304_960, _CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-large-v3", 1_543_490_560, _CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-large-v3-turbo", 808_878_080, _CARD, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-tiny", 37_760_640, RECALLED, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-base", 72_593_920, BUILT, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-small", 241_734_912, RECALLED, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-medium", 763_857_920, RECALLED, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-large-v2", 1_543_304_960, BUILT, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-large-v3", 1_543_490_560, CARD, counts="WhisperForConditionalGeneration"),
+        Claim("openai/whisper-large-v3-turbo", 808_878_080, CARD, counts="WhisperForConditionalGeneration"),
         Claim("openai/whisper-tiny", 39_000_000, _PAPER, counts="more than the model has; 37,760,640"),
         Claim("openai/whisper-large-v2", 1_550_000_000, _PAPER, counts="rounded; 1,543,304,960"),
     )
