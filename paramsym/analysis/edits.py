@@ -103,7 +103,7 @@ class Structure:
 
     def _single(self) -> Iterator[Group]:
         for i, line in enumerate(self.lines):
-            yield Group(frozenset({i}), self.names.tensor(line), 1.0 if line.role == "table" else 1.07)
+            yield Group(frozenset({i}), self.names.tensor(line), 1.15 if line.label else 1.0 if line.role == "table" else 1.07)
 
     def _everything(self) -> Iterator[Group]:
         whole = frozenset(range(len(self.lines)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from textwrap import wrap
 from typing import Literal
@@ -12,48 +12,26 @@ from typing import Literal
 from sympy import Expr, Integer, Symbol, diff
 
 from paramsym.analysis.derivation import Product, Said, Step, Sum, in_html, in_latex, in_markdown, plain, shown
+from paramsym.analysis.formula import formula_of
+from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
+from paramsym.analysis.named import named
+from paramsym.analysis.wording import listed
 from paramsym.errors import UnknownNameError
+from paramsym.fields import field_names
 from paramsym.layer import Layer
-from paramsym.ledger import Line
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
-from paramsym.size import Count, Dim, per, substitute, symbols_in
+from paramsym.render.widths import LINE, width
+from paramsym.size import Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
 
-_SLICED = frozenset("AG")
-_ONE_OF = {"L": "layer", "E": "expert"}
-_WIDE = 68  # characters on a line of an align before an equation is broken
-_NAMED = 4  # tensors of one kind that a sentence names before it counts the rest
-
-
-@dataclass(frozen=True)
-class Group:
-    """Tensors that contribute the same product of factors."""
-
-    factors: tuple[Count, ...]
-    lines: tuple[Line, ...]
-
-    @cached_property
-    def amount(self) -> Polynomial:
-        """What the whole group adds to the count."""
-        return Polynomial.total(line.polynomial() for line in self.lines)
-
-    @property
-    def product(self) -> Product:
-        """What one of them adds, as written: numbers of copies first, then the axes; summed where copies differ."""
-        return Product(self.factors, self.lines[0].spans)
-
-    @property
-    def names(self) -> str:
-        """The tensors' names, the first few of them."""
-        names = [f"{line.name} [{line.label}]" if line.label else line.name for line in self.lines]
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        return ", ".join(names[:_NAMED]) + more
+_LONG = 200  # characters of a derivative that a sentence still takes
+_NOTHING_SAID = frozenset({"size", "num", "number", "of", "dim", "width", "the", "a", "n", "in"})
 
 
 @dataclass(frozen=True)
@@ -61,7 +39,9 @@ class Explanation(Printed):
     """A derivation: where ``symbol`` enters, how the terms add up, what is left.
 
     ``steps`` are true equations; the last one's right-hand side is the closed form. ``groups`` are the tensors it enters, by product of
-    factors. Prints as text; ``to_latex()`` gives an ``align*``.
+    factors. ``derivative`` is what one more of the symbol adds where the count moves ``in_steps``, as it does inside a floor. ``meaning``
+    is what the symbol stands for, ``aside`` a sentence about one that no stored tensor has. Prints as text; ``to_latex()`` gives an
+    ``align*``.
     """
 
     subject: str
@@ -73,6 +53,9 @@ class Explanation(Printed):
     tensors: int
     sizes: tuple[tuple[Symbol, Dim], ...] = ()
     letters: Letters = PAPER
+    meaning: str = ""
+    aside: str = ""
+    in_steps: bool = False
 
     @property
     def cancels(self) -> bool:
@@ -92,30 +75,31 @@ class Explanation(Printed):
     @property
     def _said(self) -> tuple[Said, ...]:
         """The verdict, words and formulas apart."""
-        letter = BY_NAME.get(self.symbol.name)
-        known = f" ({letter.meaning})" if letter is not None and letter.symbol == self.symbol else ""
+        known = f" ({self.meaning})" if self.meaning else ""
         if not self.enters:
-            return self.symbol, f"{known} does not change the count of {self.subject}: no stored tensor has it in its shape."
-        entered = sum(len(group.lines) for group in self.groups)
-        where = f"It enters {entered} of {self.tensors} tensors"
+            return self.symbol, f"{known} does not change the count of {self.subject}: no stored tensor has it in its shape.{self.aside}"
+        where = f"It enters {tensors(line for group in self.groups for line in group.lines)} of {self.tensors} tensors"
         if self.cancels:
             begin = f"{known} cancels from the count of {self.subject}. {where}, "
             return self.symbol, begin, *self._because, ", and leaves no trace in any sum."
-        begin = f"{known} changes the count of {self.subject}. {where}; the derivative is "
-        return self.symbol, begin, self.derivative, ".", *self._stays
+        begin = f"{known} changes the count of {self.subject}. {where}"
+        if len(shown(self.derivative)) > _LONG:
+            return self.symbol, begin, ".", *self._stays
+        slope: tuple[Said, ...] = ("one more of ", self.symbol, " adds ") if self.in_steps else ("the derivative is ",)
+        return self.symbol, begin, "; ", *slope, self.derivative, ".", *self._stays
 
     @property
     def _stays(self) -> tuple[Said, ...]:
         """Where a quotient is not multiplied away, name the tensors that keep the symbol."""
-        kept = [group for group in self.groups if self.symbol in group.amount.free_symbols and any(_quotients(group.factors, self.symbol))]
+        kept = [group for group in self.groups if self.symbol in group.amount.free_symbols and any(quotients(group.factors, self.symbol))]
         named = [piece for group in kept for piece in ("; ", f"{group.names} (", group.amount.as_expr(), ")")]
         return (" It stays in ", *named[1:], ".") if kept else ()
 
     @property
     def _because(self) -> tuple[Said, ...]:
-        quotients = {shown(q): q.doit() for group in self.groups for q in _quotients(group.factors, self.symbol)}
-        widths = [piece for _, quotient in sorted(quotients.items()) for piece in (" or ", quotient)]
-        return ("always as ", self.symbol, " slices of width ", *widths[1:]) if quotients else ("in terms that cancel",)
+        found = {shown(quotient): quotient.doit() for group in self.groups for quotient in quotients(group.factors, self.symbol)}
+        widths = [piece for _, quotient in sorted(found.items()) for piece in (" or ", quotient)]
+        return ("always as ", self.symbol, " slices of width ", *widths[1:]) if found else ("in terms that cancel",)
 
     def __str__(self) -> str:
         return "\n".join([self.verdict, *(f"{number}. {step}" for number, step in enumerate(self.steps, 1))])
@@ -129,14 +113,14 @@ class Explanation(Printed):
         chosen = self.letters if letters is None else lettering(letters, symbols_in(self.params) | {self.symbol})
         rows: list[str] = []
         sides = [step.to_latex(chosen).split("&=") for step in self.steps]
-        widest = sum(max(map(latex.width, side), default=0) for side in zip(*sides, strict=True))
-        fits = widest <= _WIDE and words != "text"  # else all of it stands flush left
+        widest = sum(max(map(width, side), default=0) for side in zip(*sides, strict=True))
+        fits = widest <= LINE and words != "text"  # else all of it stands flush left
         for step in self.steps:
-            equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, _WIDE))
+            equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, LINE))
             if words == "intertext":
                 equation = rf"\intertext{{{in_latex(step.said, chosen)}}}" + "\n" + equation
             elif words == "text":
-                said = wrap(step.words, _WIDE, break_long_words=False, break_on_hyphens=False)
+                said = wrap(step.words, LINE, break_long_words=False, break_on_hyphens=False)
                 equation = " \\\\\n".join([*(rf"&\text{{{latex.escape(line)}}}" for line in said), equation])
             rows.append(equation)
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"
@@ -172,7 +156,8 @@ class Explanation(Printed):
 def explain(layer: Layer, symbol: Symbol | str) -> Explanation:
     """Derive how the count of a layer depends on a symbol, tensor by tensor.
 
-    On a layer with sizes put in, the formula is explained and the numbers are shown beside it.
+    On a layer with sizes put in, the formula is explained and the numbers are shown beside it. The name of an argument stands for the
+    symbol that the layer was given there; where it was given a number, for that number.
 
     Raises:
         UnknownNameError: a name that is neither the layer's nor a shared letter, or another symbol of the same name.
@@ -182,16 +167,18 @@ def explain(layer: Layer, symbol: Symbol | str) -> Explanation:
     >>> why.cancels, why.derivative
     (True, 0)
     >>> print(why.verdict)
-    A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 7 of 8 tensors, always as A slices of width H/A, \
+    A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 3 of 4 tensors, always as A slices of width H/A, \
 and leaves no trace in any sum.
+    >>> explain(MultiHeadAttention(768, 12), "num_heads").derivative
+    0
     """
-    root, sizes = layer.origin
+    root, sizes = named(layer, symbol if isinstance(symbol, str) else "").origin
     found = _symbol(root, symbol)
     lines = root.ledger().lines
     entered = [
         line for line in lines if found in set(symbols_in((line.factors, line.stored, tuple((s.start, s.count) for s in line.spans))))
     ]
-    groups = tuple(_grouped(entered))
+    groups = tuple(grouped(entered))
     derivative = _derivative(root.params, found)
     return Explanation(
         type(root).__name__,
@@ -200,8 +187,42 @@ and leaves no trace in any sum.
         derivative,
         tuple(_steps(root, found, groups, derivative, sizes)),
         groups,
-        len(lines),
+        tensors(lines),
         tuple(sizes.items()),
+        meaning=_meaning(root, found),
+        aside="" if groups else _aside(root, found, [] if root is layer.origin[0] else [symbol.name for symbol in sizes]),
+        in_steps=_in_steps(root.polynomial, found),
+    )
+
+
+def _meaning(layer: Layer, symbol: Symbol) -> str:
+    """Return what a symbol stands for: what its letter usually does, or the argument that it was given for where that is another thing."""
+    letter = BY_NAME.get(symbol.name)
+    arguments = [name for name in field_names(type(layer)) if getattr(layer, name) == symbol and name != symbol.name]
+    known = "" if letter is None or letter.symbol != symbol else letter.meaning
+    if known and arguments:
+        words = _telling(re.findall("[a-z]+", known))
+        if ", or " in known or not any(one in other or other in one for one in words for other in _telling(arguments[0].split("_"))):
+            return arguments[0]
+    return known or next(iter(arguments), "")
+
+
+def _telling(words: list[str]) -> list[str]:
+    return [word.removesuffix("s") for word in words if word not in _NOTHING_SAID]
+
+
+def _aside(layer: Layer, symbol: Symbol, arguments: list[str]) -> str:
+    """Say more of a symbol that no stored tensor has: that it counts uses, or that others are meant."""
+    if any(symbol in set(symbols_in(line.used)) for line in layer.lines):
+        return " It says how often what is stored is used."
+    name = type(layer).__name__
+    alike = sorted(other.name for other in layer.symbols if other.name.startswith(f"{symbol.name}_"))
+    if symbol not in layer.symbols and alike:
+        return f" {name} has {listed(alike)}."
+    return (
+        f" {name} was built with numbers; ask for one by its name, {listed(arguments)}."
+        if symbol.name not in arguments and arguments
+        else ""
     )
 
 
@@ -215,6 +236,9 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
         raise UnknownNameError(message)
     if isinstance(symbol, Symbol):
         return symbol
+    given = getattr(layer, name, None) if name in field_names(type(layer)) else None
+    if isinstance(given, Symbol):
+        return given
     if name in BY_NAME:
         return BY_NAME[name].symbol
     has = ", ".join(sorted(by_name)) or "none"
@@ -222,28 +246,16 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
     raise UnknownNameError(message)
 
 
-def _grouped(lines: list[Line]) -> Iterator[Group]:
-    found: dict[tuple[object, ...], list[Line]] = {}
-    for line in lines:
-        found.setdefault((line.stored, line.factors, line.spans), []).append(line)
-    for members in found.values():
-        yield Group((*members[0].stored, *members[0].factors), tuple(members))
-
-
-def _quotients(factors: tuple[Count, ...], symbol: Symbol) -> Iterator[Expr]:
-    """Yield the exact quotients by the symbol anywhere in the factors."""
-    for factor in factors:
-        if isinstance(factor, Expr):
-            yield from (quotient for quotient in factor.atoms(per) if symbol in quotient.args[1].free_symbols)
-
-
 def _derivative(params: Expr, symbol: Symbol) -> Expr:
     """Differentiate; where the symbol moves in steps, take the difference of one unit instead."""
     polynomial = Polynomial.of(params)
-    in_steps = any(g != symbol and not g.is_Add and symbol in g.free_symbols for monomial in polynomial.terms for g, _ in monomial)
-    if in_steps:
+    if _in_steps(polynomial, symbol):
         return (Polynomial.of(substitute(params, {symbol: symbol + 1})) - polynomial).as_expr()
     return polynomial.diff(symbol).as_expr()
+
+
+def _in_steps(polynomial: Polynomial, symbol: Symbol) -> bool:
+    return any(g != symbol and not g.is_Add and symbol in g.free_symbols for monomial in polynomial.terms for g, _ in monomial)
 
 
 def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
@@ -256,57 +268,26 @@ def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: 
     rest = Polynomial.total(line.polynomial() for line in layer.ledger() if id(line) not in inside)
     if groups:
         yield from _chain_rule(groups, symbol, derivative, sizes)
+    else:
+        terms.extend((1, Product((amount.as_expr(),))) for _, amount in formula_of(layer).parts)
     said: tuple[Said, ...] = ("Everything together:",)
-    if rest:
+    if rest and groups:
         terms.append((1, Product((rest.as_expr(),))))
-        which = "the last term" if groups else "no term with"
-        said = ("Everything together, ", which, *((" without ", symbol) if groups else (" ", symbol)), ":")
+        said = ("Everything together, the last term without ", symbol, ":")
+    elif rest:
+        said = ("Everything together, no term with ", symbol, ":")
     yield Step(said, Sum(tuple(terms)), layer.params, _numbers(Sum(((1, Product((layer.params,))),)), sizes))
 
 
 def _sentence(group: Group, symbol: Symbol) -> tuple[Said, ...]:
-    many = len(group.lines)
+    many = group.tensors
     head = f"{many} tensor{'s' if many > 1 else ''} ({group.names}): "
-    return (head, *_how(group, symbol), ".")
-
-
-def _how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
-    """Say how the symbol enters a group: as slices that are shared out, as a number of slices or copies, or inside a size."""
-    line = group.lines[0]
-    each = " each" if len(group.lines) > 1 else ""
-    quotients = list(dict.fromkeys(_quotients(group.factors, symbol)))
-    if any(span.index is not None and symbol in set(symbols_in((span.count, span.start))) for span in line.spans):
-        return (f"one{each} for every copy, and the copies differ: their sizes are summed",)
-    if quotients:
-        width = quotients[0].doit()
-        if any(factor == symbol for factor in group.factors):
-            return (symbol, " slices of width ", width, f"{each}, because the width is shared out exactly")
-        others = [factor for factor in line.factors if isinstance(factor, Expr) and symbol not in factor.free_symbols]
-        shared = [*others[: len(others) - (line.role == "weight")], *(factor for factor in line.factors if isinstance(factor, int))]
-        if shared:
-            return (shared[0], " slices of width ", width, f"{each}, and ", shared[0], " is not ", symbol, ": ", symbol, " stays")
-        return ("one slice of width ", width, f"{each}, shared by all: nothing multiplies the division away, and ", symbol, " stays")
-    if symbol in line.stored:
-        return ("stored ", symbol, " times", f"{each}, once per {_ONE_OF[symbol.name]}" if symbol.name in _ONE_OF else each)
-    if any(factor == symbol for factor in group.factors):
-        if line.role == "table":
-            return (symbol, f" is a factor of the table{each}, and no width in it is divided by ", symbol)
-        width = _beside(line, symbol) if symbol.name in _SLICED else None
-        if width is not None:
-            return (symbol, " slices of width ", width, f"{each}, a width of its own: ", symbol, " stays")
-        return (symbol, " is a factor", " of each" if len(group.lines) > 1 else "")
-    return (symbol, " stands inside a size", each)
-
-
-def _beside(line: Line, symbol: Symbol) -> Symbol | None:
-    """Return the width that stands right behind a number of slices among the factors of a tensor."""
-    following = line.factors[line.factors.index(symbol) + 1 :]
-    return next((factor for factor in following[:1] if isinstance(factor, Symbol)), None)
+    return (head, *how(group, symbol), ".")
 
 
 def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
     """Split the derivative into the direct effect and the effect through quotients: one more head, and thinner heads."""
-    if not any(True for group in groups for _ in _quotients(group.factors, symbol)):
+    if not any(True for group in groups for _ in quotients(group.factors, symbol)):
         return
     terms: dict[bool, list[Polynomial]] = {False: [], True: []}
     for group in groups:
@@ -326,6 +307,8 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
         *("The derivative: first what one more of ", symbol),
         " adds while every slice keeps its width, then what thinner slices take away.",
     )
+    if not any(how(group, symbol)[:2] == (symbol, " slices of width ") for group in groups):
+        said = ("The derivative: first where ", symbol, " multiplies, then where it divides.")
     yield Step(said, left, derivative, _numbers(left, sizes))
 
 

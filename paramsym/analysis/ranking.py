@@ -18,7 +18,8 @@ from paramsym.analysis.options import optional
 from paramsym.analysis.resizing import resized
 from paramsym.analysis.subject import Subject
 
-_BUDGET = {1: 0.03, 2: 0.04, 3: 0.01}
+_BUDGET = 0.03  # hits by chance that one and two ideas together may have
+_RARE = 0.01  # and three
 _PAIRED = 2.6  # two ideas that cost more than this together are far-fetched
 _POOLS = {2: (90, 60, 40, 32, 25, 20, 16, 12), 3: (24, 16, 12, 9)}
 _NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
@@ -26,6 +27,7 @@ _SIMPLE = 1.3  # and cheaper than this where a model has so many that they hit b
 _TOO_MANY = 0.03
 _MANY = 200
 _PLAIN = 1.06  # ideas that a rounded number can confirm
+_COARSE = 1.13  # and where it is rounded as much as it is off, so that nearly every idea would hit
 _FAR = 1.65  # ideas that a rounded number can confirm where no more than one would be hit by chance
 
 
@@ -53,9 +55,10 @@ class Search:
 
     def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
         """Return the hits for an exact difference: of one edit where there are any, else of two, else of three."""
-        hits = [*self._single(difference), *(Hit((edit,), 0.0) for edit in found)]
+        single, spent = self._single(difference)
+        hits = [*single, *(Hit((edit,), 0.0) for edit in found)]
         if not hits:
-            hits = list(self._pairs(difference))
+            hits = list(self._pairs(difference, _BUDGET - spent))
         if not hits:
             hits = list(self._triples(difference))
         return sorted(hits, key=lambda hit: hit.cost)
@@ -70,6 +73,7 @@ class Search:
     def _about(self, stated: Stated, spread: int) -> Iterator[Hit]:
         count, width = self.subject.count, spread * (stated.high - stated.low + 1)
         window = max(abs(stated.low - count), abs(stated.high - count))
+        plain = _COARSE if 2 * width >= window else _PLAIN
         near: set[int] = set()
         for cost, edits in groupby((edit for edit in self.edits if edit.cost < _FAR), key=lambda edit: edit.cost):
             as_simple = list(edits)
@@ -78,10 +82,11 @@ class Search:
             for edit in as_simple:
                 shared = stated.shared(edit.copies) if edit.copies else None
                 meant = stated.allows(count + edit.value) or (shared is not None and shared.allows(count + edit.value))
-                if (meant or (spread > 1 and stated.bent(count + edit.value))) and (cost < _PLAIN or chance <= 1):
+                if (meant or (spread > 1 and stated.bent(count + edit.value))) and (cost < plain or chance <= 1):
                     yield Hit((edit,), chance)
 
-    def _single(self, difference: int) -> Iterator[Hit]:
+    def _single(self, difference: int) -> tuple[list[Hit], float]:
+        """Return the hits of one edit, and how many of the ideas looked at would hit by chance."""
         limit = _NATURAL
         natural = [edit for edit in self.edits if edit.cost < limit]
         chance = self.subject.expected({edit.value for edit in natural}, difference)
@@ -89,17 +94,19 @@ class Search:
             limit = _SIMPLE
             natural = [edit for edit in natural if edit.cost < limit]
             chance = self.subject.expected({edit.value for edit in natural}, difference)
-        yield from (Hit((edit,), chance) for edit in natural if edit.value == difference)
+        hits = [Hit((edit,), chance) for edit in natural if edit.value == difference]
         further = [edit for edit in self.edits if edit.cost >= limit]
-        chance = self.subject.expected({edit.value for edit in self.edits}, difference)
-        if self._few(len(further)) or chance <= _BUDGET[1]:
-            yield from (Hit((edit,), chance) for edit in further if edit.value == difference)
+        every = self.subject.expected({edit.value for edit in self.edits}, difference)
+        if self._few(len(further)) or every <= _TOO_MANY:
+            hits.extend(Hit((edit,), every) for edit in further if edit.value == difference)
+            chance = every
+        return hits, chance
 
     def _few(self, edits: int) -> bool:
         """Whether a layer is so small that every idea about it can be looked at."""
         return edits <= 60
 
-    def _pairs(self, difference: int) -> Iterator[Hit]:
+    def _pairs(self, difference: int, budget: float) -> Iterator[Hit]:
         by_value: dict[int, list[Edit]] = {}
         for edit in self.edits:
             if not edit.alone:
@@ -108,7 +115,7 @@ class Search:
             values = list(by_value)[:size]
             sums = {one + other for i, one in enumerate(values) for other in values[:i]}
             chance = self.subject.expected(sums, difference)
-            if chance > _BUDGET[2]:
+            if chance > budget:
                 continue
             for value in values:
                 if difference - value not in values or value > difference - value:
@@ -125,7 +132,7 @@ class Search:
             pairs = [(one, other) for i, one in enumerate(pool) for other in pool[:i] if _apart(one, other)]
             sums = {one.value + other.value + third.value for one, other in pairs for third in pool}
             chance = self.subject.expected(sums, difference)
-            if chance > _BUDGET[3]:
+            if chance > _RARE:
                 continue
             order = {id(edit): number for number, edit in enumerate(pool)}
             for one, other in pairs:

@@ -14,6 +14,7 @@ from paramsym.analysis import claim as claims
 from paramsym.analysis.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.claim import Claim, Stated
 from paramsym.analysis.comparison import against_layer, against_shapes
+from paramsym.analysis.named import named
 from paramsym.analysis.ranking import Hit, Search, search
 from paramsym.analysis.resizing import impossible, roots, symbols_of
 from paramsym.analysis.subject import Subject
@@ -44,7 +45,7 @@ def reconcile(
     The claim is a number (``109786368``, ``"110M"``, ``"12*768*12 = 110M"``), another layer, or measured shapes ``{name: shape}``. ``at``
     puts sizes in first. ``others`` are further sizes to try for a symbol, as ``{"F": [27392]}``; the other published sizes of the model are
     tried anyway. The answers come ranked by simplicity, one for each term; they are empty where no short explanation was found. A claim
-    that is right gives one answer with the term 0.
+    that is right gives one answer with the term 0. Of a layer that was built with numbers, the terms name its arguments.
 
     Raises:
         ArgumentError: a claim that is no number above zero, no layer and no mapping of shapes.
@@ -60,9 +61,9 @@ def reconcile(
     >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
     False
     """
-    sized = layer if at is None else layer.at(at)
+    sized = named(layer if at is None else layer.at(at))
     if isinstance(claim, Layer):
-        return _with_search(sized, against_layer(sized, claim), others)
+        return _with_search(sized, against_layer(sized, named(claim)), others)
     if isinstance(claim, Mapping):
         return against_shapes(Subject(sized), claim)
     said = claims.read(claim)
@@ -100,7 +101,7 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
             return found
         stated = loose
     found = [_right(subject, stated)] if stated.bent(subject.count) else []
-    if in_units:
+    if in_units and not found:
         found.append(_in_units(subject, stated))
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in roots(subject, stated.low, stated.high))]
     if stated.bent(subject.count):

@@ -71,7 +71,7 @@ def test_grouped_heads_stay() -> None:
     explanation = explain(attention(G), A)
     assert not explanation.cancels
     assert sympy.expand(explanation.derivative + 2 * G * (H**2 + H) / A**2) == 0
-    assert "It stays in key.weight, value.weight (2*G*H**2/A)" in explanation.verdict
+    assert "It stays in {key,value}.weight (2*G*H**2/A)" in explanation.verdict
 
 
 def test_free_head_width_stays() -> None:
@@ -145,3 +145,67 @@ def test_latex_holds_no_source_form() -> None:
         assert "**" not in explanation.to_latex()
         assert "<li>" in explanation._repr_html_()
         assert explanation.to_latex().count("{") == explanation.to_latex().count("}")
+
+
+def test_names_that_differ_in_one_step_are_one() -> None:
+    """Query, key and value are named in one breath, and the labels of one tensor stand behind its name."""
+    words = str(explain(ps.models.Bert(), A))
+    assert "3 tensors (encoder.layer.{0..L-1}.attention.self.{query,key,value}.weight): A slices" in words
+    assert "1 tensor (in_proj_weight [query, key, value]): A slices" in str(explain(ps.MultiHeadAttention(H, A), A))
+
+
+@pytest.mark.parametrize("layer", [ps.MultiHeadAttention(H, A), ps.LSTM(H, F), ps.models.Gpt2(), ps.models.Deepseek(), ps.models.Phi3()])
+def test_tensors_are_counted_as_they_are_stored(layer: ps.Layer) -> None:
+    """The segments of a fused tensor are one tensor: what a state dict lists, each block once."""
+    stored = {line.name for line in layer.ledger()}
+    assert explain(layer, S).tensors == len(stored) == len(layer.shapes())
+    assert f"of {len(stored)} tensors" in explain(layer, H).verdict
+
+
+def test_arguments_by_name() -> None:
+    """The name of an argument means the symbol given for it; of a layer built with numbers, the number."""
+    assert explain(ps.MultiHeadAttention(H, A), "num_heads").symbol == A
+    assert explain(ps.models.Bert().at("bert-base-uncased"), "num_attention_heads").symbol == A
+    heads = explain(ps.MultiheadAttention(448, 8), "num_heads")
+    assert heads.cancels
+    assert heads.enters
+    assert "602,112" in str(heads)  # 3 * 448**2
+    width = explain(ps.MultiheadAttention(448, 8), "embed_dim")
+    assert width.derivative == 8 * dims("embed_dim") + 4
+    assert explain(ps.models.Bert(30522, 768, 12, 12, 3072, 512, 2), A).cancels
+    assert explain(ps.Conv2d(64, 64, 3), "groups").derivative.subs({"in_channels": 64}) != 0
+    assert not explain(ps.Conv2d(64, 64, 3), "stride").enters
+    assert "ask for one by its name, embed_dim and num_heads" in explain(ps.MultiheadAttention(448, 8), A).verdict
+    with pytest.raises(UnknownNameError, match="has no symbol 'nheads'"):
+        explain(ps.MultiheadAttention(448, 8), "nheads")
+
+
+def test_what_a_letter_means_here() -> None:
+    """A letter that this model uses for another thing is called by its argument, and one that counts uses says so."""
+    assert "E (embedding_size)" in explain(ps.models.Albert(), "E").verdict
+    assert "K (num_experts_per_tok)" in explain(ps.models.Mixtral(), "K").verdict
+    assert "It says how often what is stored is used." in explain(ps.models.Mixtral(), "K").verdict
+    assert "It says how often what is stored is used." in explain(ps.models.Albert(), L).verdict
+    assert "A (number of attention heads)" in explain(ps.TransformerEncoderLayer(H, A, F), A).verdict
+    assert "Swin has A_1, A_2, A_3 and A_4." in explain(ps.models.Swin(), A).verdict
+
+
+def test_absent_symbols_show_the_parts() -> None:
+    """What does not enter leaves a sum of the parts: embeddings, encoder, pooler."""
+    (step,) = explain(ps.models.Bert(), S).steps
+    assert [term.value for _, term in step.left.terms] == [ps.models.Bert().part(n).polynomial for n in ("embeddings", "encoder", "pooler")]
+
+
+def test_slices_are_not_any_quotient() -> None:
+    """Patches divide an image inside a size, and groups divide two axes of a convolution: neither is a matter of slices."""
+    patches = str(explain(ps.models.Vit(), "K"))
+    assert "K divides inside a size, 1 + W**2/K**2, and stays" in patches
+    assert "first where K multiplies, then where it divides" in patches
+    groups = dims("g")
+    assert "g stays" in str(explain(ps.Conv2d(F, H, 3, groups=groups), groups))
+
+
+def test_a_difference_is_not_called_a_derivative() -> None:
+    """Inside a floor one more unit is what there is; where it takes a page, the verdict leaves it to the reader."""
+    assert "one more of H adds" in explain(Dense(H, sympy.ceiling(H / 16), bias=False), H).verdict
+    assert len(explain(ps.models.DenseNet(), "g").verdict) < 200

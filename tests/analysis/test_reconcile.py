@@ -406,12 +406,18 @@ def test_two_matrix_feed_forward() -> None:
 
 
 def test_layers_built_with_numbers() -> None:
-    """A layer without letters is reconciled in numbers; an equal layer with letters keeps them."""
+    """A layer without letters is reconciled in those of its class, or in the names of its arguments."""
     claim = 109_786_368
     numbers = ps.models.Bert(30522, 768, 12, 12, 3072, 512, 2)
     assert numbers == BERT.at("bert-base-uncased")
-    assert ps.reconcile(numbers, claim)[0].term == 304_128
-    assert expand(ps.reconcile(BERT.at("bert-base-uncased"), claim)[0].term - 3 * L * H * (A - 1)) == 0
+    for sized in (numbers, BERT.at("bert-base-uncased")):
+        assert expand(ps.reconcile(sized, claim)[0].term - 3 * L * H * (A - 1)) == 0
+    width, heads = dims("embed_dim num_heads")
+    attention = ps.MultiheadAttention(768, 12)
+    assert expand(ps.reconcile(attention, 2_387_712)[0].term - 3 * width * (heads - 1)) == 0
+    assert ps.reconcile(attention, ps.MultiheadAttention(768, 12, bias=False))[0].term == -4 * width
+    assert ps.reconcile(ps.Conv2d(3, 64, 3), 1728)[0].term == -dims("out_channels")
+    assert ps.reconcile(ps.Conv2d(3, 64, 3), ps.Conv2d(3, 32, 3))[0].term == -896  # one name for two numbers: no letters
     assert not ps.reconcile(ps.ReLU(), 5)
 
 

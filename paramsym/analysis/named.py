@@ -1,0 +1,77 @@
+"""A layer that was built with numbers, in letters after all: each number under the name of the argument that it was given for."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import Field, fields, replace
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from sympy import Symbol
+
+from paramsym.errors import ParamsymError
+from paramsym.layer import Layer
+from paramsym.size import symbols_in
+from paramsym.symbols import dims
+
+
+def named(layer: Layer, asked: str = "") -> Layer:
+    """Return the same layer with letters behind its numbers: those of the class's defaults, otherwise the names of its arguments.
+
+    What has letters already, holds its numbers in other layers or rounds them stays as it is. A number 1 keeps quiet, unless it is
+    ``asked`` for.
+
+    >>> from paramsym import MultiHeadAttention
+    >>> named(MultiHeadAttention(768, 12)).formula
+    4*embed_dim**2 + 4*embed_dim
+    """
+    if layer.origin[1] or layer.symbols:
+        return layer
+    letters = {field.name: _letter(field) for field in _sizes(layer) if getattr(layer, field.name) > 1 or field.name == asked}
+    if len(set(letters.values())) < len(letters):
+        return layer  # two arguments of one letter need not be one size
+    written = _with(layer, letters)
+    if written is None:
+        # One of them decides which tensors there are, and stays a number.
+        kept = {name: letter for name, letter in letters.items() if _with(layer, {name: letter}) is not None}
+        written = _with(layer, kept)
+    if written is None:
+        return layer
+    if any(not size.is_Symbol for monomial in written.origin[0].polynomial.terms for size, _ in monomial):
+        # What is rounded inside is easier to read in numbers.
+        return (_with(layer, {asked: letters[asked]}) if asked in letters else None) or layer
+    shown = {symbol for line in written.origin[0].lines for symbol in symbols_in((line.factors, line.stored, line.used))}
+    told = {name: letter for name, letter in letters.items() if letter in shown or name == asked}
+    return (_with(layer, told) or layer) if told else layer
+
+
+def _with(layer: Layer, letters: dict[str, Symbol]) -> Layer | None:
+    """Put letters in for numbers and the numbers in for the letters; None where another layer comes out of it."""
+    try:
+        again = replace(layer, **letters).at({letter: getattr(layer, name) for name, letter in letters.items()})  # type: ignore[type-var]
+    except (ParamsymError, TypeError):
+        return None
+    return again if again == layer else None
+
+
+def _letter(field: Field[Any]) -> Symbol:
+    return field.default if isinstance(field.default, Symbol) else dims(field.name)
+
+
+def _sizes(layer: Layer) -> Iterator[Field[Any]]:
+    """Yield the fields that hold a size as a plain number."""
+    try:
+        hints = typing.get_type_hints(type(layer), include_extras=True)
+    except (NameError, AttributeError, TypeError):
+        return  # a class defined where its annotations cannot be looked up
+    for field in fields(layer):  # type: ignore[arg-type]
+        value = getattr(layer, field.name)
+        if field.init and isinstance(value, int) and not isinstance(value, bool) and _is_size(hints.get(field.name)):
+            yield field
+
+
+def _is_size(hint: Any) -> bool:
+    if get_origin(hint) in {Union, UnionType}:
+        return any(_is_size(part) for part in get_args(hint))
+    return get_origin(hint) is Annotated
