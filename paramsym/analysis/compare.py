@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import sympy
 from sympy import Expr, Symbol
 
-from paramsym.analysis.formula import Formula, Subject, formula_of
+from paramsym.analysis.formula import Formula, Subject, formula_of, number
+from paramsym.errors import UnknownNameError
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Letters, Table, Tabular
 from paramsym.sizing import two_of_one_name
@@ -27,7 +28,7 @@ class Crossover:
     larger: str = ""
 
     def __str__(self) -> str:
-        shown = str(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
+        shown = number(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
         return f"equal at {self.symbol} = {shown}" + (f"; {self.larger} holds more above it" if self.larger else "")
 
 
@@ -56,7 +57,7 @@ class Comparison(Tabular):
 
     def __str__(self) -> str:
         first, second = self.names
-        lines = [f"{first}: {self.one}", f"{second}: {self.other}", f"difference: {self.difference}"]
+        lines = [f"{first}: {number(self.one)}", f"{second}: {number(self.other)}", f"difference: {number(self.difference)}"]
         if self.ratio is not None:
             decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
             lines.append(f"ratio: {self.ratio}{decimals}")
@@ -77,6 +78,7 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
 
     Raises:
         ArgumentError: neither layers nor expressions.
+        UnknownNameError: a size for a symbol that neither has.
         StructureError: two symbols of one name.
 
     >>> from paramsym import C, Conv2d, K, N, SeparableConv2d
@@ -86,7 +88,7 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     >>> print(compare(MultiHeadAttention(H, 1, bias=False), FeedForward(H, F, bias=False)).crossovers[0])
     equal at F = 2*H; FeedForward holds more above it
     """
-    first, second = _asked_at(one, at, depth), _asked_at(other, at, depth)
+    first, second = (formula_of(subject, _own(at, subject, (one, other)), depth) for subject in (one, other))
     names = {symbol.name: symbol for symbol in first.symbols}
     for symbol in second.symbols:
         if names.get(symbol.name, symbol) != symbol:
@@ -105,12 +107,17 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     return Comparison(titles, here.as_expr(), there.as_expr(), gap.as_expr(), _ratio(here, there), tuple(parts), crossings)
 
 
-def _asked_at(subject: Subject, at: Any, depth: int | None) -> Formula:
-    """Put in those of the sizes whose letters the subject has."""
-    if not isinstance(at, dict):
-        return formula_of(subject, at, depth)
-    held = {symbol.name for symbol in formula_of(subject, None, depth).symbols}
-    return formula_of(subject, {key: size for key, size in at.items() if getattr(key, "name", key) in held}, depth)
+def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
+    """Return those of the sizes whose letters the subject has; each has to be a letter of one of the two."""
+    if not isinstance(at, Mapping):
+        return at
+    held = [{symbol.name for symbol in formula_of(one).symbols} for one in both]
+    unknown = [key for key in at if getattr(key, "name", key) not in held[0] | held[1]]
+    if unknown:
+        message = f"neither of the two has a symbol {str(unknown[0])!r}; they have {', '.join(sorted(held[0] | held[1]))}."
+        raise UnknownNameError(message)
+    own = held[both.index(subject)]
+    return {key: size for key, size in at.items() if getattr(key, "name", key) in own}
 
 
 def _at_sizes(formula: Formula) -> Polynomial:
@@ -156,8 +163,12 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
 
 
 def _may_be_positive(root: Expr) -> bool:
-    """Leave out what is a sum of negative terms, or not real at all."""
+    """Leave out what is a sum of negative terms, or not real at all; a square root that is real is not negative."""
     if root.has(sympy.I):
         return False
     terms = sympy.Add.make_args(sympy.expand(root))
-    return not all(term.is_negative for term in terms)
+    return not all(term.replace(_is_root, lambda _: sympy.Dummy(positive=True)).is_negative for term in terms)
+
+
+def _is_root(part: Any) -> bool:
+    return bool(part.is_Pow and part.exp.is_Rational and not part.exp.is_Integer)

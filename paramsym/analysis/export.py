@@ -7,6 +7,7 @@ what its arrays hold, which the source points out, and a spreadsheet in doubles,
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -27,6 +28,13 @@ _RESERVED = {
     "numpy": "np",
 }
 _CELLS: dict[str, str] = {"most": "<=", "equal": "=", "differ": "<>"}  # how a spreadsheet compares where a condition holds
+_ATOM = 9
+_BINDING = {
+    **dict.fromkeys(("add", "sub"), (1, 1, 2)),
+    **dict.fromkeys(("mul", "floordiv", "mod", *QUOTIENTS), (2, 2, 3)),
+    "pow": (3, _ATOM, _ATOM),
+}
+"""How tightly an operator binds, and its operands must; what is called binds as an atom does, and takes anything."""
 _LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
 
 
@@ -47,7 +55,7 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
 
     ``name`` is the function's name. For a spreadsheet, ``cells`` says where each size stands (``{"H": "B2"}``); without it the sizes are
     referred to by name, which spreadsheets offer as named ranges. A broken condition raises in Python, NumPy and JavaScript, returns -1 in
-    C, and gives #N/A in a spreadsheet.
+    C, and gives #N/A in a spreadsheet. A spreadsheet counts in doubles: exact below 2**53, about 9.0e15.
 
     Raises:
         ArgumentError: an unknown language, a name that is none there, or a size that no cell is given for.
@@ -85,23 +93,35 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
 
 
 class _Writer:
-    """Writes every step into the one that reads it; a step read twice, or checked, gets a name of its own."""
+    """Writes every step into the one that reads it; a step read twice, or checked, gets a name of its own.
+
+    A text goes with how tightly it binds; parentheses stand where they are needed.
+    """
 
     def __init__(self, program: Program, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
         self.program, self.templates = program, templates
-        self.texts: dict[int, tuple[str, bool]] = {i: (one, True) for i, one in enumerate(names)}
+        self.texts: dict[int, tuple[str, int]] = {i: (one, _ATOM) for i, one in enumerate(names)}
         for i, value in enumerate(program.constants, len(names)):
-            self.texts[i] = (constant.format(value), value >= 0)
+            self.texts[i] = (constant.format(value), _ATOM if value >= 0 else 0)
 
-    def step(self, op: Op) -> str:
-        """Return one step with its operands written in."""
-        return self.templates[op.kind].format(self.operand(op.left), self.operand(op.right))
+    def write(self, position: int, op: Op) -> str:
+        """Write one step with its operands; return its text."""
+        template = self.templates[op.kind]
+        binds, *least = (_ATOM, 0, 0) if "(" in template else _BINDING[op.kind]
+        text = template.format(*(self._operand(register, one) for register, one in zip((op.left, op.right), least, strict=True)))
+        self.texts[position] = text, binds
+        return text
 
     def operand(self, register: int) -> str:
-        text, plain = self.texts[register]
-        return text if plain else f"({text})"
+        """Return a text that anything may stand beside."""
+        return self._operand(register, _ATOM)
+
+    def _operand(self, register: int, least: int) -> str:
+        text, binds = self.texts[register]
+        return text if binds >= least else f"({text})"
 
     def result(self) -> str:
+        """Return the text of the answer."""
         return self.texts[self.program.result][0]
 
     def reads(self) -> dict[int, int]:
@@ -120,15 +140,14 @@ def _body(writer: _Writer, assign: str, check: Mapping[str, str], names: tuple[s
     for position, op in enumerate(writer.program.ops, writer.program.first):
         if op.kind in check:
             lines.append(check[op.kind].format(writer.operand(op.left), writer.operand(op.right)))
-        text = "0" if op.kind in CHECKS else writer.step(op)
-        if reads.get(position, 0) > 1:
-            label = f"t{position}"
-            while label in names:
-                label += "_"
-            lines.append(assign.format(label, text))
-            writer.texts[position] = (label, True)
-        else:
-            writer.texts[position] = (text, op.kind in {"max", "min"})
+        if op.kind not in CHECKS:
+            text = writer.write(position, op)
+            if reads.get(position, 0) > 1:
+                label = f"t{position}"
+                while label in names:
+                    label += "_"
+                lines.append(assign.format(label, text))
+                writer.texts[position] = (label, _ATOM)
     return lines
 
 
@@ -238,6 +257,10 @@ def _javascript(program: Program, names: tuple[str, ...], name: str, title: str)
 
 def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
+    taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
+    if taken:
+        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say where sizes stand: cells={{{taken[0]!r}: 'B1', ...}}."
+        raise ArgumentError(message)
     missing = [one for one in names if cells is not None and one not in where]
     if missing:
         message = f"no cell is given for {', '.join(missing)}."
@@ -248,7 +271,7 @@ def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, s
             message = f"{place!r} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'."
             raise ArgumentError(message)
     templates: dict[str, Any] = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
-    templates |= {"floordiv": "FLOOR({}/{},1)", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
+    templates |= {"floordiv": "INT(({})/({}))", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
     writer = _Writer(program, places, templates)
     checks: list[str] = []
     for position, op in enumerate(program.ops, program.first):
@@ -257,8 +280,8 @@ def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, s
             checks.append(f"MOD({left},{right})=0")
         elif op.kind in _CELLS:
             checks.append(f"{left}{_CELLS[op.kind]}{right}")
-        text = "0" if op.kind in CHECKS else writer.step(op)
-        writer.texts[position] = (text, op.kind in {"max", "min", "mod", "floordiv"})
+        if op.kind not in CHECKS:
+            writer.write(position, op)
     found = writer.result()
     checks = list(dict.fromkeys(checks))
     code = f"=IF(AND({','.join(checks)}),{found},NA())" if checks else f"={found}"

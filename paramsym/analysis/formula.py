@@ -75,6 +75,11 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
     return Formula("the expression", polynomial, (("", polynomial),), sizes, symbols)
 
 
+def number(value: Expr) -> str:
+    """Write a whole number with its thousands apart, anything else as SymPy does."""
+    return f"{int(value):,}" if isinstance(value, Integer) else str(value)
+
+
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | Integer):
         message = f"{value!r} ({type(value).__name__}) is not a size; wanted a whole number."

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from sympy import Expr, Integer, Symbol, cancel
 
-from paramsym.analysis.formula import Formula, Subject, formula_of
+from paramsym.analysis.formula import Formula, Subject, formula_of, number
 from paramsym.analysis.program import compiled
 from paramsym.errors import SizeError
 from paramsym.layer import Layer
@@ -58,7 +58,7 @@ class Sensitivity(Tabular):
         one = f"one more {_NOUNS[self.symbol.name]}" if known else f"one more of {self.symbol}"
         if self.formula_marginal == 0:
             return f"{one} costs nothing: {self.symbol} cancels from the count of {self.subject}."
-        amount = "" if self.marginal == self.formula_marginal else f" = {_number(self.marginal)}"
+        amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
         return f"{one} costs {self.formula_marginal}{amount}."
 
     def __str__(self) -> str:
@@ -158,7 +158,3 @@ def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
         if one.kind == "divides" and one.large == symbol and symbol not in symbols_in(one.small)
     ]
     return tuple(dict.fromkeys(found))
-
-
-def _number(value: Expr) -> str:
-    return f"{int(value):,}" if isinstance(value, Integer) else str(value)

@@ -166,7 +166,10 @@ def solve(
 
 
 def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
-    stated = read(target).stated
+    if isinstance(target, bool) or not isinstance(target, int | Integer | str):
+        message = f"target is {target!r} ({type(target).__name__}); wanted a whole number, or words such as '1.3B'."
+        raise ArgumentError(message)
+    stated = read(target if isinstance(target, str) else int(target)).stated
     low, high = stated.low, stated.high
     if tolerance is not None:
         if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:

@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 from sympy import Expr
 
 from paramsym.analysis.columns import as_column, run
-from paramsym.analysis.evaluate import CHUNK, Plan, evaluate, planned
+from paramsym.analysis.evaluate import CHUNK, Plan, called, evaluate, planned
 from paramsym.analysis.formula import formula_of
+from paramsym.analysis.frames import together
 from paramsym.analysis.program import REFUSED, Program, compiled
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
@@ -101,8 +102,9 @@ def sweep(
     if parts < 0:
         message = f"parts is {parts!r}; wanted True, False or a depth."
         raise ArgumentError(message)
-    plan = planned(subject, tuple(sizes))
-    axes = tuple(_axis(symbol, values) for symbol, values in zip(plan.program.inputs, sizes.values(), strict=True))
+    given = together(called(subject), sizes, {})
+    plan = planned(subject, tuple(given))
+    axes = tuple(_axis(symbol, values) for symbol, values in zip(plan.program.inputs, given.values(), strict=True))
     formula = formula_of(subject, None, None if parts is True else parts or None)
     amounts = dict(formula.parts) if parts else {}
     programs = [compiled(formula.value(one.as_expr())).reading(plan.program.inputs) for one in amounts.values()]
@@ -115,7 +117,7 @@ def sweep(
         kept, found = batch(plan, programs, axes, range(start, stop))
         if not invalid and len(kept) < stop - start:
             wrong = next(row for row, one in zip(range(start, stop), (*kept, -1), strict=False) if row != one)
-            evaluate(subject, dict(zip(sizes, _sizes(axes, wrong), strict=True)))  # raises, and says why
+            evaluate(subject, dict(zip(given, _sizes(axes, wrong), strict=True)))  # raises, and says why
         for column, more in zip(columns, found, strict=True):
             column.extend(more)
         tell(stop, total)

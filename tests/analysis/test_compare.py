@@ -8,7 +8,7 @@ from sympy import Rational, sqrt, symbols
 
 import paramsym as ps
 from paramsym import A, C, F, H, K, L, N, V, compare
-from paramsym.errors import ArgumentError, StructureError
+from paramsym.errors import ArgumentError, StructureError, UnknownNameError
 
 
 def test_separable_against_full() -> None:
@@ -72,6 +72,7 @@ def test_models_at_published_sizes() -> None:
     """Sized models are compared by their numbers, each at its own sizes."""
     found = compare(ps.models.Bert().at("bert-base-uncased"), ps.models.Gpt2().at("gpt2"))
     assert found.difference == 124_439_808 - 109_482_240
+    assert "Bert: 109,482,240" in str(found)
     assert sum(part.difference for part in found.parts) == found.difference
     assert found.crossovers == ()
 
@@ -81,8 +82,17 @@ def test_nothing_to_divide_by() -> None:
     assert compare(ps.Dense(H, H), ps.Dropout()).ratio is None
 
 
+def test_roots_that_no_size_can_be() -> None:
+    """Below zero, also where that only shows in the sign before a square root of letters."""
+    found = compare(ps.SeparableConv2d(C, N, K, bias=False), ps.Conv2d(C, N, K, bias=False))
+    assert [(str(one.symbol), one.at) for one in found.crossovers if one.symbol == K] == [("K", sqrt(N) / sqrt(N - 1))]
+    assert [one.at for one in compare(H**2, L).crossovers if one.symbol == H] == [sqrt(L)]
+
+
 def test_wrong_subjects() -> None:
-    """No strings, and no two symbols of one name."""
+    """No strings, no two symbols of one name, and no size for a letter that neither has."""
+    with pytest.raises(UnknownNameError, match="neither of the two has a symbol 'Q'; they have F, H"):
+        compare(ps.Dense(H, F), ps.Dense(H, H), at={"Q": 3})
     with pytest.raises(ArgumentError, match="a layer or an expression"):
         compare("H", H)  # type: ignore[arg-type]
     with pytest.raises(StructureError, match="two different symbols"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 import subprocess
@@ -87,12 +88,51 @@ def test_spreadsheet(subject: Any, sizes: dict[str, int]) -> None:
         "IF": lambda condition, yes, no: yes if condition else no,
         "AND": lambda *conditions: all(conditions),
         "MOD": lambda a, b: a % b,
-        "FLOOR": lambda a, _step: round_down(a),
+        "INT": round_down,
         "MAX": max,
         "MIN": min,
         "NA": lambda: None,
     }
     assert eval(expression, scope | {cells[name]: size for name, size in sizes.items()}) == evaluate(subject, sizes)
+
+
+def test_a_real_spreadsheet_computes_it(tmp_path: Path) -> None:
+    """Sizes in column B and formulas in column C, computed and written out by a spreadsheet program; a broken condition is #N/A."""
+    program = shutil.which("ssconvert")
+    if program is None:
+        pytest.skip("no spreadsheet program (gnumeric)")
+    rows: list[list[str]] = []
+    expected: list[str] = []
+    wrong: tuple[Any, dict[str, int]] = (ps.MultiHeadAttention(H, A), {"H": 786, "A": 12})
+    for subject, sizes in (*CASES, wrong):
+        cells = {name: f"$B${len(rows) + line}" for line, name in enumerate(sizes, 1)}
+        formula = export(subject, "spreadsheet", cells=cells).code
+        rows += [[name, str(size), ""] for name, size in sizes.items()] + [["", "", formula]]
+        expected.append("#N/A" if sizes == wrong[1] else str(evaluate(subject, sizes)))
+    with (tmp_path / "in.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    subprocess.run([program, "--recalc", "in.csv", "out.csv"], check=True, capture_output=True, cwd=tmp_path)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert [row[2] for row in csv.reader(file) if len(row) > 2 and row[2]] == expected
+
+
+def test_names_that_a_spreadsheet_reads_as_cells() -> None:
+    """H1 is a cell and R a row there: without being told where the size stands, another number would be taken."""
+    for name in ("H1", "R", "c"):
+        symbol = dims(name)
+        with pytest.raises(ArgumentError, match=f"{name} is a cell"):
+            export(ps.Dense(symbol, 3), "spreadsheet")
+        assert export(ps.Dense(symbol, 3), "spreadsheet", cells={symbol: "Sheet1!B2"}).code == "=(Sheet1!B2+1)*3"
+
+
+def test_parentheses_stand_where_they_are_needed() -> None:
+    """As few as precedence allows, and none too few."""
+    assert export(ps.Dense(H, F)).code.endswith("return (H + 1) * F")
+    assert export(W - (K - C) * (W + 2)).code.count("(") <= 4
+    for expression in (W - (K - C), 2 ** (K + 1) * W, (2**K) ** 2 + W, W * floor(K / 2) * 3, -(W**2) - Mod(W + K, 5)):
+        sizes = {symbol.name: 5 + position for position, symbol in enumerate(sorted(expression.free_symbols, key=str))}
+        source = export(expression)
+        assert run(source.code, sizes, source.arguments) == evaluate(expression, sizes)
 
 
 def test_conditions_are_kept() -> None:

@@ -171,6 +171,9 @@ def test_wrong_questions() -> None:
     for wrong in ("abc", 2.5, [1.5], [True]):
         with pytest.raises(ArgumentError, match="candidates"):
             solve(ps.Dense(H, F), 12, {H: wrong, F: [1]})
+    for target in (1.3e9, True, None):
+        with pytest.raises(ArgumentError, match="target is"):
+            solve(ps.Dense(H, F), target, {H: [3], F: [1]})  # type: ignore[arg-type]
     for keywords in ({"best": 0}, {"tolerance": 0.5}, {"tolerance": "1%"}):
         with pytest.raises(ArgumentError):
             solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, **keywords)  # type: ignore[arg-type]

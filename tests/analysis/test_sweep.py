@@ -96,6 +96,9 @@ def test_wrong_questions() -> None:
     for wrong in ("12", 2.5, [2.5], [True]):
         with pytest.raises(SizeError, match="whole number"):
             sweep(ps.Dense(H, F), {H: wrong, F: 4})
+    for wrong in (5, "HF", [H, F]):
+        with pytest.raises(ArgumentError, match="mapping"):
+            sweep(ps.Dense(H, F), wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="parts"):
         sweep(ps.Dense(H, F), {H: 3, F: 4}, parts=-1)
     with pytest.raises(UnknownNameError, match="no column"):
