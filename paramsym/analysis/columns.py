@@ -30,7 +30,14 @@ def as_column(value: Any, name: str) -> Column:
 
     if isinstance(value, list | tuple) and bool in set(map(type, value)):  # among ints, NumPy would take it for one
         return _index(next(entry for entry in value if isinstance(entry, bool)), name)
-    array: Any = value if isinstance(value, np.ndarray) else np.asarray(value)
+    try:
+        array: Any = np.asarray(value)
+    except ValueError:
+        message = f"{name} is {value!r}, rows of different lengths; a column has one shape."
+        raise SizeError(message) from None
+    if np.ma.is_masked(value):
+        message = f"{name} is a column with masked entries; a size is known."
+        raise SizeError(message)
     if array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.size and int(array.max()) >= LIMIT:
         array = array.astype(object)
     if array.dtype.kind not in "iu":

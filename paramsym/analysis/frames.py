@@ -22,6 +22,7 @@ def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, A
     keys = sizes.keys() if hasattr(sizes, "keys") else getattr(sizes, "columns", None) if lazy is None else None
     if keys is None or isinstance(sizes, str):
         found = f"a {type(sizes).__name__}, which is not computed yet: call .{lazy}() first" if lazy else repr(sizes)
+        found += "; a published size is put in with .at(...)" if isinstance(sizes, str) else ""
         message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {found}."
         raise ArgumentError(message)
     twice = [key for key in keys if key in named]

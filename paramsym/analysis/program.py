@@ -144,7 +144,7 @@ def fault(kind: Kind, left: int, right: int, where: str = "") -> SizeError | Str
     if not right:
         return SizeError(f"{prefix}{left} cannot be divided by zero.")
     if kind == "exact":
-        return DivisibilityError(f"{prefix}the value is {Fraction(left, right)}, not a whole number; ask for floats if that is meant.")
+        return DivisibilityError(f"{prefix}the value is {Fraction(left, right)}, not a whole number.")
     return DivisibilityError(f"{prefix}{left} is not divisible by {right} ({left} = {left // right}*{right} + {left % right}).")
 
 

@@ -40,6 +40,7 @@ def test_symbols_and_names_are_the_same() -> None:
         ({"H": "768"}, SizeError, "whole number"),
         ({"H": None}, SizeError, "whole number"),
         ([1, 2], ArgumentError, "mapping"),
+        ("base", ArgumentError, r"put in with \.at"),
     ],
 )
 def test_wrong_sizes(given_sizes: Any, error: type[Exception], words: str) -> None:
@@ -146,6 +147,8 @@ def test_what_is_not_whole_is_refused() -> None:
     """A plain quotient has no exact integer where it does not divide."""
     with pytest.raises(DivisibilityError, match="15/2"):
         evaluate(H / A, H=15, A=2)
+    with pytest.raises(SizeError, match=r"2\*\*1000000000000 is no whole number, or one too long"):
+        evaluate(2**L * H, L=10**12, H=3)
     np = pytest.importorskip("numpy")
     with pytest.raises(DivisibilityError, match="row 1: the value is 15/2"):
         evaluate(H / A, H=np.array([14, 15]), A=2)
@@ -197,9 +200,24 @@ def test_kinds_of_columns() -> None:
     assert evaluate(H + 1, H=range(3)).tolist() == [1, 2, 3]
     assert evaluate(H + 1, H=np.int32(3)) == 4
     assert evaluate(H + 1, H=[]).shape == (0,)
-    for wrong in (np.array([1.0]), [1.5], ["a"], [None], np.array([True]), [True, 2], [2, True], np.array([2, None]), float("nan")):
+    for wrong in (
+        np.array([1.0]),
+        [1.5],
+        ["a"],
+        [None],
+        np.array([True]),
+        [True, 2],
+        [2, True],
+        np.array([2, None]),
+        float("nan"),
+        [[1], [2, 3]],
+        np.ma.array([1, 2], mask=[0, 1]),
+    ):
         with pytest.raises(SizeError, match="H is"):
             evaluate(H + 1, H=wrong)
+    with pytest.warns(PendingDeprecationWarning):
+        matrix = np.matrix([1, 2])
+    assert evaluate(H + 1, H=matrix).tolist() == [[2, 3]]
     with pytest.raises(SizeError, match="row 1: H is -1"):
         evaluate(ps.Dense(H, 1), H=[1, -1])
 
