@@ -188,13 +188,21 @@ def _check_keys(config: Mapping[str, Any], reader: Family, *, strict: bool) -> N
         raise ConfigError(message)
     if not unknown:
         return
-    listed = ", ".join(key if key.replace(".", "_").isidentifier() and len(key) <= 60 else _quoted(key) for key in unknown[:12])
+    listed = ", ".join(_unknown(key, reader) for key in unknown[:12])
     listed += f", ... ({len(unknown)} in all)" if len(unknown) > 12 else ""
     if strict:
         message = f"{reader.model_type} does not know these config keys: {listed}."
         raise ConfigError(message)
     message = f"config keys that {reader.model_type} does not know were not taken into account: {listed}."
     warnings.warn(message, ParamsymWarning, stacklevel=3)
+
+
+def _unknown(key: str, reader: Family) -> str:
+    """Name a key that is not known, and the one that it may be a slip for."""
+    if not key.replace(".", "_").isidentifier() or len(key) > 60:
+        return _quoted(key)
+    near = nearest(key, (*reader.keys, *reader.aliases), cutoff=0.85, most=1)
+    return f"{key} (did you mean {near[0]}?)" if near else key
 
 
 def _quoted(text: str) -> str:

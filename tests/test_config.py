@@ -158,6 +158,14 @@ def test_layers_of_their_own() -> None:
     refused({**SMALL, "per_layer_config": {"0": {"intermediate_size": 7}}}, "per_layer_config")
 
 
+def test_a_slip_in_a_key() -> None:
+    """A key that nobody knows is named together with the one it may be a slip for."""
+    refused({**SMALL, "hiden_size": 3}, "does not know these config keys: hiden_size (did you mean hidden_size?).", strict=True)
+    refused({**SMALL, "abacus": 3}, "does not know these config keys: abacus.", strict=True)
+    with pytest.warns(ParamsymWarning, match=r"num_hidden_layer \(did you mean num_hidden_layers\?\)"):
+        ps.from_config({**SMALL, "num_hidden_layer": 3})
+
+
 @pytest.mark.parametrize(
     ("config", "now"),
     [

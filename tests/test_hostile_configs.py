@@ -5,18 +5,21 @@ The mutations are drawn with a fixed seed; the first thousand run every time, th
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import random
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from recorded import rows
 
 import paramsym as ps
+from paramsym.cli import main
 from paramsym.errors import ConfigError, ParamsymWarning
 from paramsym.models import family_of, model_types
 
@@ -163,6 +166,47 @@ def test_mutated_configurations(number: int) -> None:
             message = f"batch {number}, position {position}: {type(error).__name__}: {str(error)[:300]}\n{changed}"
             raise AssertionError(message) from error
     assert seen == {"built", "refused"}
+
+
+def written(config: dict[str, Any]) -> str | None:
+    """Write a configuration as the file that a stranger would send; None for what no writer of JSON writes."""
+    try:
+        return json.dumps(config)
+    except (RecursionError, ValueError):  # too deep for Python's writer, or more digits than it turns into text
+        return None
+
+
+@pytest.mark.parametrize("number", range(BATCHES))
+def test_on_the_command_line(number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same files through the command line: an answer and 0, or one harmless line and 2; the count is the library's."""
+    if number >= USUALLY and os.environ.get("HOSTILE_CONFIGS") != "all":
+        pytest.skip("one batch of the other nine thousand; set HOSTILE_CONFIGS=all to run them")
+    draw = random.Random(SEED + number)  # noqa: S311 - no secret is made of it
+    file, seen = tmp_path / "config.json", set()
+    for position, config in enumerate(batch(number)):
+        words = written(config)
+        if words is None:
+            continue
+        file.write_text(words, encoding="utf-8")
+        command = draw.choice((["count"], ["count", "--strict"], ["formula"], ["table", "--depth", "2"]))
+        command = [*command, str(file), "--format", draw.choice(("text", "json", "markdown", "latex", "html"))]
+        code = main(command)
+        said = capsys.readouterr()
+        seen.add(code)
+        where = f"batch {number}, position {position}: {command}: {said.err[:300]!r}"
+        assert "this is a bug" not in said.err, where
+        assert said.err.count("\n") <= 1, where
+        assert all(character.isprintable() or character == "\n" for character in said.out + said.err), where
+        if code == 0:
+            assert said.out, where
+        else:
+            assert (code, said.out) == (2, ""), where
+            assert said.err.startswith(f"paramsym {command[0]}: error: "), where
+        if code == 0 and command[0] == "count" and command[-1] == "text":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ParamsymWarning)
+                assert int(said.out) == ps.from_config(file).count, where
+    assert seen == {0, 2}
 
 
 def test_every_family_is_tried() -> None:
