@@ -19,12 +19,27 @@ from paramsym.verify.stored import Shape, Stored, shape
 
 LARGEST_HEADER = 32 << 20
 """Bytes of a header or an index. A header of a hundred thousand tensors has ten million."""
+MOST_MARKS = 1_000_000
+"""Commas and opening brackets in a header or an index: eight for a tensor in a header, one in an index."""
 MOST_SHARDS = 4096
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = ("model.safetensors", "adapter_model.safetensors")
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_FORMATS = (
+    (b"GGUF", "a GGUF file, the format of llama.cpp"),
+    (b"\x89HDF\r\n", "an HDF5 file"),
+    (b"PK\x03\x04", "a zip archive, as of a torch pickle, a .keras or an .npz file"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"version https://git-lfs", "a pointer of Git LFS, and the file itself was not fetched (git lfs pull)"),
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"<!", "a page of the web"),
+    (b"<h", "a page of the web"),
+)
+"""What other files begin with."""
+_OTHERS = (*_PICKLES, ".gguf", ".h5", ".hdf5", ".keras", ".msgpack", ".npz", ".onnx")
 _LONGEST_NUMBER = 10  # digits; a longer one is no copy's number
+_LONGEST_NAME = 255  # of a file, in the usual file systems
 _PREFIX = 8  # a file begins with the length of its header, eight bytes, the least first
 
 
@@ -58,8 +73,13 @@ def _inside_folder(folder: Path) -> Path:
     indices = [name for name in names if name.endswith(".index.json")]
     if len(indices) == 1 or len(names) == 1:
         return folder / (indices or names)[0]
-    there = ", ".join(names[:4]) or "no .safetensors file"
-    message = f"{folder.name or folder}: there is no {_INDEX} and no {_SINGLE[0]}, but {there}; give the path of one file."
+    where = folder.name or str(folder)
+    if names:
+        message = f"{where}: there is no {_INDEX} and no {_SINGLE[0]}, but {', '.join(names[:4])}; give the path of one file."
+        raise CheckpointError(message)
+    others = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(_OTHERS))
+    there = f", only {', '.join(others[:4])}; save the model as safetensors" if others else ""
+    message = f"{where}: there is no .safetensors file in it{there}."
     raise CheckpointError(message)
 
 
@@ -82,7 +102,7 @@ def _from_index(path: Path) -> Stored:
         found, kinds = _headers(_shard(path, file))
         for name in found:
             if name in home:
-                message = f"{path.name}: {name!r} stands in {home[name]} and in {file}."
+                message = f"{path.name}: {name!r:.99} stands in {home[name]} and in {file}."
                 raise CheckpointError(message)
             home[name] = file
         shapes |= found
@@ -90,15 +110,15 @@ def _from_index(path: Path) -> Stored:
     for name, file in table.items():
         if home.get(name) != file:
             where = f"it is in {home[name]}" if name in home else "which does not hold it"
-            message = f"{path.name}: {name!r} should be in {file}, {where}."
+            message = f"{path.name}: {name!r:.99} should be in {file}, {where}."
             raise CheckpointError(message)
     return Stored(shapes, f"the checkpoint {path.parent.name or path.name}", dtypes=dtypes)
 
 
 def _shard(index: Path, file: str) -> Path:
     """Return a shard's path; an index names files beside itself and nothing else."""
-    if file in {"", ".", ".."} or any(mark in file for mark in ("/", "\\", ":", "\0")):
-        message = f"{index.name}: it points to {file!r}; an index names files in its own folder only."
+    if file in {"", ".", ".."} or len(file) > _LONGEST_NAME or any(mark in file for mark in ("/", "\\", ":", "\0")):
+        message = f"{index.name}: it points to {file!r:.99}; an index names files in its own folder only."
         raise CheckpointError(message)
     return index.parent / file
 
@@ -109,7 +129,7 @@ def _check_plain(path: Path) -> None:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
     except FileNotFoundError:
-        message = f"{path.name}: there is no such file" + (" (a link to nothing)." if path.is_symlink() else ".")
+        message = f"{path.name}: there is no such file" + (" (a link to nothing)." if path.is_symlink() else "; nothing is downloaded.")
         raise CheckpointError(message) from None
     except (OSError, RuntimeError, ValueError) as error:
         message = f"{path.name!r} cannot be opened: {_first_line(error)}."
@@ -132,11 +152,14 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     size = path.stat().st_size
     length = int.from_bytes(_bytes(path, _PREFIX, 0), "little") if size >= _PREFIX else 0
     if size < _PREFIX or length > size - _PREFIX:
+        _check_format(path)
         message = f"{path.name}: its header should have {length:,} bytes, and the file has {size:,}; it is cut off, or no safetensors file."
         raise CheckpointError(message)
     if length > LARGEST_HEADER:
         message = f"{path.name}: its header has {length:,} bytes; {LARGEST_HEADER:,} are the limit."
         raise CheckpointError(message)
+    header = _bytes(path, length, _PREFIX)
+    _check_marks(path.name, header)
     safetensors = needed("safetensors", "reading safetensors files", "safetensors")
     shapes: dict[str, Shape] = {}
     dtypes: dict[str, str] = {}
@@ -150,8 +173,17 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
         message = f"{path.name}: {_first_line(error)}."
         raise CheckpointError(message) from None
     # The package keeps the last of two tensors of one name. By now the header is known to be flat and sound, so it can be parsed.
-    _json(path.name, _bytes(path, length, _PREFIX))
+    _json(path.name, header, keep=False)
     return dict(sorted(shapes.items(), key=lambda item: _natural(item[0]))), dtypes
+
+
+def _check_format(path: Path) -> None:
+    """Name the format of a file that is no safetensors file, where it can be told."""
+    begins = _bytes(path, 24, 0)
+    found = next((words for mark, words in _FORMATS if begins.startswith(mark)), "")
+    if found:
+        message = f"{path.name}: it is {found}; only safetensors files are read."
+        raise CheckpointError(message)
 
 
 def _bytes(path: Path, length: int, start: int) -> bytes:
@@ -163,17 +195,26 @@ def _bytes(path: Path, length: int, start: int) -> bytes:
         return file.read(length)
 
 
-def _json(where: str, raw: bytes) -> Any:
-    """Parse JSON in which no key stands twice."""
+def _check_marks(where: str, raw: bytes) -> None:
+    """Refuse JSON of too many entries before it is parsed: a small file may hold millions, each a hundred times its size in memory."""
+    marks = sum(raw.count(mark) for mark in (b",", b"[", b"{"))
+    if marks > MOST_MARKS:
+        message = f"{where}: its JSON has some {marks:,} entries; {MOST_MARKS:,} are the limit."
+        raise CheckpointError(message)
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
+
+def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
+    """Parse JSON in which no key stands twice; without ``keep`` only to know that."""
+    _check_marks(where, raw)
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
+        found = {name: value if keep else None for name, value in pairs}
         if len(found) < len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            message = f"{where}: the name {twice!r} stands twice in it."
+            message = f"{where}: the name {twice!r:.99} stands twice in it."
             raise CheckpointError(message)
-        return found
+        return found if keep else None
 
     try:
         return json.loads(raw, object_pairs_hook=once)

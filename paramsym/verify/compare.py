@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal, TypeAlias
@@ -55,7 +55,7 @@ class _Comparison:
         self.layer = layer
         self.stored = stored
         self.entries = {entry.name: entry for entry in layer.entries()}
-        self.segments = {f"{name}[{label}]": shape for name, entry in self.entries.items() for label, shape in _segments(entry)}
+        self.segments = {f"{name}[{label}]": shape for name, entry in self.entries.items() for label, shape in segments(entry)}
         self.pieces: dict[str, _Piece] = {}
         self.open: dict[Expr, int] = {}
         self._templates: tuple[Template, ...] | None = None
@@ -194,7 +194,7 @@ class _Comparison:
             return
         wanted = [self._expected(target) for target in names]
         known = [shape for shape in wanted if shape is not None]
-        axis = _seam(known, found) if len(known) == len(names) else None
+        axis = seam(known, found) if len(known) == len(names) else None
         for target, shape in zip(names, wanted, strict=True):
             if axis is None or shape is None:
                 parts = " + ".join(map(str, known))
@@ -207,7 +207,8 @@ class _Comparison:
         return entry.tensor.sizes if entry is not None else self.segments.get(target)
 
 
-def _segments(entry: Entry) -> Iterator[tuple[str, tuple[Dim, ...]]]:
+def segments(entry: Entry) -> Iterator[tuple[str, tuple[Dim, ...]]]:
+    """Yield the labelled segments of a fused tensor with their shapes."""
     for line in entry.tensor.lines():
         if line.label:
             yield line.label, line.sizes
@@ -231,7 +232,7 @@ def _order(expected: tuple[Dim, ...], found: Shape) -> tuple[int, ...] | None:
     return None
 
 
-def _seam(shapes: list[tuple[Dim, ...]], found: Shape) -> int | None:
+def seam(shapes: Sequence[tuple[Dim, ...]], found: Shape) -> int | None:
     """Return the axis along which the shapes, side by side, make the one found."""
     for axis in range(len(found)):
         joined = [

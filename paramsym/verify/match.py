@@ -12,13 +12,18 @@ from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.layer import Layer
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim, symbols_in
+from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer
 from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
+from paramsym.verify.spelling import is_dropped_buffer, respelt
 from paramsym.verify.stored import Stored
+from paramsym.verify.templates import Names
+
+_NAMED = 3  # names that a note lists
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,10 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     shards and their index, ``{name: shape}``, or another layer. Files are read by their headers; no weights are loaded. ``rename`` is a
     table ``{stored name: name in the layer}`` where ``{}`` stands for any text; several targets mean one fused tensor, ``name[label]`` one
     segment of a fused tensor of the layer, ``name[0]``, ``name[1]``, ... its slices along the first axis, None a tensor to leave out.
-    ``by="order"`` pairs tensors by their places instead, for sources such as Keras that make up names as they go.
+    ``rename="auto"`` reads the names as wrappers, older versions and transformers' own files spell them, with or without the base model's
+    prefix, and leaves out buffers that only older versions saved; the notes say what was read otherwise. Where names do not fit, the notes
+    of the report say whether that would help, or which table. ``by="order"`` pairs tensors by their places instead, for sources such as
+    Keras that make up names as they go.
 
     Where the layer still has symbols, the shapes are solved for them: ``sizes`` says what came out, and an axis that no size fits is a
     mismatch. Files may leave out aliases and buffers; a module may not.
@@ -134,12 +142,13 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     if by not in {"name", "order"} or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."
         raise ArgumentError(message)
-    targets = renamed(tuple(stored.shapes), rename) if by == "name" else _in_order(layer, stored)
+    names = Names(layer)
+    stored, targets, read_so = _read_so(layer, stored, names, rename, by)
     sizes, inferred = dict(layer.sizes), Inferred({})
     problems: list[str] = []
     sized = layer
     if layer.symbols:
-        alone = {names[0]: stored.shapes[name] for name, names in targets.items() if len(names) == 1}
+        alone = {single[0]: stored.shapes[name] for name, single in targets.items() if len(single) == 1}
         together = {name: found.shape for name, found in stacked(stored.shapes, targets).items() if found.shape is not None}
         inferred = infer(layer, {**alone, **together})
         try:
@@ -149,9 +158,26 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
             values = ", ".join(f"{symbol} = {value}" for symbol, value in inferred.sizes.items())
             problems.append(f"the shapes give {values}, which is impossible: {error}")
     rows = compare(sized, stored, targets)
-    notes = (*inferred.contradictions, *_open(sized, rows))
+    notes = (*read_so, *inferred.contradictions, *_open(sized, rows))
+    if by == "name" and any(row.outcome not in GOOD for row in rows):
+        notes += tuple(advice(sized, names, stored, rows))
     by_name = dict(sorted(sizes.items(), key=lambda pair: pair[0].name))
     return Match(type(layer).__name__, stored.source, rows, by_name, tuple(problems), notes)
+
+
+def _read_so(
+    layer: Layer, stored: Stored, names: Names, rename: Renaming | None, by: str
+) -> tuple[Stored, dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Return the stored tensors, the names in the layer that each stands for, and what was read otherwise."""
+    if by == "order":
+        return stored, _in_order(layer, stored), ()
+    if rename != "auto":
+        return stored, renamed(tuple(stored.shapes), rename), ()
+    stored, notes = respelt(stored, names)
+    dropped = [name for name in stored.shapes if name not in names and is_dropped_buffer(name)]
+    if dropped:
+        notes += (f"{', '.join(dropped[:_NAMED])}{', ...' if len(dropped) > _NAMED else ''}: left out, a buffer of older versions",)
+    return stored, {name: () if name in dropped else (name,) for name in stored.shapes}, tuple(f"{note}." for note in notes)
 
 
 def _in_order(layer: Layer, stored: Stored) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,11 @@ AWQ                     ``qweight`` (int32: in, out*bits/32), ``qzeros``, ``scal
 bitsandbytes, 4 bits    ``weight`` (uint8: entries/2, 1) with ``weight.absmax``, ``weight.quant_map``, ``weight.quant_state.*``
 bitsandbytes, 8 bits    ``weight`` (int8) with ``SCB`` and ``weight_format``
 scaled 8 bits           ``weight`` (fp8 or int8) with ``weight_scale_inv``, ``weight_scale``, ``input_scale``
-MXFP4                   ``x_blocks`` (uint8: ..., blocks, 16) with ``x_scales`` (..., blocks): 32 entries a block
+NVFP4                   ``weight_packed`` (uint8: out, in/2), ``weight_scale`` (fp8: out, in/16), ``weight_global_scale``; or so much as
+                        ``weight``, ``weight_scale`` and ``weight_scale_2``
+compressed-tensors      ``weight_packed`` (int32: out, in*bits/32), ``weight_scale`` (out, groups), ``weight_shape``
+MXFP4                   ``x_blocks`` (uint8: ..., blocks, 16) with ``x_scales`` (..., blocks): 32 entries a block; or ``weight_packed``
+                        (uint8: out, in/2) with ``weight_scale`` (out, in/32)
 ======================  ==========================================================================================================
 """
 
@@ -22,6 +26,7 @@ from paramsym.verify.stored import Shape, Stored
 
 _WORD = 32  # bits in the integers that GPTQ and AWQ pack into
 _NIBBLES = 2  # 4-bit values in a byte
+_NVFP4_GROUP = 16  # values that share a scale
 
 
 @dataclass(frozen=True)
@@ -95,10 +100,29 @@ def _four_bits(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Itera
         yield Packed(name, scheme, (name, state, *_present(shapes, *(f"{name}.{part}" for part in beside))), None, _NIBBLES * prod(packed))
 
 
+def _compressed(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator[Packed]:
+    """What compressed-tensors 0.20 and NVIDIA's ModelOpt write: rows of words, or of bytes that hold two values each."""
+    for name, packed in shapes.items():
+        base, dot, last = name.rpartition(".")
+        scale = shapes.get(f"{base}{dot}weight_scale")
+        if last not in {"weight_packed", "weight"} or scale is None or len(packed) != 2 or len(scale) != 2:
+            continue
+        beside = ("weight_scale", "weight_global_scale", "weight_scale_2", "input_global_scale", "input_scale")
+        more = ("weight_zero_point", "weight_g_idx", "weight_shape")
+        parts = (name, *_present(shapes, *(f"{base}{dot}{part}" for part in (*beside, *more))))
+        halves = _present(shapes, f"{base}{dot}weight_global_scale", f"{base}{dot}weight_scale_2")
+        if halves and packed[1] * _NIBBLES == scale[1] * _NVFP4_GROUP:
+            yield Packed(f"{base}{dot}weight", "NVFP4", parts, (packed[0], packed[1] * _NIBBLES))
+        elif f"{base}{dot}weight_shape" in shapes:
+            yield Packed(f"{base}{dot}weight", "compressed-tensors", parts, (packed[0], _from_words(packed[1], scale[1])))
+        elif last == "weight_packed" and not halves:
+            yield Packed(f"{base}{dot}weight", "MXFP4", parts, (packed[0], packed[1] * _NIBBLES))
+
+
 def _eight_bits(shapes: Mapping[str, Shape], dtypes: Mapping[str, str]) -> Iterator[Packed]:
     for name, packed in shapes.items():
         base, dot, last = name.rpartition(".")
-        if last != "weight":
+        if last != "weight" or f"{base}{dot}weight_scale_2" in shapes:
             continue
         eight = _present(shapes, f"{base}{dot}SCB", f"{base}{dot}weight_format")
         if f"{base}{dot}SCB" in eight:
@@ -117,4 +141,10 @@ def _blocks(shapes: Mapping[str, Shape], _dtypes: Mapping[str, str]) -> Iterator
             yield Packed(base, "MXFP4", (name, f"{base}_scales"), (*packed[:-2], packed[-2] * 32))
 
 
-_SCHEMES: tuple[Callable[[Mapping[str, Shape], Mapping[str, str]], Iterator[Packed]], ...] = (_words, _four_bits, _eight_bits, _blocks)
+_SCHEMES: tuple[Callable[[Mapping[str, Shape], Mapping[str, str]], Iterator[Packed]], ...] = (
+    _words,
+    _four_bits,
+    _compressed,
+    _eight_bits,
+    _blocks,
+)

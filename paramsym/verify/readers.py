@@ -34,6 +34,8 @@ def read(source: Any) -> Stored:
         from paramsym.verify.checkpoint import from_path
 
         return unpacked(from_path(source))
+    if isinstance(source, type):
+        raise ArgumentError(_no_source(source))
     # Keras comes before torch: on the torch backend its layers are torch modules, too, whose parameters have other names.
     if hasattr(source, "trainable_weights") and hasattr(source, "weights"):
         return from_keras(source)
@@ -44,11 +46,20 @@ def read(source: Any) -> Stored:
         return from_nnx(source, nnx)
     if isinstance(source, Mapping):
         return unpacked(from_tree(source))
-    message = (
-        f"there are no tensors in {source!r:.80} ({type(source).__name__}); wanted a torch, Keras or Flax module, a state dict,"
-        " {name: shape}, a safetensors file or a folder of them, or a layer."
+    raise ArgumentError(_no_source(source))
+
+
+def _no_source(source: Any) -> str:
+    """Say what was found instead of tensors with names."""
+    kind = type(source).__name__
+    found = f"there are no tensors in {' '.join(repr(source).split())[:80]} ({kind})"
+    if isinstance(source, type):
+        return f"{source.__name__} is a class; build it first, with its sizes."
+    if isinstance(source, list | tuple | Iterator):
+        return f"{found}; tensors are compared by name: make a dictionary of the pairs, as in dict(module.named_parameters())."
+    return (
+        f"{found}; wanted a torch, Keras or Flax module, a state dict, {{name: shape}}, a safetensors file or a folder of them, or a layer."
     )
-    raise ArgumentError(message)
 
 
 def from_layer(layer: Layer) -> Stored:
@@ -158,10 +169,26 @@ def from_tree(tree: Mapping[Any, Any]) -> Stored:
             leaves[name] = leaf
             if collections and key != "params":
                 buffers.add(name)
-    found = {name: _shape_of(leaf, name) for name, leaf in leaves.items()}
+    try:
+        found = {name: _shape_of(leaf, name) for name, leaf in leaves.items()}
+    except CheckpointError as error:
+        hint = _hint(tree)
+        if not hint:
+            raise
+        message = f"{error} {hint}"
+        raise CheckpointError(message) from None
     dtypes = {name: str(leaf.dtype) for name, leaf in leaves.items() if hasattr(leaf, "dtype")}
     complete = collections and "batch_stats" in tree
     return Stored(found, tied=_one_storage(leaves), buffers=frozenset(buffers), complete=complete, dtypes=dtypes)
+
+
+def _hint(tree: Mapping[Any, Any]) -> str:
+    """Say where a dictionary of all kinds of things has its tensors."""
+    if {"state", "param_groups"} <= tree.keys():
+        return "This is the state of an optimiser; hand over that of the model."
+    inner = [(key, value) for key, value in tree.items() if isinstance(value, Mapping) and value]
+    keys = [f"source[{key!r}]" for key, value in inner if all(hasattr(item, "shape") for item in value.values())]
+    return f"Everything of a training run is here; the tensors are inside: hand over {' or '.join(keys)}." if keys else ""
 
 
 def _leaves(value: Any, name: str, depth: int) -> Iterator[tuple[str, Any]]:

@@ -6,16 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
 
-Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"]
+Renaming: TypeAlias = Mapping[str, "str | Sequence[str] | None"] | Literal["auto"]
 """``{stored name: name in the layer}``; ``{}`` stands for any text, and the texts are put in where the target has ``{}``.
 
 Several targets mean that one stored tensor holds them all, side by side along one axis: a fused query, key and value whose layer keeps
 three. A target ``name[label]`` is one segment of a fused tensor of the layer, where separate tensors are stored; ``name[0]``, ``name[1]``,
 ... (``name[{}]``) are slices of a tensor along its first axis, as of experts that are kept together. ``None`` leaves the stored tensor out.
+
+``"auto"`` reads names as wrappers, older versions and transformers' files spell them.
 """
 
 
@@ -44,7 +46,7 @@ def rules_of(rename: Any) -> tuple[Rule, ...]:
         ArgumentError: something that is no table of names, or a target with more ``{}`` than its pattern.
     """
     if not isinstance(rename, Mapping):
-        message = f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}."
+        message = f"rename is {type(rename).__name__}; wanted a table such as {{'model.{{}}': '{{}}'}}, or 'auto'."
         raise ArgumentError(message)
     rules = []
     for stored, target in rename.items():

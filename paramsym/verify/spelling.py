@@ -1,6 +1,6 @@
-"""How checkpoint files spell what a model holds under other names.
+"""How checkpoint files, and modules inside wrappers, spell what a model holds under other names.
 
-With or without the base model's prefix, as older versions did, or two tensors in one.
+With or without the base model's prefix, as older versions did, with the steps that a wrapper puts in, or two tensors in one.
 
 A name is read in another spelling only where the model has a tensor of the name that comes out and the file has not. So a rule can never
 hide a tensor that is missing or too many; shapes are compared afterwards as ever.
@@ -32,6 +32,11 @@ class Spelling:
         return name
 
 
+_WRAPPERS = Spelling(
+    "as wrappers call what they hold",
+    ((r"(^|\.)((module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.)+", r"\1"), (r"^base_model\.model\.", "")),
+)
+"""``DataParallel``, ``torch.compile``, sharding, checkpointed activations (torch 2.13); ``PeftModel`` (peft 0.21)."""
 _LEGACY = (
     (r"LayerNorm\.gamma$", "LayerNorm.weight"),
     (r"LayerNorm\.beta$", "LayerNorm.bias"),
@@ -51,6 +56,15 @@ SPELLINGS = (
     Spelling("older versions spelt them so", _LEGACY),
     Spelling("vision transformers are saved so", _VISION),
     Spelling("GPT-NeoX is saved so", ((r"^embed_out\.", "lm_head."),)),
+    Spelling(
+        "PEFT saves adapters without their name",
+        (
+            (r"\.lora_(A|B)\.(weight|bias)$", r".lora_\1.default.\2"),
+            (r"\.lora_embedding_(A|B)$", r".lora_embedding_\1.default"),
+            (r"\.lora_magnitude_vector$", ".lora_magnitude_vector.default.weight"),
+        ),
+    ),
+    Spelling("a gate of NNX cannot bear the name of a keyword", ((r"(^|\.)if_\.", r"\1if."),)),
     Spelling(
         "BEiT is saved so",
         (
@@ -82,7 +96,7 @@ SPELLINGS = (
         ((r"mlp\.weights_in\.", "mlp.gate_proj.", "mlp.up_proj."),),
     ),
 )
-"""The reference renames so while it loads and saves (transformers 5.23, ``conversion_mapping``)."""
+"""The reference renames so while it loads and saves (transformers 5.23, ``conversion_mapping``; peft 0.21; Flax 0.12)."""
 
 _DROPPED = re.compile(r"(^|\.)(position_ids|token_type_ids|inv_freq|masked_bias|attn\.bias|attention\.bias|causal_mask|embed_scale)$")
 """Buffers that older versions saved and the reference computes by now."""
@@ -94,16 +108,28 @@ def respelt(stored: Stored, wanted: Collection[str]) -> tuple[Stored, tuple[str,
     >>> respelt(Stored({"bert.pooler.dense.bias": (3,)}), {"pooler.dense.bias"})[0].shapes
     {'pooler.dense.bias': (3,)}
     """
-    names = {name: name for name in stored.shapes}
+    names = _unwrapped(stored.shapes, wanted)
     notes: list[str] = []
     for step in (_prefix, _spelling):
         changed, note = step(names, wanted)
         if changed:
             names |= changed
             notes.append(note)
-    result = _renamed(stored, names)
+    wrapped = [name for name, other in names.items() if other in wanted and _WRAPPERS.read(name) != name != other]
+    if wrapped:
+        notes.insert(0, f"{len(wrapped)} names have steps that belong to a wrapper, such as {wrapped[0]}")
+    result = _renamed(stored, {name: other if other in wanted else name for name, other in names.items()})
     halved, note = _halved(result, wanted)
     return (halved, (*notes, note)) if note else (result, tuple(notes))
+
+
+def unwrapped(name: str) -> str:
+    """Return a name without the steps that wrappers put in.
+
+    >>> unwrapped("module._orig_mod.encoder.weight"), unwrapped("base_model.model.head.weight")
+    ('encoder.weight', 'head.weight')
+    """
+    return _WRAPPERS.read(name)
 
 
 def is_dropped_buffer(name: str) -> bool:
@@ -113,6 +139,12 @@ def is_dropped_buffer(name: str) -> bool:
     (True, False)
     """
     return _DROPPED.search(name) is not None
+
+
+def _unwrapped(stored: Collection[str], wanted: Collection[str]) -> dict[str, str]:
+    """Return the names without the steps of wrappers, unless two of them would meet."""
+    names = {name: name if name in wanted else unwrapped(name) for name in stored}
+    return names if len(set(names.values())) == len(names) else {name: name for name in names}
 
 
 def _read_so(read: Callable[[str], str], names: Mapping[str, str], wanted: Collection[str]) -> dict[str, str]:
@@ -173,6 +205,8 @@ def _renamed(stored: Stored, names: Mapping[str, str]) -> Stored:
     return replace(
         stored,
         shapes={names[name]: shape for name, shape in stored.shapes.items()},
+        tied=None if stored.tied is None else {names[alias]: names[first] for alias, first in stored.tied.items()},
+        buffers=frozenset(names[name] for name in stored.buffers),
         dtypes={names.get(name, name): kind for name, kind in stored.dtypes.items()},
         packed={names.get(name, name): scheme for name, scheme in stored.packed.items()},
         entries={names.get(name, name): number for name, number in stored.entries.items()},

@@ -49,10 +49,10 @@ def shape(value: Any, name: str) -> Shape:
     try:
         found = tuple(_extent(extent) for extent in value)
     except TypeError:
-        message = f"the shape of {name!r} is {_shown(value)}; wanted whole numbers, as in (768, 768)."
+        message = f"the shape of {name!r:.99} is {_shown(value)}; wanted whole numbers, as in (768, 768)."
         raise CheckpointError(message) from None
     if any(extent < 0 for extent in found):
-        message = f"the shape of {name!r} is {found}; no extent is below zero."
+        message = f"the shape of {name!r:.99} is {_shown(found)}; no extent is below zero."
         raise CheckpointError(message)
     return found
 

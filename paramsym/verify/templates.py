@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,6 +48,44 @@ class Template:
             step.index: Integer(value) for step, value in zip(self.numbers, numbers, strict=True) if step.index is not None
         }
         return tuple(canonical(substitute(extent(axis), bound)) for axis in self.line.shape)
+
+
+class Names(Collection[str]):
+    """The names that a layer gives its tensors, whatever the numbers of copies that are still symbols.
+
+    >>> from paramsym import Dense, H, L
+    >>> names = Names(L * Dense(H, H))
+    >>> "11.weight" in names, "weight" in names
+    (True, False)
+    """
+
+    def __init__(self, layer: Layer) -> None:
+        """Note every name, numbers left out, with the templates that it may belong to."""
+        self._by_form: dict[str, list[Template]] = {}
+        self._templates = templates(layer)
+        for template in self._templates:
+            self._by_form.setdefault(_without_numbers(_written(template.line)), []).append(template)
+
+    def __contains__(self, name: object) -> bool:
+        """Say whether a tensor may bear the name."""
+        found = self._by_form.get(_without_numbers(name), ()) if isinstance(name, str) else ()
+        return any(template.numbers_in(str(name)) is not None for template in found)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield one name for each template, that of its first copy."""
+        return (_written(template.line) for template in self._templates)
+
+    def __len__(self) -> int:
+        """How many templates there are."""
+        return len(self._templates)
+
+
+def _written(line: Line) -> str:
+    return ".".join(step.pattern.replace("{}", "0") if isinstance(step, Numbers) else step for step in line.path)
+
+
+def _without_numbers(name: str) -> str:
+    return re.sub(r"\d+", "", name)
 
 
 def templates(layer: Layer) -> tuple[Template, ...]:

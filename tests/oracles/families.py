@@ -155,17 +155,6 @@ TINY: dict[str, tuple[str, str, dict[str, Any]]] = {
 """By ``model_type``: the classes of configuration and model, and small sizes."""
 
 FILE_NAMES: dict[str, dict[str, str]] = {
-    "gpt_neox": {"embed_out.weight": "lm_head.weight"},
-    "vit": {
-        **{
-            f"vit.encoder.layer.{{}}.attention.attention.{old}.{{}}": f"vit.layers.{{}}.attention.{new}.{{}}"
-            for old, new in (("query", "q_proj"), ("key", "k_proj"), ("value", "v_proj"))
-        },
-        "vit.encoder.layer.{}.attention.output.dense.{}": "vit.layers.{}.attention.o_proj.{}",
-        "vit.encoder.layer.{}.intermediate.dense.{}": "vit.layers.{}.mlp.fc1.{}",
-        "vit.encoder.layer.{}.output.dense.{}": "vit.layers.{}.mlp.fc2.{}",
-        "vit.encoder.layer.{}": "vit.layers.{}",
-    },
     "mixtral": {
         "model.layers.{}.block_sparse_moe.experts.{}.w1.weight": "model.layers.{}.mlp.experts.gate_up_proj[gate][{}]",
         "model.layers.{}.block_sparse_moe.experts.{}.w3.weight": "model.layers.{}.mlp.experts.gate_up_proj[up][{}]",

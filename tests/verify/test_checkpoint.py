@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
+import sys
 import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
+from verify.hostile import CHILD, written
 
 import paramsym as ps
 from paramsym import F, H
 from paramsym.errors import CheckpointError
-from paramsym.verify.checkpoint import LARGEST_HEADER, MOST_SHARDS
+from paramsym.verify.checkpoint import LARGEST_HEADER, MOST_MARKS, MOST_SHARDS
 
 pytest.importorskip("safetensors")
 
+HOUSE = Path(ps.__file__).parents[1]
 DENSE = ps.Dense(H, F)
 WEIGHT = {"dtype": "F32", "shape": [4, 3], "data_offsets": [0, 48]}
 BIAS = {"dtype": "F32", "shape": [4], "data_offsets": [48, 64]}
@@ -280,3 +284,49 @@ def test_packed_files_are_recognised(tmp_path: Path) -> None:
     found = ps.match(ps.Dense(3, 4, bias=False), write(tmp_path / "model.safetensors", header, BODY[:16]))
     assert found.ok
     assert "F8_E4M3" in found.row("weight").note
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limits are set and read as Linux does")
+def test_bombs_cost_little(tmp_path: Path) -> None:
+    """Files as large as they may be, read by a process that may take no more than ten times that in memory, and seconds of time."""
+    sound = write(tmp_path / "sound.safetensors", {"weight": WEIGHT, "bias": BIAS})
+    for path in written(tmp_path):  # one at a time: together they would fill a small disk
+        command = [sys.executable, "-c", CHILD, str(sound), str(10 * LARGEST_HEADER), str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(HOUSE)})
+        path.unlink()
+        assert done.returncode == 0, f"{path.name}: {done.stdout}{done.stderr}"
+
+
+def test_json_of_too_many_entries_is_refused(tmp_path: Path) -> None:
+    """A header and an index hold so many commas and brackets, and no more."""
+    path = tmp_path / "model.safetensors.index.json"
+    path.write_text('{"weight_map": {"w": [' + "0," * MOST_MARKS + "0]}}")
+    refused(path, "entries; 1,000,000 are the limit")
+    refused(write(tmp_path / "model.safetensors", path.read_bytes()), "entries; 1,000,000 are the limit")
+
+
+@pytest.mark.parametrize(
+    ("begins", "words"),
+    [
+        (b"GGUF\x03\0\0\0", "a GGUF file"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"PK\x03\x04\x14\0\0\0", "a zip archive"),
+        (b"\x93NUMPY\x01\0", "a NumPy array"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
+        (b"<!DOCTYPE html>", "a page of the web"),
+        (b"<html>\n<head>", "a page of the web"),
+        (b"\x1f\x8b\x08\0\0\0\0\0", "compressed"),
+    ],
+)
+def test_other_formats_are_named(tmp_path: Path, begins: bytes, words: str) -> None:
+    """Whatever the file is called."""
+    for name in ("model.safetensors", "model.gguf"):
+        (tmp_path / name).write_bytes(begins)
+        refused(tmp_path / name, words)
+
+
+def test_a_folder_says_what_it_has_instead(tmp_path: Path) -> None:
+    """Pickles, or another format."""
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    refused(tmp_path, r"only pytorch_model\.bin; save the model as safetensors")
+    refused(tmp_path / "bert-base-uncased", "nothing is downloaded")

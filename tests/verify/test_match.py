@@ -230,6 +230,10 @@ def test_trees_are_read_by_their_paths() -> None:
         ({"weight": (256, 128), "SCB": (256,), "weight_format": ()}, "int8"),
         ({"weight": (256, 128), "weight_scale_inv": (2, 1)}, "scaled"),
         ({"weight_blocks": (256, 4, 16), "weight_scales": (256, 4)}, "MXFP4"),
+        ({"weight_packed": (256, 16), "weight_scale": (256, 1), "weight_shape": (2,)}, "compressed-tensors"),
+        ({"weight_packed": (256, 64), "weight_scale": (256, 4)}, "MXFP4"),
+        ({"weight_packed": (256, 64), "weight_scale": (256, 8), "weight_global_scale": (1,), "input_global_scale": (1,)}, "NVFP4"),
+        ({"weight": (256, 64), "weight_scale": (256, 8), "weight_scale_2": (), "input_scale": ()}, "NVFP4"),
     ],
 )
 def test_packed_tensors_are_recognised(shapes: dict[str, tuple[int, ...]], scheme: str) -> None:

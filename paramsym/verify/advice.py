@@ -1,0 +1,137 @@
+"""What to do about a comparison that failed: other names for the same tensors, tensors that hold others, adapters, another framework.
+
+Advice is given only where it was tried, or where the shapes say so; it changes no outcome.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from paramsym.layer import Layer
+from paramsym.verify.compare import Row, seam, segments
+from paramsym.verify.spelling import is_dropped_buffer, respelt, unwrapped
+from paramsym.verify.stored import Shape, Stored
+
+_NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
+_ADAPTER = re.compile(r"(.*)\.lora_(?:A|embedding_A)(?:\..+)?")
+_ELSEWHERE = frozenset({"kernel", "gamma", "beta", "embeddings", "embedding"})
+"""What Keras and Flax call a tensor that torch calls a weight or a bias."""
+_MOST_PARTS = 6  # tensors that are looked for inside one
+
+
+def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield, in sentences, what would make more tensors fit.
+
+    ``names`` are those that the layer's tensors may bear, ``stored`` what was compared, ``rows`` what came out.
+    """
+    missing = {row.name: row for row in rows if row.outcome == "missing"}
+    unexpected = {row.name: row for row in rows if row.outcome == "unexpected" and row.name in stored.shapes}
+    if not unexpected:
+        yield from _frozen(layer, missing, rows)
+        return
+    same, said = respelt(stored, names) if missing else (stored, ())
+    for note in said:
+        yield f"{note}; rename='auto' reads them so."
+    dropped = [name for name in unexpected if is_dropped_buffer(name)]
+    if dropped:
+        yield f"{_such(dropped)}: {_buffers(len(dropped))} older versions saved and the reference computes; rename='auto' leaves that out."
+    yield from _adapters({name: shape for name, shape in same.shapes.items() if name not in names})
+    if missing:
+        yield from _rules(_fused(missing, unexpected), "one stored tensor holds several of the layer")
+        yield from _rules(_split(layer, missing, unexpected), "what the layer keeps in one tensor is stored apart")
+        yield from _dialects(missing, unexpected)
+    yield from _frozen(layer, missing, rows)
+
+
+def _such(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _buffers(number: int) -> str:
+    return "a buffer that" if number == 1 else "buffers that"
+
+
+def _form(name: str) -> str:
+    """Return a name with ``{}`` for each of its numbers, as a renaming table takes it."""
+    return _NUMBER.sub("{}", name)
+
+
+def _adapters(others: dict[str, Shape]) -> Iterator[str]:
+    """Say where low-rank adapters sit that the layer does not have."""
+    found: dict[str, int] = {}
+    for name, shape in others.items():
+        inside = _ADAPTER.fullmatch(unwrapped(name))
+        if inside is not None and shape:
+            found.setdefault(_form(inside[1]), shape[0])
+    for path, rank in list(found.items())[:2]:
+        first = path.replace("{}", "0")
+        yield f"there are low-rank adapters: put them in with layer.freeze().replace({path!r}, ps.LoRA(layer.part({first!r}), {rank}))."
+
+
+def _frozen(layer: Layer, missing: dict[str, Row], rows: Sequence[Row]) -> Iterator[str]:
+    """Say so where all that is missing is frozen: a file may hold what was trained alone."""
+    if not missing or not any(row.outcome == "equal" for row in rows):
+        return
+    trained = {entry.name for entry in layer.entries() if entry.tensor.trainable}
+    if not trained & missing.keys():
+        yield "all that is missing is frozen in the layer: the source holds what was trained alone, as an adapter's file does."
+
+
+def _rules(rules: Iterator[tuple[str, str | tuple[str, ...]]], words: str) -> Iterator[str]:
+    """Write the lines of one renaming table, copies once."""
+    table = dict(rules)
+    if table:
+        yield f"{words}: rename={table!r} reads it so."
+
+
+def _scope(name: str, steps: int) -> str:
+    return ".".join(name.split(".")[:-steps])
+
+
+def _fused(missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Find stored tensors that are several missing ones of the same parent, side by side in the layer's order."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for name, row in missing.items():
+        groups.setdefault((_scope(name, 2), name.rpartition(".")[2]), []).append(row)
+    for name, row in unexpected.items():
+        group = groups.get((_scope(name, 2), name.rpartition(".")[2]), [])
+        found = None if row.found is None else _together(group, row.found)
+        if found:
+            yield _form(name), tuple(_form(part.name) for part in found)
+
+
+def _together(group: list[Row], found: Shape) -> list[Row]:
+    for first in range(len(group)):
+        for last in range(first + 2, min(len(group), first + _MOST_PARTS) + 1):
+            parts = group[first:last]
+            if seam([part.expected or () for part in parts], found) is not None:
+                return parts
+    return []
+
+
+def _split(layer: Layer, missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[tuple[str, str]]:
+    """Find stored tensors that are the segments of a missing one: of the same shape, and called by the segment's first letter."""
+    for entry in layer.entries():
+        if entry.name not in missing:
+            continue
+        inside = dict(segments(entry))
+        scope = _scope(entry.name, 1 if entry.name.rpartition(".")[2] not in {"weight", "bias"} else 2)
+        around = [name for name in unexpected if not scope or name.startswith(f"{scope}.")]
+        pairs = {
+            label: [name for name in around if unexpected[name].found == shape and _called(name.removeprefix(scope).strip("."), label)]
+            for label, shape in inside.items()
+        }
+        if pairs and all(len(names) == 1 for names in pairs.values()):
+            yield from ((_form(names[0]), f"{_form(entry.name)}[{label}]") for label, names in pairs.items())
+
+
+def _called(name: str, label: str) -> bool:
+    return any(step.startswith((label, f"{label[0]}_")) or step == label[0] for step in name.split("."))
+
+
+def _dialects(missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[str]:
+    """Say so where the names are another framework's."""
+    there = dict.fromkeys(step for name in unexpected if (step := name.rpartition(".")[2]) in _ELSEWHERE)
+    if there and not any(name.rpartition(".")[2] in _ELSEWHERE for name in missing):
+        yield f"{', '.join(there)}: so Keras and Flax call what torch calls weight or bias; build the layer with dialect='keras' or 'flax'."
