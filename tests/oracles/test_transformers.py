@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
+import warnings
 from typing import Any
 
 import pytest
 from frameworks import imported, on_meta
 from oracles.decoder_configs import DECODERS
 from oracles.encoder_configs import ACTIVATIONS, ENCODERS, as_checkpoints_load
+from oracles.flags import redrawn
 from recorded import assert_reproduces, rows
 
 import paramsym as ps
+from paramsym.errors import ConfigError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.activations import NAMES
 
@@ -152,6 +156,54 @@ def test_saved_and_read_back(family: str, configure: Any, config_class: str, arc
     model = ps.from_config(tmp_path, strict=True)
     assert model.count == sum(parameter.numel() for parameter in module.parameters())
     assert type(model) is family_of(family).model
+
+
+@pytest.mark.parametrize("family", CONFIGURATIONS)
+def test_every_flag(family: str) -> None:
+    """Whatever key of the configuration class is redrawn: what both build is the same, and what is refused is one error.
+
+    ``EVERY_FLAG=1000`` draws as many configurations of each family.
+    """
+    transformers = imported("transformers")
+    transformers.logging.set_verbosity_error()
+    configure, config_class = CONFIGURATIONS[family]
+    reference, same, tries = getattr(transformers, config_class), 0, int(os.environ.get("EVERY_FLAG", "24"))
+    for seed in range(tries):
+        draw = random.Random(f"{family}{seed}")  # noqa: S311 - a repeatable sample
+        config, architecture = redrawn(draw, configure(draw), reference), draw.choice(family_of(family).architectures)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", ParamsymWarning)
+            try:
+                model = ps.from_config({"model_type": family, **config}, architecture=architecture)
+            except ConfigError:
+                continue
+        try:
+            module = on_meta(lambda: getattr(transformers, architecture)(reference(**config)))  # noqa: B023 - called at once
+        except Exception:  # noqa: BLE001, S112 - the reference has its own ways to refuse
+            continue
+        if any(issubclass(one.category, ParamsymWarning) for one in said):
+            continue  # a key is not known, and it is said so
+        row, where = recorded_row(module), f"{architecture}: {config}"
+        assert [[name, list(shape)] for name, shape in model.shapes().items()] == row["params"], where
+        assert (dict(model.tied), model.count) == (row["tied"], row["n_params"]), where
+        assert model.formula.xreplace(model.sizes).doit() == row["n_params"], where
+        same += 1
+    assert same >= tries // 4, f"of {tries} configurations only {same} could be compared"
+
+
+def test_every_class_is_read() -> None:
+    """Every class that the reference's own tables give to a model type that is read."""
+    auto = imported("transformers.models.auto.modeling_auto")
+    transformers = imported("transformers")
+    for model_type in FAMILIES:
+        config_class = type(transformers.AutoConfig.for_model(model_type))
+        named = {name for table in dir(auto) if table.endswith("_MAPPING_NAMES") for name in _listed(getattr(auto, table).get(model_type))}
+        own = {name for name in named if getattr(getattr(transformers, name), "config_class", None) is config_class}
+        assert own <= set(family_of(model_type).architectures), model_type
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
 
 
 def test_activations() -> None:
