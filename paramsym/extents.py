@@ -14,7 +14,7 @@ from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.errors import DivisibilityError, ShapeError
 from paramsym.polynomial import Polynomial
-from paramsym.size import Count, Dim, canonical, per
+from paramsym.size import Count, Dim, canonical, per, within
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def windows(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0,
     (55, -K + W + 1, W)
     """
     room = canonical(length + padding - reach(kernel, dilation))
-    if isinstance(room, int) and room < 0:
+    if not within(reach(kernel, dilation), length + padding):
         span = f"{reach(kernel, dilation)} entries"
         message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span}."
         raise ShapeError(message)

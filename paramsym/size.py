@@ -311,10 +311,21 @@ def axis(value: object, where: str = "an axis") -> Axis:
     return size(value, where)
 
 
+def within(small: Count, large: Count) -> bool:
+    """Ask a size to be at most as large as another, and return whether it can be; symbols are checked once numbers arrive.
+
+    >>> from paramsym import E
+    >>> within(2, E), within(2, 8), within(9, 8)
+    (True, True, False)
+    """
+    _ask("at most", canonical(small), canonical(large))
+    room = canonical(large - small)
+    return not (isinstance(room, int) and room < 0)
+
+
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
-    _ask("at most", small, large)
-    if isinstance(small, int) and isinstance(large, int) and small > large:
+    if not within(small, large):
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)
 
@@ -326,8 +337,8 @@ def equal(one: Dim, other: Dim) -> bool:
     >>> equal(H, 768), equal(512, 768)
     (True, False)
     """
-    _ask("equal", one, other)
     one, other = canonical(one), canonical(other)
+    _ask("equal", one, other)
     return one == other or not (isinstance(one, int) and isinstance(other, int))
 
 

@@ -16,7 +16,7 @@ from paramsym.flow import Step
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import over_features
-from paramsym.size import Dim, Shape, canonical
+from paramsym.size import Dim, Shape, canonical, within
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,11 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             raise ArgumentError(message)
         edges = (*self.cutoffs, self.n_classes)
         for lower, upper in pairwise(edges):
-            step = canonical(upper - lower)
-            if isinstance(step, int) and step < 1:
+            if not within(lower + 1, upper):
                 message = f"cutoffs {self.cutoffs} with n_classes {self.n_classes}: wanted increasing cutoffs between 1 and n_classes - 1."
                 raise SizeError(message)
         for cluster, width in enumerate(self.widths):
-            if isinstance(width, int) and width < 1:
+            if not within(1, width):
                 message = (
                     f"in_features {self.in_features} divided by div_value {self.div_value}**{cluster + 1} leaves no width for cluster"
                     f" {cluster}; give fewer cutoffs or a smaller div_value."

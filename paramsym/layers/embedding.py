@@ -10,7 +10,7 @@ from paramsym.errors import ShapeError, SizeError
 from paramsym.extents import View, share
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
-from paramsym.size import Dim, Shape, Width, extent, product, text
+from paramsym.size import Dim, Shape, Width, extent, product, text, within
 
 
 class Lookup(Layer):
@@ -34,7 +34,7 @@ class Lookup(Layer):
 
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:
     rows = extent(num_embeddings)
-    if padding_idx is not None and isinstance(rows, int) and not -rows <= padding_idx < rows:
+    if padding_idx is not None and not within(padding_idx + 1 if padding_idx >= 0 else -padding_idx, rows):
         message = f"padding_idx {padding_idx} is outside the table of num_embeddings {rows} rows."
         raise SizeError(message)
 

@@ -12,7 +12,7 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import over_features
 from paramsym.layers.normalization import RMSNorm
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, product
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, product
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Mamba2(Layer):
         self._inner()
         if self.head_dim is not None:
             heads, inner = canonical(self.num_heads * self.head_dim), canonical(self.expand * self.hidden_size)
-            if isinstance(heads, int) and isinstance(inner, int) and heads != inner:
+            if not equal(heads, inner):
                 message = f"num_heads * head_dim is {self.num_heads}*{self.head_dim} = {heads}, but expand * hidden_size is {inner}."
                 raise SizeError(message)
 

@@ -23,7 +23,7 @@ from paramsym.layers.cells import (
 )
 from paramsym.layers.features import over_features, positions
 from paramsym.ledger import Numbers
-from paramsym.size import Axis, Count, Dim, Shape, Width, canonical, extent, product, text
+from paramsym.size import Axis, Count, Dim, Shape, Width, canonical, extent, product, text, within
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class _Recurrent(Layer):
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)
         narrow, wide = self._projection, self.hidden_size
-        if isinstance(narrow, int) and isinstance(wide, int) and narrow >= wide:
+        if narrow != 0 and not within(narrow + 1, wide):
             message = f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state."
             raise SizeError(message)
         if self.dialect == "torch":

@@ -16,7 +16,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, divides, equal
 from paramsym.symbols import A, F, H, L, P, V
 
 Architecture = Literal[
@@ -88,7 +88,7 @@ class DistilBert(Layer):
         """Heads divide the width; an answer is a beginning and an end."""
         divides(self.n_heads, self.dim, "n_heads", "dim")
         check_activation(self.activation, "activation")
-        if self.architecture == "DistilBertForQuestionAnswering" and isinstance(self.num_labels, int) and self.num_labels != 2:
+        if self.architecture == "DistilBertForQuestionAnswering" and self.num_labels is not None and not equal(self.num_labels, 2):
             message = f"num_labels is {self.num_labels}; {self.architecture} has two outputs, where an answer begins and where it ends."
             raise ArgumentError(message)
 

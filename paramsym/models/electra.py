@@ -16,7 +16,7 @@ from paramsym.models.bert import BertEmbeddings, encoder_layer
 from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Size, Sizes, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, canonical, divides
+from paramsym.size import Count, Dim, divides, same
 from paramsym.symbols import A, E, F, H, L, P, T, V
 
 Architecture = Literal[
@@ -134,7 +134,7 @@ class Electra(Layer):
         layers: dict[str, Layer] = {
             "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow)
         }
-        if canonical(narrow) != canonical(width):
+        if not same(narrow, width):
             layers["embeddings_project"] = Dense(narrow, width)
         block = encoder_layer(
             width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention

@@ -15,7 +15,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
 from paramsym.models.family import Flag, Size, Sizes, Word
-from paramsym.size import Count, Dim, canonical, divides
+from paramsym.size import Count, Dim, divides, same
 from paramsym.symbols import A, F, H, L, P, V, dims
 
 Architecture = Literal["OPTModel", "OPTForCausalLM", "OPTForSequenceClassification", "OPTForQuestionAnswering"]
@@ -110,7 +110,7 @@ class Opt(Decoder):
             # The reference offsets positions by two, for a padding that it no longer has.
             "embed_positions": Embedding(self.max_position_embeddings + 2, width),
         }
-        if canonical(outer) != canonical(width):
+        if not same(outer, width):
             layers |= {"project_out": Dense(width, outer, bias=False), "project_in": Dense(outer, width, bias=False)}
         if self.do_layer_norm_before and not self.remove_final_layer_norm:
             layers["final_layer_norm"] = self.norm()

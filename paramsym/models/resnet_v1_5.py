@@ -21,7 +21,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, canonical, per
+from paramsym.size import Count, Dim, per, same
 from paramsym.symbols import C, H, N
 
 Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBackbone"]
@@ -112,7 +112,7 @@ class ResNetV15(Layer):
     def _stages(self) -> Iterator[Block]:
         near = self.embedding_size
         for position, (width, depth) in enumerate(zip(self.hidden_sizes, self.depths, strict=False)):
-            moves = position > 0 or self.downsample_in_first_stage or canonical(near) != canonical(width)
+            moves = position > 0 or self.downsample_in_first_stage or not same(near, width)
             first = self._block(near, width, shortcut=moves)
             yield Block(layers=Repeat(self._block(width, width, shortcut=False), depth, first=first))
             near = width
