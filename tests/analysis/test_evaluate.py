@@ -10,7 +10,7 @@ from sympy import Integer, Max, Min, Mod, Rational, ceiling, floor
 
 import paramsym as ps
 from paramsym import A, C, D, E, F, G, H, K, L, N, V, W, as_function, evaluate, per
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
 
 LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 32, "F": 11008}
 WIDE = st.integers(1, 2**40)
@@ -80,6 +80,27 @@ def test_conditions_on_order() -> None:
         evaluate(model, H=4, F=8, E=8, K=9)
 
 
+def test_sizes_that_change_which_tensors_exist() -> None:
+    """ELECTRA projects its embeddings unless they are as wide as the blocks: one formula does not count both, in no row."""
+    model, sizes = ps.models.Electra(), {"V": 100, "P": 16, "T": 2, "H": 24, "A": 4, "F": 48, "L": 2}
+    assert evaluate(model, sizes | {"E": 12}) == model.at(sizes | {"E": 12}).count
+    for wrong in (24, [12, 24]):
+        pytest.importorskip("numpy")
+        with pytest.raises(StructureError, match="are both 24, which changes which tensors exist"):
+            evaluate(model, sizes | {"E": wrong})
+    assert ps.sweep(model, sizes | {"E": [12, 24, 48]})["E"] == (12, 48)
+    code = ps.export(model).code
+    assert "if E == H:" in code
+
+
+def test_sizes_that_have_to_be_equal() -> None:
+    """The heads of a Mamba-2 block share out its inner width."""
+    model = ps.Mamba2(H, A, head_dim=D)
+    assert evaluate(model, H=32, A=8, D=8) == model.at(H=32, A=8, D=8).count
+    with pytest.raises(SizeError, match="32 is not 64, and must be"):
+        evaluate(model, H=32, A=4, D=8)
+
+
 @given(st.builds(dict, H=WIDE, F=WIDE, L=WIDE, V=WIDE), st.integers(1, 2**20), st.integers(1, 2**10))
 @settings(max_examples=60, deadline=None)
 def test_scalars_agree_with_sympy(sizes: dict[str, int], quotient: int, groups: int) -> None:
@@ -99,6 +120,46 @@ def test_columns_never_overflow(rows: list[tuple[int, int, int]], chunk: int) ->
     columns = {name: np.array([row[i] for row in rows], dtype=np.int64) for i, name in enumerate("LHD")}
     found = evaluate(expression, columns, chunk=chunk)
     assert [int(value) for value in found] == [6 * (12 * one * h * h + 13 * one * h) * d - 5 * h * d for one, h, d in rows]
+
+
+EDGES = st.sampled_from([2**k + off for k in (0, 7, 8, 15, 16, 23, 24, 26, 31, 32, 40) for off in (-1, 0, 1) if 2**k + off > 0])
+FLOPS = (
+    6 * (12 * L * H**2 + 13 * L * H) * D - 5 * H * D,
+    2 * L * D * (4 * H**2 + 2 * D * H) - L,
+    floor(H / 3) * ceiling(D / 2) * L - H * H * H,
+    Max(H, D) * Min(H, L, D) - Mod(D, L) * H,
+    H * (H + 1) / 2 * L,
+    H - D * L,
+)
+"""Products of sizes as operations are counted with, differences below zero, and steps."""
+
+
+@given(
+    st.sampled_from(FLOPS),
+    st.lists(st.tuples(*[EDGES | WIDE] * 3), min_size=1, max_size=6),
+    st.sampled_from(["int32", "uint32", "int64", "uint64", "object"]),
+    st.integers(1, 7),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_width_of_numbers_is_exact(expression: Any, rows: list[tuple[int, int, int]], kind: str, chunk: int) -> None:
+    """At the edges where a narrower kind of number would wrap around or round: column by column what SymPy gives row by row.
+
+    Each row again on a grid, whose pieces are bounded for themselves.
+    """
+    np = pytest.importorskip("numpy")
+    symbols = (L, H, D)
+    columns: dict[Any, Any] = {}
+    for position, symbol in enumerate(symbols):
+        column = [row[position] for row in rows]
+        columns[symbol] = np.array(column, dtype=kind if kind == "object" or max(column) <= np.iinfo(kind).max else "int64")
+    expected = [int(expression.xreplace(dict(zip(symbols, map(Integer, row), strict=True)))) for row in rows]
+    needed = {symbol: column for symbol, column in columns.items() if symbol in expression.free_symbols}
+    assert [int(value) for value in evaluate(expression, needed, chunk=chunk)] == expected
+    grid = {
+        symbol: column.reshape([-1 if axis == other else 1 for other in range(3)]) for axis, (symbol, column) in enumerate(needed.items())
+    }
+    found = evaluate(expression, grid, chunk=chunk)
+    assert [int(found[tuple(min(row, extent - 1) for extent in found.shape)]) for row in range(len(rows))] == expected
 
 
 @given(st.integers(1, 2**40), st.integers(1, 2**12), st.integers(-1, 1))
