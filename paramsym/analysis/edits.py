@@ -1,4 +1,4 @@
-"""Structural edits as values: tensors counted another number of times, ties undone or done, buffers included, another convention.
+"""Structural edits as values: tensors and groups of them left out, counted twice, once per head, once per layer.
 
 An edit knows what it adds to the count as a number at once, and as a term in letters when asked.
 """
@@ -11,16 +11,13 @@ from fractions import Fraction
 
 from sympy import Expr, Symbol
 
-from paramsym.analysis.conventions import conventions
-from paramsym.analysis.subject import Subject, heads, segment, widths
+from paramsym.analysis.subject import Subject, heads, widths
 from paramsym.analysis.wording import Names, each_of, listed, once_per, plain
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, text
 
 _LONGEST_RUN = 8
-_SHARDS = (2, 4, 8, 16)
-_NAMED = 3  # tensors that a convention names before it says what it means
 _RUNS_UP_TO = 40  # tensors of one parent among which neighbours of equal size are tried together
 
 
@@ -81,13 +78,6 @@ class Structure:
         groups = self.groups()
         for group in groups:
             yield from self._of(group)
-        yield from self._ties_undone()
-        yield from self._ties_done()
-        yield from self._gains_as_matrices()
-        yield from self._biases_added()
-        yield from self._sharded()
-        yield from self._buffers()
-        yield from self._conventions()
 
     # Groups -------------------------------------------------------------------------------------------------------------------
 
@@ -139,10 +129,10 @@ class Structure:
 
     def _vocabularies(self) -> Iterator[Group]:
         """A table together with the output matrix of its shape."""
-        for members in self._alike():
+        for members in self.alike():
             yield Group(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
 
-    def _alike(self) -> Iterator[list[int]]:
+    def alike(self) -> Iterator[list[int]]:
         """Yield tables with the matrices of their shape: what models like to share."""
         families: dict[tuple[object, ...], list[int]] = {}
         for i, line in enumerate(self.lines):
@@ -218,7 +208,7 @@ class Structure:
         if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
             rest = frozenset(range(len(self.lines))) - group.lines
             others = sum(self.subject.values) - total
-            yield Edit(f"only {group.words} counted", self._named(rest), -others, group.cost + 0.1, rest, 0)
+            yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest, 0)
         yield from self._once_per_head(group, total)
         yield from self._once_per_copy(group, total)
         yield from self._without_factor(group, total)
@@ -296,101 +286,11 @@ class Structure:
         factor = self.subject.ratio(times) if isinstance(times, Expr) else Fraction(times)
         value = total * (factor - 1)
         whole = int(value) if value.denominator == 1 else 0
-        return Edit(words, self._named(group.lines), whole, group.cost + extra, group.lines, times)
+        return Edit(words, self.named(group.lines), whole, group.cost + extra, group.lines, times)
 
-    def _named(self, lines: Iterable[int]) -> tuple[str, ...]:
+    def named(self, lines: Iterable[int]) -> tuple[str, ...]:
+        """Return the full names of some lines."""
         return tuple(self.full[i] for i in sorted(lines))
-
-    # Edits of the whole -------------------------------------------------------------------------------------------------------
-
-    def _ties_undone(self) -> Iterator[Edit]:
-        aliases = [line for line in self.subject.root.lines if line.alias_of and not line.buffer]
-        for line in aliases:
-            yield self._fixed(line.polynomial(), (line.name,), f"{line.name} counted beside {line.alias_of}, to which it is tied", 0.8)
-        if len(aliases) > 1:
-            total = Polynomial.total(line.polynomial() for line in aliases)
-            names = tuple(line.name for line in aliases)
-            yield self._fixed(total, names, f"tied tensors counted under each name: {listed(names)}", 0.75)
-
-    def _ties_done(self) -> Iterator[Edit]:
-        for first, *others in self._alike():
-            names = [self.full[i] for i in others]
-            value = -sum(self.subject.values[i] for i in others)
-            yield Edit(f"{listed(names)} tied to {self.full[first]}", tuple(names), value, 0.95, frozenset(others), 0)
-
-    def _buffers(self) -> Iterator[Edit]:
-        buffers = [line for line in self.subject.root.lines if line.buffer and not line.alias_of and not line.empty]
-        saved = [line for line in buffers if line.persistent]
-        for some, word in ((saved, "the buffers of the state dict"), (buffers, "all buffers")):
-            if some and (some is saved or len(some) != len(saved)):
-                total = Polynomial.total(line.polynomial() for line in some)
-                yield self._fixed(total, tuple(line.name for line in some), f"{word} counted as well", 0.9)
-        statistics = [line for line in buffers if line.shape]
-        if statistics and len(statistics) < len(buffers):
-            total = Polynomial.total(line.polynomial() for line in statistics)
-            yield self._fixed(total, tuple(line.name for line in statistics), "the running statistics counted as well", 0.9)
-        for role in dict.fromkeys(buffer.path[-1] for buffer in buffers):
-            some = [line for line in buffers if line.path[-1] == role]
-            if len(some) < len(buffers):
-                total = Polynomial.total(line.polynomial() for line in some)
-                yield self._fixed(total, tuple(line.name for line in some), f"the buffers {role} counted as well", 1.1)
-
-    def _gains_as_matrices(self) -> Iterator[Edit]:
-        """The gain of a norm taken for a matrix: H*H where it is H."""
-        gains = [i for i, line in enumerate(self.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
-        amounts = {i: self.subject.polynomials[i] * (Polynomial.product(self.lines[i].factors) - Polynomial.of(1)) for i in gains}
-        if gains:
-            total = Polynomial.total(amounts.values())
-            yield self._fixed(total, tuple(self.full[i] for i in gains), "the gains of norms counted as matrices", 1.2)
-
-    def _biases_added(self) -> Iterator[Edit]:
-        """Biases for matrices that have none: Keras' convolutions before a norm, a head with a bias of V."""
-        biased = {path[:-1] for path, line in zip(self.paths, self.lines, strict=True) if line.role == "bias"}
-        bare = [i for i in range(len(self.lines)) if self._could_have_bias(i) and self.paths[i][:-1] not in biased]
-        amounts = {i: self._bias_of(self.lines[i]) for i in bare}
-        if len(bare) > 1:
-            total = Polynomial.total(amounts.values())
-            yield self._fixed(total, tuple(self.full[i] for i in bare), "a bias counted for every matrix that has none", 1.0)
-        for i, amount in amounts.items():
-            yield self._fixed(amount, (self.full[i],), f"a bias counted for {self.names.tensor(self.lines[i])}, which has none", 1.35)
-
-    def _sharded(self) -> Iterator[Edit]:
-        """What tensor parallelism does not cut is kept by every shard: norms, and biases behind matrices that are cut by their input."""
-        gains = {line.factors for line in self.lines if line.role == "scale" and len(line.factors) == 1}
-        kept = [i for i, line in enumerate(self.lines) if line.factors in gains and not line.label]
-        once = self.subject.total(kept)
-        names = self._named(kept)
-        tables = [line for line in self.lines if line.role == "table" and not line.stored and (line.sizes[-1],) in gains]
-        for shards in _SHARDS if kept and tables else ():
-            words = f"{listed([self.names.tensor(self.lines[i]) for i in kept])} kept by each of {shards} shards"
-            copies = once * Polynomial.of(shards - 1)
-            yield self._fixed(copies, names, words, 1.4)
-            biases = Polynomial.product((shards, tables[0].sizes[-1]))
-            beside = f"{words}, as well as a bias for {self.names.tensor(tables[0])}, which has none"
-            yield self._fixed(copies + biases, (*names, tables[0].name), beside, 1.44)
-
-    def _could_have_bias(self, i: int) -> bool:
-        line = self.lines[i]
-        return line.role == "weight" and len(line.shape) > 1 and not line.spans and self.paths[i][-1] in {"weight", "kernel"}
-
-    def _bias_of(self, line: Line) -> Polynomial:
-        outputs = segment(line.shape[-1 if line.path[-1] == "kernel" else 0], line.label)
-        return Polynomial.product((*outputs, *line.stored))
-
-    def _conventions(self) -> Iterator[Edit]:
-        for position, item in enumerate(conventions(self.subject.root)):
-            if item.formula_difference != 0:
-                names = (*item.left_out, *item.added, *item.changed)
-                lines = frozenset(i for i, line in enumerate(self.lines) if line.name in names)
-                left_out = [self.names.tensor(self.lines[i]) for i in sorted(lines) if self.lines[i].name in item.left_out]
-                # What is left out is named where it can be named in a breath, otherwise the convention's own words say it.
-                plain = 0 < len(left_out) <= _NAMED and len(left_out) == len(names)
-                words = f"another convention, {item.name}: {'without ' + listed(left_out) if plain else item.meaning}"
-                term = Polynomial.of(item.formula_difference)
-                yield Edit(words, names, self.subject.value(term), 0.94 + 0.01 * position, lines, fixed=term)
-
-    def _fixed(self, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
-        return Edit(words, tensors, self.subject.value(term), cost, frozenset(), None, term)
 
 
 def _article(size: Dim) -> str:

@@ -17,6 +17,7 @@ from paramsym.analysis.edits import Edit, Structure
 from paramsym.analysis.options import optional
 from paramsym.analysis.resizing import resized
 from paramsym.analysis.subject import Subject
+from paramsym.analysis.whole import additional
 
 _BUDGET = 0.03  # hits by chance that one and two ideas together may have
 _RARE = 0.01  # and three
@@ -28,6 +29,7 @@ _TOO_MANY = 0.03
 _MANY = 200
 _PLAIN = 1.06  # ideas that a rounded number can confirm
 _COARSE = 1.13  # and where it is rounded as much as it is off, so that nearly every idea would hit
+_CUT, _RAISED = 0.05, 0.1  # what it costs to take a number as cut off, or as rounded up
 _FAR = 1.65  # ideas that a rounded number can confirm where no more than one would be hit by chance
 
 
@@ -37,11 +39,12 @@ class Hit:
 
     edits: tuple[Edit, ...]
     chance: float
+    extra: float = 0.0
 
     @property
     def cost(self) -> float:
-        """What the edits cost together: each one more than one costs extra."""
-        return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1)
+        """What the edits cost together: each one more than one costs extra, and so does a number that has to be cut off."""
+        return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1) + self.extra
 
 
 class Search:
@@ -50,7 +53,8 @@ class Search:
     def __init__(self, subject: Subject, sizes: Iterable[Edit] = ()) -> None:
         """Collect the single edits once, those that change nothing left out."""
         self.subject = subject
-        edits = [*Structure(subject).edits(), *sizes]
+        structure = Structure(subject)
+        edits = [*structure.edits(), *additional(structure), *sizes]
         self.edits = sorted((edit for edit in edits if edit.value), key=lambda edit: edit.cost)
 
     def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
@@ -66,14 +70,19 @@ class Search:
     def within(self, stated: Stated) -> list[Hit]:
         """Return the ideas that bring the count to a rounded number; where there is none, to one cut off or rounded up.
 
-        The plain ideas are always among them, the others where few of them would hit by chance.
+        The plain ideas are always among them, the others where few of them would hit by chance. Where the number is rounded as much as it
+        is off, nearly every idea would, and both kinds of hits are looked at.
         """
-        return list(self._about(stated, 1)) or list(self._about(stated, 2))
+        width = stated.high - stated.low + 1
+        window = max(abs(stated.low - self.subject.count), abs(stated.high - self.subject.count))
+        coarse = 2 * width >= window
+        hits = [*self._about(stated, width, window, _COARSE if coarse else _PLAIN)]
+        if coarse or not hits:
+            hits.extend(self._about(stated, 2 * width, window, _PLAIN, bent=True))
+        return hits
 
-    def _about(self, stated: Stated, spread: int) -> Iterator[Hit]:
-        count, width = self.subject.count, spread * (stated.high - stated.low + 1)
-        window = max(abs(stated.low - count), abs(stated.high - count))
-        plain = _COARSE if 2 * width >= window else _PLAIN
+    def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
+        count = self.subject.count
         near: set[int] = set()
         for cost, edits in groupby((edit for edit in self.edits if edit.cost < _FAR), key=lambda edit: edit.cost):
             as_simple = list(edits)
@@ -81,9 +90,10 @@ class Search:
             chance = len(near) * width / max(1, 2 * window)
             for edit in as_simple:
                 shared = stated.shared(edit.copies) if edit.copies else None
-                meant = stated.allows(count + edit.value) or (shared is not None and shared.allows(count + edit.value))
-                if (meant or (spread > 1 and stated.bent(count + edit.value))) and (cost < plain or chance <= 1):
-                    yield Hit((edit,), chance)
+                total = count + edit.value
+                meant = stated.allows(total) or (shared is not None and shared.allows(total))
+                if (bool(stated.bent(total)) and not meant if bent else meant) and (cost < plain or chance <= 1):
+                    yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
         """Return the hits of one edit, and how many of the ideas looked at would hit by chance."""

@@ -14,6 +14,7 @@ from paramsym.analysis import claim as claims
 from paramsym.analysis.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.claim import Claim, Stated
 from paramsym.analysis.comparison import against_layer, against_shapes
+from paramsym.analysis.edits import Edit
 from paramsym.analysis.named import named
 from paramsym.analysis.ranking import Hit, Search, search
 from paramsym.analysis.resizing import impossible, roots, symbols_of
@@ -105,7 +106,7 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
         found.append(_in_units(subject, stated))
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in roots(subject, stated.low, stated.high))]
     if stated.bent(subject.count):
-        hits = [hit for hit in hits if hit.chance <= _UNLIKELY or hit.cost < _OBVIOUS]
+        hits = [hit for hit in hits if hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
     hits = [hit for hit in hits if all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
     # A rounded number is weak evidence: of what it allows, only the simplest is worth saying.
     simplest = min((hit.cost for hit in hits), default=0.0)
@@ -131,7 +132,7 @@ def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
     found: dict[Polynomial, tuple[list[Reading], float]] = {}
     for hit in hits:
         note = ""
-        changes = {symbol: value for edit in hit.edits for symbol, value in edit.sizes}
+        changes = _changes(hit.edits)
         if changes:
             fault = impossible(subject, changes)
             if fault is None:
@@ -139,17 +140,26 @@ def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
             note = f"impossible: {fault}" if fault else ""
         term = Polynomial.total(edit.term(subject) for edit in hit.edits)
         readings, _ = found.setdefault(term, ([], hit.chance))
-        total = subject.count + sum(edit.value for edit in hit.edits)
+        total = _total(subject, hit)
         if not readings and not stated.exact and not stated.allows(total):
             note = _how_rounded(stated, total, hit)
         words = ", and ".join(edit.words for edit in hit.edits)
-        if all(reading.words != words for reading in readings):
+        known = any(reading.words == words or (changes and _changes(reading.edits) == changes) for reading in readings)
+        if not known:
             readings.append(Reading(words, hit.edits, note))
     difference = stated.value - subject.count
     return [
         Answer(term.as_expr(), difference, tuple(readings), chance, None if stated.exact else subject.value(term))
         for term, (readings, chance) in found.items()
     ]
+
+
+def _changes(edits: Iterable[Edit]) -> dict[Symbol, int]:
+    return {symbol: value for edit in edits for symbol, value in edit.sizes}
+
+
+def _total(subject: Subject, hit: Hit) -> int:
+    return subject.count + sum(edit.value for edit in hit.edits)
 
 
 def _how_rounded(stated: Stated, total: int, hit: Hit) -> str:

@@ -65,6 +65,8 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
     slices = dict(_slices(subject))
     for symbol in used:
         if _only_divides(subject.formula, symbol):
+            if numbers.get(symbol, 1) > 1:
+                yield _changed(subject, {symbol: 1}, f"{symbol} = 1 in place of {_now(subject, symbol)}, with nothing divided", 1.3)
             continue  # G*H/A with another A is G*H/A with another G, which says it more simply
         for other, value in numbers.items():
             near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
@@ -103,7 +105,7 @@ def _thousands(subject: Subject) -> Iterator[Edit]:
     changes = {symbol: size // 1024 * 1000 for symbol, size in numbers.items() if size % 1024 == 0}
     if changes:
         shown = ", ".join(f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items())
-        yield _changed(subject, changes, f"{shown}: thousands for units of 1,024", 1.04)
+        yield _changed(subject, changes, f"{shown}: thousands for units of 1,024", 1.0)
 
 
 def _rounded(subject: Subject) -> Iterator[Edit]:
@@ -178,9 +180,9 @@ def _slips(size: int) -> Iterator[tuple[str, float, frozenset[int]]]:
     typed = {digits[:i] + other + digits[i + 1 :] for i in cuts for other in "0123456789"}
     typed |= {digits[:i] + digits[i + 1 :] for i in cuts} | {digits[:i] + digits[i] + digits[i:] for i in cuts}
     yield ", off by one", 1.2, frozenset({size - 1, size + 1})
+    yield ", padded", 1.2, frozenset((size // multiple + 1) * multiple for multiple in _PADDINGS if multiple < size)
     for words, written in ((", digits exchanged", exchanged), (", digits mistyped", typed)):
         yield words, 1.2, frozenset(int(one) for one in written if len(one) >= _TYPED and one != digits and one[0] != "0")
-    yield ", padded", 1.3, frozenset((size // multiple + 1) * multiple for multiple in _PADDINGS)
 
 
 def _ratios(subject: Subject, symbol: Symbol) -> dict[Symbol, int]:
