@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
+from paramsym.render.table import Table, Tabular
+from paramsym.render.widths import LINE, width as measured, width_of_words
 from paramsym.size import Dim, symbols_in, text
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
 FORMS: tuple[Form, ...] = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
+_PARAMETERS = r"\text{parameters}"
 _MOST = 8  # parts that one formula names before it stops going deeper
 _PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", "kernel", "proj", "LayerNorm", "norm"}
 """Names that say too little without the name before them."""
@@ -47,6 +51,12 @@ class Share:
         """The names on the path, numbers left out."""
         names = (step.pattern.replace("{}", "") if isinstance(step, Numbers) else step.replace("{}", "") for step in self.path)
         return tuple(name.replace("_", " ").replace(".", " ").strip() for name in names if name.strip("._"))
+
+    @property
+    def numbered(self) -> str:
+        """The whole path with its numbers, where words alone would not tell two parts apart: ``encoder block 1..L-1``."""
+        steps = (re.sub(r"(?<!\.)\.(?!\.)", " ", str(step)) for step in self.path)
+        return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
 
 
 def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...]:
@@ -99,15 +109,20 @@ def _without(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> Iterator[Dim]:
             yield number
 
 
+def _says_little(name: str) -> bool:
+    return name.isdigit() or name.rsplit(" ", maxsplit=1)[-1] in _PLAIN
+
+
 def names(found: tuple[Share, ...]) -> list[str]:
     """Return short words for each share: the last name on its path, and as many before it as tell them apart."""
-    wanted = [1 + (len(share.steps) > 1 and share.steps[-1].split(" ")[-1] in _PLAIN) for share in found]
+    wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
     deepest = max((len(share.steps) for share in found), default=1)
     for _ in range(deepest):
         shown = [" ".join(share.steps[-taken:]) for share, taken in zip(found, wanted, strict=True)]
         counts = Counter(shown)
         wanted = [taken + (counts[name] > 1) for name, taken in zip(shown, wanted, strict=True)]
-    return [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
+    shown = [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
+    return [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
 
 
 def to_latex(
@@ -127,7 +142,7 @@ def to_latex(
     of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
 
     ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks sums wider than so many
-    characters; ``standalone`` returns a whole document.
+    characters of five points (an article in ten points has 69 on a line, 49 in a column of two); ``standalone`` returns a whole document.
 
     Raises:
         ArgumentError: an unknown form or letters.
@@ -143,12 +158,12 @@ def to_latex(
         raise ArgumentError(message)
     root = layer.origin[0] if form == "steps" else layer
     chosen = lettering(letters, root.symbols)
-    limit = width or (forms.LIMIT if standalone or form in {"align", "steps"} else 10**9)
+    limit = width or (LINE if standalone or form in {"align", "steps"} else 10**9)
     written = _written(layer, form, chosen, by, depth, limit)
     return document([displayed(written)]) if standalone else written
 
 
-def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | None, limit: int) -> str:
+def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | None, limit: float) -> str:
     if form == "expanded":
         return forms.broken(latex.terms(layer.params, letters), limit)
     if form == "collected":
@@ -161,7 +176,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     found = shares(layer, depth)
     if form == "align":
         return _align(layer, found, letters, limit)
-    bodies = [forms.product(share.copies, share.amount, letters, limit) for share in found]
+    bodies = [forms.product(share.copies, share.amount, letters, limit - forms.BRACKETS) for share in found]
     if form == "annotated":
         bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found), strict=True)]
     else:
@@ -184,18 +199,18 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     return names[name]
 
 
-def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: int) -> str:
+def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:
     """Write one line per part, and the sum."""
     rows: list[str] = []
     called = names(found)
-    room = limit - max(map(len, called), default=0)
+    room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
     for share, name in zip(found, called, strict=True):
         first, *others = latex.rows(latex.terms(share.total, letters), room)
         if share.copies:
             body = forms.product(share.copies, share.amount, letters, room)
             equal = f"{body} = {first}"
             plain = others or latex.expression(share.total, letters) == body
-            fits = not plain and latex.width(equal) <= room
+            fits = not plain and measured(equal) <= room
             first, others = (equal, []) if fits else (body, [] if body == first else [f"= {first}", *(rf"\quad {row}" for row in others)])
         else:
             others = [rf"\quad {row}" for row in others]
@@ -204,7 +219,7 @@ def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: int)
     return forms.align([*rows, rf"\text{{total}} &= {first}", *(rf"&\quad {other}" for other in others)])
 
 
-def _steps(layer: Layer, letters: Letters, limit: int) -> str:
+def _steps(layer: Layer, letters: Letters, limit: float) -> str:
     """Write the formula, the numbers in it, the terms, and the sum."""
     root, sizes = layer.origin
     if not isinstance(layer.params, Integer):
@@ -215,6 +230,7 @@ def _steps(layer: Layer, letters: Letters, limit: int) -> str:
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
     values = [int(cast("Expr", term.xreplace(placed))) for term in terms]
     known = {symbol.name for symbol in symbols_in(root.params)} <= set(numbers)
+    limit -= measured(rf"{_PARAMETERS} = \quad")
     sides = [latex.rows(latex.terms(root.params, letters), limit)]
     if sizes and known:
         sides.append(latex.rows(forms.substituted(root.params, numbers, letters), limit))
@@ -222,7 +238,7 @@ def _steps(layer: Layer, letters: Letters, limit: int) -> str:
         sides.append(latex.rows([(-1 if value < 0 else 1, latex.integer(abs(value))) for value in values], limit))
     if sizes:
         sides.append([latex.integer(layer.count)])
-    return forms.lines(r"\text{parameters}", sides)
+    return forms.lines(_PARAMETERS, sides)
 
 
 def latex_document(*pieces: Any, title: str = "") -> str:
@@ -238,10 +254,11 @@ def latex_document(*pieces: Any, title: str = "") -> str:
 def _piece(piece: Any) -> str:
     if isinstance(piece, str):
         return displayed(piece) if piece.startswith("\\begin{") else piece
-    if hasattr(piece, "columns"):
-        return displayed(piece.to_latex(long=True))
+    if isinstance(piece, Table | Tabular):
+        table = piece if isinstance(piece, Table) else piece.table()
+        return displayed(table.to_latex(long=True))
     if hasattr(piece, "own_tensors"):
-        return displayed(piece.to_latex(width=forms.LIMIT))
+        return displayed(piece.to_latex(width=LINE))
     if hasattr(piece, "to_latex"):
         return displayed(piece.to_latex())
     message = f"{piece!r} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX."

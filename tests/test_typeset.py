@@ -54,6 +54,10 @@ def test_parts_are_annotated() -> None:
         ps.Repeat(ps.Dense(H, H), L - 1),
         ps.MixtureOfExperts(H, F, E, 2),
         ps.MultiHeadAttention(H, A, kv_heads=G),
+        ps.models.T5(),
+        ps.models.Swin(),
+        ps.models.Deepseek(),
+        ps.models.Whisper(),
     ],
     ids=lambda value: repr(value)[:32],
 )

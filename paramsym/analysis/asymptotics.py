@@ -17,6 +17,7 @@ from paramsym.polynomial import Polynomial
 from paramsym.render import forms, latex
 from paramsym.render.html import formula
 from paramsym.render.table import Printed
+from paramsym.render.widths import LINE
 from paramsym.size import symbols_in
 from paramsym.tabulate import PAPER
 
@@ -81,8 +82,8 @@ class Asymptotics(Printed):
         if len(leading) == 1:
             exact = [forms.factored(self.params, chosen, self.leading)]
         else:
-            exact = latex.rows([*leading, *(latex.terms(self.rest, chosen) if self.rest else [])], forms.LIMIT)
-        near, *more = latex.rows(leading, forms.LIMIT)
+            exact = latex.rows([*leading, *(latex.terms(self.rest, chosen) if self.rest else [])], LINE)
+        near, *more = latex.rows(leading, LINE)
         first, *others = exact
         wide = [rf"&\quad {row}" for row in more], [rf"&\quad {row}" for row in others]
         return forms.align([rf"N &\sim {near}", *wide[0], f"&= {first}", *wide[1]])

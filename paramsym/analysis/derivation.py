@@ -18,6 +18,7 @@ from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters
+from paramsym.render.widths import width
 from paramsym.size import Count, canonical, substitute
 
 Said: TypeAlias = "str | Expr | int"
@@ -114,13 +115,13 @@ class Sum:
         """Write the terms with their signs."""
         return latex.joined(self.latex_terms(letters))
 
-    def latex_terms(self, letters: Letters, limit: int | None = None) -> list[tuple[int, str]]:
+    def latex_terms(self, letters: Letters, limit: float | None = None) -> list[tuple[int, str]]:
         """Return the terms with their signs apart; a sum in brackets that is wider than ``limit`` is opened, so that it can be broken."""
         found: list[tuple[int, str]] = []
         for times, term in self.signed:
             body = term.to_latex(letters) if abs(times) == 1 else rf"{latex.integer(abs(times))} \cdot {term.to_latex(letters)}"
             lone = term.factors[0] if len(term.factors) == 1 and not term.spans and times == 1 else None
-            if limit is not None and isinstance(lone, Expr) and latex.width(body) > limit:
+            if limit is not None and isinstance(lone, Expr) and width(body) > limit:
                 found += latex.terms(lone.doit(), letters)
             else:
                 found.append((-1 if times < 0 else 1, body))
@@ -154,14 +155,28 @@ class Step:
         """Write the equation as one line of an ``align``."""
         return rf"{self.left.to_latex(letters)} &= {latex.expression(self.right, letters)}"
 
-    def latex_lines(self, letters: Letters, limit: int) -> list[str]:
+    def latex_lines(self, letters: Letters, limit: float) -> list[str]:
         """Write the equation on as many lines, flush left, as its width asks for."""
         line = self.to_latex(letters).replace("&=", "=")
-        if latex.width(line) <= limit:
+        if width(line) <= limit:
             return [f"&{line}"]
-        left = latex.rows(self.left.latex_terms(letters, limit // 2), limit)
-        right = latex.rows(latex.terms(self.right, letters), limit)
-        return [*(rf"&{row}" for row in left), rf"&\quad = {right[0]}", *(rf"&\qquad {row}" for row in right[1:])]
+        left = latex.rows(self.left.latex_terms(letters, limit / 2), limit)
+        right = latex.rows(latex.terms(self.right, letters), limit - width(r"\qquad ="))
+        opened = [piece for row in left for piece in _product_lines(row, limit)]
+        return [*(rf"&{row}" for row in opened), rf"&\quad = {right[0]}", *(rf"&\qquad {row}" for row in right[1:])]
+
+
+def _product_lines(row: str, limit: float) -> list[str]:
+    """Break a product that is wider than a line before its dots, outside of brackets."""
+    lines = [""]
+    for factor in row.split(r" \cdot "):
+        longer = rf"{lines[-1]} \cdot {factor}" if lines[-1] else factor
+        inside = lines[-1].count(r"\left") != lines[-1].count(r"\right")
+        if inside or not lines[-1] or width(longer) <= limit:
+            lines[-1] = longer
+        else:
+            lines.append(rf"\quad \cdot {factor}")
+    return lines
 
 
 def _range(span: Numbers) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from textwrap import wrap
 from typing import Literal
 
 from sympy import Expr, Integer, Symbol, diff
@@ -120,8 +119,8 @@ class Explanation(Printed):
             if words == "intertext":
                 equation = rf"\intertext{{{in_latex(step.said, chosen)}}}" + "\n" + equation
             elif words == "text":
-                said = wrap(step.words, LINE, break_long_words=False, break_on_hyphens=False)
-                equation = " \\\\\n".join([*(rf"&\text{{{latex.escape(line)}}}" for line in said), equation])
+                said = latex.wrapped(step.words, LINE)
+                equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in said), equation])
             rows.append(equation)
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"
 

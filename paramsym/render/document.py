@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from paramsym.render import latex
@@ -26,8 +27,9 @@ def document(pieces: Iterable[str], title: str = "") -> str:
 
 def displayed(piece: str) -> str:
     """Return a piece as it stands in running text: a formula displayed, an environment or a table as it is."""
-    if piece.startswith(r"\begin{tabular"):
+    start = re.sub(r"^\{\\\w+\n", "", piece)  # a size of type
+    if start.startswith(r"\begin{tabular"):
         return f"\\begin{{center}}\n{piece}\n\\end{{center}}"
-    if piece.startswith(r"\begin{") and not piece.startswith(r"\begin{aligned}"):
+    if start.startswith(r"\begin{") and not start.startswith(r"\begin{aligned}"):
         return piece
     return f"\\[\n{piece}\n\\]"

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, cast
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 from paramsym.render import latex
+from paramsym.render.widths import LINE, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from paramsym.render.table import Letters
 
-LIMIT = 76
-"""Characters on a line before a sum is broken, in a column of text set in ten points."""
+BRACKETS = 11
+"""Characters that a sign and brackets around several lines take."""
 
 
-def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: int = LIMIT) -> str:
+def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: float = LINE) -> str:
     r"""Write a sum as its leading term times what is left: ``12 l h^{2} \left(1 + \frac{13}{12 h} + \frac{V + s}{12 l h}\right)``.
 
     Fractions of one denominator are written as one. ``by`` takes the place of the leading term.
@@ -34,8 +35,8 @@ def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: int =
     fractions: list[tuple[int, str]] = []
     for below, ratios in groups.items():
         together = _fraction(ratios, below, letters)
-        wide = latex.width(together[1]) > limit // 2
-        fractions += [_fraction([ratio], below, letters) for ratio in ratios] if wide else [together]
+        fits = width(together[1]) <= limit / 2
+        fractions += [together] if fits else [_fraction([ratio], below, letters) for ratio in ratios]
     return in_front(latex.expression(lead, letters), fractions, limit)
 
 
@@ -58,7 +59,7 @@ def _fraction(ratios: list[Expr], below: Expr, letters: Letters) -> tuple[int, s
     return sign, rf"\frac{{{latex.expression(above, letters)}}}{{{latex.expression(under, letters)}}}"
 
 
-def collected(value: Expr, letters: Letters, by: Symbol, limit: int = LIMIT) -> list[tuple[int, str]]:
+def collected(value: Expr, letters: Letters, by: Symbol, limit: float = LINE) -> list[tuple[int, str]]:
     r"""Write a sum by powers of one symbol, highest first: ``H^{2} \left(4 L + 1\right) + H (...) + ...``, as signed terms."""
     groups: dict[int, list[Expr]] = {}
     for term in latex.ordered(value, letters):
@@ -74,7 +75,7 @@ def collected(value: Expr, letters: Letters, by: Symbol, limit: int = LIMIT) -> 
     return written
 
 
-def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit: int = LIMIT) -> str:
+def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit: float = LINE) -> str:
     r"""Write ``L \left(12 H^{2} + 13 H\right)``: factors in front of a sum."""
     front = Mul(*factors)
     if front == 1:
@@ -88,9 +89,11 @@ def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit:
     )
 
 
-def in_front(before: str, signed: list[tuple[int, str]], limit: int = LIMIT) -> str:
-    r"""Write a factor before a sum in brackets; a wide sum stands on several lines inside them."""
-    return rf"{before} \left({broken(signed, limit - latex.width(before) - 4)}\right)"
+def in_front(before: str, signed: list[tuple[int, str]], limit: float = LINE) -> str:
+    r"""Write a factor before a sum in brackets; a wide sum stands on several lines inside them, beneath the factor where that is wide."""
+    if width(before) > limit / 3 and width(f"{before} {latex.joined(signed)}") + BRACKETS > limit:
+        return f"\\begin{{aligned}}\n&{before} \\\\\n&\\quad \\cdot \\left({broken(signed, limit - 2 * BRACKETS)}\\right)\n\\end{{aligned}}"
+    return rf"{before} \left({broken(signed, limit - width(before) - BRACKETS)}\right)"
 
 
 def braced(body: str, words: str) -> str:
@@ -120,7 +123,7 @@ def align(rows: Iterable[str]) -> str:
     return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
 
 
-def broken(signed: list[tuple[int, str]], limit: int = LIMIT) -> str:
+def broken(signed: list[tuple[int, str]], limit: float = LINE) -> str:
     r"""Write a sum on one line, or as an ``aligned`` of several where it is too wide."""
     found = latex.rows(signed, limit)
     if len(found) == 1:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, cast
 import sympy
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
+from paramsym.render.widths import width, width_of_words
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -58,29 +60,19 @@ def joined(signed: Iterable[tuple[int, str]]) -> str:
     return written or "0"
 
 
-def rows(signed: Iterable[tuple[int, str]], limit: int) -> list[str]:
+def rows(signed: Iterable[tuple[int, str]], limit: float) -> list[str]:
     """Write signed terms on as many lines as it takes so that none is much wider than ``limit`` characters."""
     lines: list[list[tuple[int, str]]] = [[]]
-    used = 0
+    used = 0.0
     for sign, body in signed:
         wide = width(body) + 3
         if lines[-1] and used + wide > limit:
             lines.append([])
-            used = 0
+            used = 0.0
         lines[-1].append((sign, body))
         used += wide
     first, *others = (joined(line) for line in lines)
     return [first, *(line if line.startswith("-") else f"+ {line}" for line in others)]
-
-
-def width(written: str) -> int:
-    """Estimate how many characters wide LaTeX comes out: commands do not count, a fraction is as wide as its wider half."""
-    written = re.sub(r"\\(?:text|mathit|mathcal|underbrace)|\\(?:left|right|allowbreak|displaystyle)(?![a-z])", "", written)
-    halves = re.compile(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{((?:[^{}]|\{[^{}]*\})*)\}")
-    while match := halves.search(written):
-        written = written[: match.start()] + max(match.group(1), match.group(2), key=len) + written[match.end() :]
-    spaced = len(re.findall(r" [+=-] |\\cdot|&=", written))
-    return 2 * spaced + len(re.sub(r"[{}^_$& ]", "", re.sub(r"\\[a-zA-Z]+", "x", written)))
 
 
 def symbol(name: str, letters: Letters) -> str:
@@ -113,6 +105,16 @@ def extent(size: Expr | int, letters: Letters) -> str:
 def words(source: str) -> str:
     r"""Return words escaped, with places where a long dotted name may break."""
     return re.sub(r"(?<=[.\0])(?=[\w\\])", r"\\allowbreak{}", escape(source).replace(r"\_", "\0")).replace("\0", r"\_")
+
+
+def wrapped(said: str, limit: float) -> list[str]:
+    """Return words on as many lines as they need, escaped; a long dotted name may break after its dots."""
+    lines = [""]
+    for piece in re.split(r"(?<=[^.]\.)(?=\w)|(?<=\s)(?=\S)", said):
+        if lines[-1] and width_of_words(escape(lines[-1] + piece.rstrip())) > limit:
+            lines.append("")
+        lines[-1] += piece
+    return [escape(line.strip()) for line in lines]
 
 
 def cell(value: Cell, letters: Letters) -> str:

@@ -1,4 +1,7 @@
-"""Every kind of LaTeX output of every layer and model compiles with a real LaTeX, without errors, and fits its page."""
+"""Every kind of LaTeX output of every layer and model compiles with a real LaTeX, without errors, and fits the lines of an article.
+
+The line is that of ``article`` in ten points, 345 points wide, and the letters are the long ones too: a field's own name, or Kaplan's.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -13,12 +17,18 @@ import pytest
 import strategies
 
 import paramsym as ps
+from paramsym import A, H
+from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.letters import LETTER_SETS
 from paramsym.render.latex import escape
+from paramsym.render.widths import LINE
+from paramsym.testing import certify
 from paramsym.typeset import FORMS
 
-TOLERANCE = 15.0
-"""Points by which a line may stand out into the margin: a long name in a table has few places to break."""
+ENGINES = ("pdflatex", "lualatex")
+
+TOLERANCE = 8.0
+"""Points by which a line may stand out into the margin: no more than a letter."""
 
 
 @cache
@@ -39,24 +49,35 @@ def models() -> tuple[ps.Layer, ...]:
     return tuple(found)
 
 
-def letters(layer: ps.Layer) -> dict[str, str]:
-    """Short forms for the long names that the fields of a layer have."""
-    names = sorted(symbol.name for symbol in [*layer.symbols, *strategies.bound(layer)])
-    return {name: name if len(name) == 1 else rf"{name[0]}_{{{number}}}" for number, name in enumerate(names)}
-
-
-def formulas(layer: ps.Layer) -> list[str | object]:
-    """Every form of one closed form."""
-    pieces: list[str | object] = [rf"\subsection*{{{escape(type(layer).__name__)}}}"]
+def formulas(layer: ps.Layer, letters: str) -> list[str | object]:
+    """Every form of one closed form, in the letters of a paper; none where two of its symbols would be written alike."""
+    pieces: list[str | object] = [rf"\subsection*{{{escape(type(layer).__name__)}, {letters}}}"]
+    by = min(layer.params.free_symbols, key=lambda symbol: symbol.name, default=None)
     for form in FORMS:
-        if form == "steps":
+        if form == "steps" or (form == "collected" and by is None):
             continue
-        by = min(layer.params.free_symbols, key=lambda symbol: symbol.name, default=None)
-        if form == "collected" and by is None:
-            continue
-        written = layer.to_latex(form, by=by if form == "collected" else None, width=76, letters=letters(layer))
+        try:
+            written = layer.to_latex(form, by=by if form == "collected" else None, width=LINE, letters=letters)
+        except ArgumentError:
+            return []
         pieces.append(written if written.startswith("\\begin{align*}") else f"\\[\n{written}\n\\]")
     return pieces
+
+
+def published(model: ps.Layer) -> ps.Layer | None:
+    """Return a model with the first of its published sizes that its structure has room for."""
+    for name in getattr(model, "published", ()):
+        with suppress(ParamsymError):
+            return model.at(name)
+    return None
+
+
+def article(*pieces: object, title: str = "") -> str:
+    """Return the document with the margins of the class."""
+    geometry = r"\usepackage[a4paper,margin=30mm]{geometry}"
+    written = ps.latex_document(*pieces, title=title)
+    assert written.count(geometry) == 1
+    return written.replace(geometry, "")
 
 
 def compile_with(engine: str, source: str, folder: Path) -> str:
@@ -82,40 +103,76 @@ def overfull(log: str) -> list[str]:
     return [words for points, words in zip(found, whole, strict=True) if float(points) > TOLERANCE]
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
-def test_formulas_of_every_layer(engine: str, tmp_path: Path) -> None:
-    """Expanded, collected, factored, by part, annotated and aligned."""
-    pieces = [piece for layer in (*layers(), *models()) for piece in formulas(layer)]
-    assert overfull(compile_with(engine, ps.latex_document(*pieces), tmp_path)) == []
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("letters", [letters.name for letters in LETTER_SETS])
+def test_formulas_of_every_layer(engine: str, letters: str, tmp_path: Path) -> None:
+    """Expanded, collected, factored, by part, annotated and aligned, in the letters of every paper."""
+    pieces = [piece for layer in (*layers(), *models()) for piece in formulas(layer, letters)]
+    assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
-def test_tables_of_every_layer(engine: str, tmp_path: Path) -> None:
-    """Tables of tensors break across pages, tables of parts stand in the text."""
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("letters", [letters.name for letters in LETTER_SETS])
+def test_tables_of_every_layer(engine: str, letters: str, tmp_path: Path) -> None:
+    """Tables of tensors break across pages, tables of parts stand in the text; long names and letters get smaller type."""
     pieces: list[object] = []
     for layer in (*layers(), *models()):
-        short = layer.table(depth=1, letters=letters(layer)).to_latex()
-        pieces += [layer.table(buffers=True, letters=letters(layer)), f"\\begin{{center}}\n{short}\n\\end{{center}}"]
-    assert overfull(compile_with(engine, ps.latex_document(*pieces), tmp_path)) == []
+        if formulas(layer, letters):
+            short = layer.table(depth=1, letters=letters).to_latex()
+            pieces += [layer.table(buffers=True, letters=letters), f"\\begin{{center}}\n{short}\n\\end{{center}}"]
+    assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
-def test_derivations_of_every_layer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_tables_with_sizes(engine: str, tmp_path: Path) -> None:
+    """One published size of every family, with ledger and numbers put in step by step."""
+    pieces: list[object] = []
+    for model in models():
+        sized = published(model)
+        if sized is not None:
+            pieces += [sized.table(), sized.ledger(), sized.table(depth=1), sized.to_latex("steps")]
+    assert len(pieces) > 100
+    assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_derivations_of_every_layer(engine: str, tmp_path: Path) -> None:
     """One derivation per symbol of a layer, with the words between the equations, beneath each other, and without."""
     pieces: list[object] = []
     for layer in (*layers(), *models()):
         for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)[:3]:
             derivation = ps.explain(layer, symbol)
-            pieces += [derivation.to_latex(letters(layer), words=words) for words in ("intertext", "text", "none")]
-    assert overfull(compile_with("pdflatex", ps.latex_document(*pieces), tmp_path)) == []
+            pieces += [derivation.to_latex(words=words) for words in ("intertext", "text", "none")]
+    assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
-def test_answers_and_numbers(tmp_path: Path) -> None:
-    """Steps with numbers, ledgers, reconciliations and conventions."""
+@pytest.mark.parametrize("engine", ENGINES)
+def test_answers(engine: str, tmp_path: Path) -> None:
+    """Reconciliations, conventions, comparisons, matches, certificates, sensitivities, summaries, solutions, sweeps, limits."""
     bert = ps.models.Bert().at("bert-base-uncased")
-    pieces = [bert.to_latex("steps"), bert.ledger(), ps.reconcile(bert, 109_786_368), ps.reconcile(bert, "110M").table()]
-    pieces += [ps.conventions(bert).table(), bert, bert.table(), ps.Dense(1, 1).to_latex("steps")]
-    pieces += [rf"\[{ps.reconcile(bert, 109_786_368)[0].to_latex()}\]"]
-    assert overfull(compile_with("pdflatex", ps.latex_document(*pieces), tmp_path)) == []
+    pieces = [
+        ps.reconcile(bert, 109_786_368),
+        ps.reconcile(bert, "110M").table(),
+        ps.conventions(bert),
+        bert,
+        ps.Dense(1, 1).to_latex("steps"),
+    ]
+    pieces += [rf"\[{ps.reconcile(bert, 109_786_368)[0].to_latex()}\]", ps.compare(ps.models.Gpt2(), ps.models.Bert())]
+    pieces += [
+        ps.match(bert, ps.models.Bert().at("bert-large-uncased").shapes()),
+        ps.sensitivity(ps.models.Bert(), "H"),
+        ps.asymptotics(bert.origin[0]),
+    ]
+    pieces += [
+        certify(ps.MultiHeadAttention(H, A), lambda **sizes: 4 * sizes["H"] * (sizes["H"] + 1)),
+        ps.summary(ps.models.LeNet5(), (1, 1, 32, 32)),
+    ]
+    pieces += [
+        ps.solve(ps.Dense(H, 1), 4, {H: range(1, 9)}),
+        ps.sweep(ps.Dense(H, 1), {H: range(1, 9)}),
+        ps.asymptotics(ps.models.Gpt2(), H),
+    ]
+    assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
 def test_letters_and_names(tmp_path: Path) -> None:
@@ -124,7 +181,7 @@ def test_letters_and_names(tmp_path: Path) -> None:
     pieces: list[object] = [rf"\[{bert.to_latex(letters=letters.name, width=70)}\]" for letters in LETTER_SETS]
     odd = ps.Block({"a_b": ps.Dense(*ps.dims("in_features d_model_x")), "c": ps.Dense(*ps.dims("\N{GREEK SMALL LETTER ALPHA} x_1"))})
     pieces += [odd, odd.table(), odd.to_latex("align"), "\\[" + odd.to_latex("annotated", width=70) + "\\]"]
-    compile_with("pdflatex", ps.latex_document(*pieces, title="50% of A_B & {C} #1 ~ ^ \\"), tmp_path)
+    compile_with("pdflatex", article(*pieces, title="50% of A_B & {C} #1 ~ ^ \\"), tmp_path)
 
 
 def test_a_standalone_document(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import sympy
 from sympy import Expr, Max, Rational, Symbol, ceiling, floor
 
 from paramsym import A, F, G, H, L, V, dims, per
-from paramsym.render.latex import escape, expression, integer, rows, symbol, terms, width as wide
+from paramsym.render.latex import escape, expression, integer, rows, symbol, terms
 from paramsym.render.table import Letters
+from paramsym.render.widths import width as wide
 from paramsym.tabulate import PAPER
 
 d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
@@ -80,14 +81,6 @@ def test_names_of_all_kinds() -> None:
     assert symbol("\N{GREEK SMALL LETTER ALPHA}", Letters()) == r"\alpha"
     assert symbol("\N{GREEK CAPITAL LETTER OMEGA}", Letters()) == r"\Omega"
     assert symbol("width2x", Letters()) == r"\mathit{width2x}"
-
-
-def test_width_is_what_is_seen() -> None:
-    """Commands do not count, a fraction is as wide as its wider half, signs take room."""
-    assert wide("12 L H^{2}") == 5
-    assert wide(r"\frac{H}{A} + 1") == 5
-    assert wide(r"\frac{H + F}{A}") == wide("H + F")
-    assert wide(r"\text{abc}") == 3
 
 
 def test_long_sums_are_broken() -> None:

@@ -9,13 +9,16 @@ import json
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import strategies
 
 import paramsym as ps
+from paramsym.errors import ArgumentError
 from paramsym.letters import LETTER_SETS
+from paramsym.render.widths import LINE
 from paramsym.typeset import FORMS
 
 KATEX = """
@@ -34,17 +37,19 @@ require("mathjax").init({loader: {load: ["input/tex", "output/svg"]}}).then(Math
 
 
 def written() -> list[str]:
-    """Return every form of every layer and family, derivations, and the sets of letters."""
-    layers = [*(strategies.plain(cls) for cls in strategies.storing_classes()), ps.models.Bert(), ps.models.Gpt2(), ps.models.DenseNet()]
+    """Return every form of every layer and family in every set of letters, derivations, steps and limits."""
+    layers = [strategies.plain(cls) for cls in (*strategies.storing_classes(), *strategies.model_classes())]
     found = []
     for layer in layers:
         by = min(layer.params.free_symbols, key=lambda symbol: symbol.name, default=None)
-        found += [layer.to_latex(form, width=76) for form in FORMS if form not in {"steps", "collected"}]
+        for letters in LETTER_SETS:
+            with suppress(ArgumentError):  # two symbols that would be written alike
+                found += [layer.to_latex(form, width=LINE, letters=letters.name) for form in FORMS if form not in {"steps", "collected"}]
         found += [layer.to_latex("collected", by=by)] if by is not None else []
         for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)[:2]:
             found += [ps.explain(layer, symbol).to_latex(words=words) for words in ("text", "none")]
-    found += [ps.models.Bert().to_latex(letters=letters.name) for letters in LETTER_SETS]
-    return [*found, ps.models.Bert().at("bert-base-uncased").to_latex("steps")]
+    found += [ps.models.Bert().at("bert-base-uncased").to_latex("steps"), ps.models.Gpt2().at("gpt2").to_latex("steps")]
+    return [*dict.fromkeys(found), ps.asymptotics(ps.models.Bert()).to_latex()]
 
 
 @pytest.mark.parametrize(("package", "script"), [("katex", KATEX), ("mathjax", MATHJAX)])
