@@ -7,6 +7,7 @@ are compared first.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -88,7 +89,7 @@ def many() -> None:
     exact = ps.evaluate(model, sizes)
     agree((exact == naive(**sizes)).all() and (exact == factored(**sizes)).all())
     times = best(
-        7,
+        9,
         {
             "evaluate, overflow and divisibility checked": lambda: ps.evaluate(model, sizes),
             "NumPy, factored by hand": lambda: factored(**sizes),
@@ -118,15 +119,24 @@ def one() -> None:
     def often(task: Callable[[], object]) -> Callable[[], object]:
         return lambda: [task() for _ in range(100)]
 
+    fresh = itertools.count(1)
     agree(ps.evaluate(model, LLAMA) == formula.subs(values) == formula.xreplace(integers))
-    quick = best(20, {"evaluate": often(lambda: ps.evaluate(model, LLAMA)), "lambdify, called": often(lambda: function(*values.values()))})
+    quick = best(
+        50,
+        {
+            "evaluate": often(lambda: ps.evaluate(model, LLAMA)),
+            "evaluate, other sizes each time": often(lambda: ps.evaluate(model, LLAMA | {"L": next(fresh)})),
+            "lambdify, called: nothing checked": often(lambda: function(*values.values())),
+        },
+    )
     times = {name: seconds / 100 for name, seconds in quick.items()}
     times |= best(
-        20,
+        50,
         {
-            "expr.xreplace": lambda: formula.xreplace(integers),
-            "expr.subs, caches warm": lambda: formula.subs(values),
+            "expr.subs, the same sizes again": lambda: formula.subs(values),
+            "expr.subs, other sizes each time": lambda: formula.subs(values | {L: next(fresh)}),
             "expr.subs, caches cleared": cold(lambda: formula.subs(values)),
+            "expr.xreplace": lambda: formula.xreplace(integers),
             "expand, caches cleared": cold(lambda: sympy.expand(formula)),
             "diff, caches cleared": cold(lambda: formula.diff(H)),
             "layer.polynomial.diff": lambda: model.polynomial.diff(H),
