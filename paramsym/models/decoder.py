@@ -429,14 +429,17 @@ IGNORED: Mapping[str, str] = {
         " attention_probs_dropout_prob hidden_dropout_prob"
     ),
     "keeps a quotient finite": "rms_norm_eps layer_norm_eps norm_epsilon layer_norm_epsilon",
-    "bounds the positions, which are computed and not stored": "max_position_embeddings original_max_position_embeddings model_max_length",
-    "turns positions, in the same number of frequencies": "rope_theta rope_local_base_freq rope_interleave",
+    "bounds the positions, which are computed and not stored": (
+        "max_position_embeddings original_max_position_embeddings model_max_length max_sequence_length"
+    ),
+    "turns positions, in the same number of frequencies": "rope_theta rope_local_base_freq rope_interleave use_mrope",
     "limits which positions attend to which": "sliding_window use_sliding_window max_window_layers use_bidirectional_attention",
     "scales or clips values": (
         "logit_scale logits_scaling embedding_multiplier residual_multiplier attention_multiplier query_pre_attn_scalar clip_qkv"
         " final_logit_softcapping attn_logit_softcapping"
     ),
     "splits a computation, not a tensor": "pretraining_tp",
+    "says what these models are anyway": "is_decoder",
     "says how numbers are packed in a file": "quantization_config",
     "weighs or reports the routing, or disturbs it while training": (
         "router_aux_loss_coef output_router_logits router_jitter_noise norm_topk_prob aux_loss_alpha seq_aux"

@@ -163,7 +163,7 @@ FAMILIES = (
         None,
         ignored=(
             "num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights"
-            " inference_runner max_batch_size max_sequence_length pad_key_length pre_allocate_kv_cache validate_runner_input n_ctx"
+            " inference_runner max_batch_size pad_key_length pre_allocate_kv_cache validate_runner_input n_ctx"
             " summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
         ),
         aliases={

@@ -157,6 +157,5 @@ FAMILIES = (
         },
         _settle,
         ignored="rotary_emb_base use_parallel_residual partial_rotary_factor",
-        usual={"is_decoder": (False, True)},
     ),
 )
