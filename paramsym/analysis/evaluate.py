@@ -48,9 +48,9 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     when they are asked for. int64 is used where a bound computed before each piece shows
     that nothing can overflow, Python integers (dtype object) where it does not.
 
-    The conditions the layer was built under (A divides H; k is at most E) are checked in every row in which their sizes are given, and
-    the first row that contradicts one is named. Conditions a layer states in other words, and sizes that would change which tensors exist,
-    are only checked by ``at``.
+    The conditions the layer was built under (A divides H; k is at most E; two widths differ where equal ones would change which tensors
+    exist) are checked in every row in which their sizes are given, and the first row that contradicts one is named. What contradicts flags
+    only, and changes no count, is checked by ``at`` alone.
 
     ``floats=True`` returns an ``Approximate`` instead: the exact values, each rounded once.
 
@@ -58,6 +58,7 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
         UnknownNameError: a name the formula does not have, or a symbol it needs that is not given.
         DivisibilityError: an exact quotient that is not whole in some row, or a value that is not.
         SizeError: sizes that are not whole, or too small; arrays that do not broadcast.
+        StructureError: sizes that would change which tensors exist.
 
     >>> from paramsym import H, MultiHeadAttention
     >>> from paramsym.models import Bert
