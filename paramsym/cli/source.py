@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -288,7 +288,10 @@ def _put_in(model: Layer, given: Mapping[str, str]) -> Layer:
     for name in given:
         if name not in symbols:
             has = f"it has {', '.join(sorted(symbols))}" if symbols else "it has none"
-            message = f"--set: {type(root).__name__} has no size {name[:60]!a}; {has}, and the keys of its configuration."
+            keys = [field.name for field in fields(root)]  # type: ignore[arg-type]
+            near = nearest(name, keys, cutoff=0.8, most=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            message = f"--set: {type(root).__name__} has no size {name[:60]!a}; {has}, and the keys of its configuration.{hint}"
             raise UnknownNameError(message)
     old: dict[str, Dim] = {name: before.get(symbol, symbol) for name, symbol in symbols.items()}
     new: dict[str, Dim] = {}
