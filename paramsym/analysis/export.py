@@ -200,7 +200,8 @@ def _c(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
     writer = _Writer(program, names, templates, "INT64_C({})")
     divide = f"bad |= {name}_mod({{0}}, {{1}}, &bad) != 0;"
     lines = _body(writer, "const int64_t {} = {};", _checks(divide, "bad |= {0} OP {1};"), names)
-    body = [*(f"    {line}" for line in lines), f"    const int64_t found = {writer.result()};"]
+    unread = [f"(void){one};" for register, one in enumerate(names) if register not in writer.reads()]
+    body = [*(f"    {line}" for line in (*unread, *lines)), f"    const int64_t found = {writer.result()};"]
     written = "\n".join(body)
     helpers = [_C_HELPERS[kind].replace("NAME", name) for kind in sorted(_C_HELPERS) if f"{name}_{kind}(" in written]
     comment = f"/* {title + ' ' if title else ''}-1 where a condition between the sizes is broken or 64 bits do not hold the count. */"

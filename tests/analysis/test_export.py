@@ -14,13 +14,14 @@ import pytest
 from sympy import Integer, Max, Min, Mod, ceiling, floor
 
 import paramsym as ps
-from paramsym import A, C, D, E, F, H, K, W, dims, evaluate, export
+from paramsym import A, C, D, E, F, H, K, L, W, dims, evaluate, export
 from paramsym.errors import ArgumentError, SizeError
 
 LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 8, "F": 14336}
 CASES: list[tuple[Any, dict[str, int]]] = [
     (ps.models.Llama(), LLAMA),
     (ps.models.Bert(), {"V": 30522, "P": 512, "T": 2, "H": 768, "A": 12, "L": 12, "F": 3072}),
+    (ps.Shared(ps.Dense(H, F), L), {"H": 64, "F": 128, "L": 4}),
     (ps.MixtureOfExperts(H, F, E, K), {"H": 64, "F": 128, "E": 8, "K": 2}),
     (floor((W - K) / 2) + ceiling(W / 3) * C, {"W": 4, "K": 7, "C": 5}),
     (Max(W, K) * Min(W, K) - Mod(W, K) + 2**D - 3 * C, {"W": 17, "K": 5, "D": 9, "C": 2}),
@@ -62,7 +63,7 @@ def test_c(subject: Any, sizes: dict[str, int], tmp_path: Path) -> None:
     call = ", ".join(f"INT64_C({sizes[one]})" for one in source.arguments)
     main = f'#include <inttypes.h>\n#include <stdio.h>\nint main(void) {{ printf("%" PRId64, params({call})); return 0; }}\n'
     (tmp_path / "count.c").write_text(source.code + "\n" + main)
-    subprocess.run([compiler, "-std=c99", "-Wall", "-Werror", "-o", tmp_path / "count", tmp_path / "count.c"], check=True)
+    subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "count", tmp_path / "count.c"], check=True)
     assert int(subprocess.run([tmp_path / "count"], check=True, capture_output=True, text=True).stdout) == evaluate(subject, sizes)
 
 
