@@ -173,8 +173,8 @@ def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block
     (3*F*H, (H, 0))
     """
     if inner == 0:
-        up = EmptyDense(width, 0, bias)
-        return Block({"gate_proj": up, "up_proj": up, "down_proj": EmptyDense(0, width, bias), **learned("act_fn", function)})
+        empty = EmptyDense(width, 0, bias)
+        return Block({"gate_proj": empty, "up_proj": empty, "down_proj": EmptyDense(0, width, bias), **learned("act_fn", function)})
     up = Dense(width, inner, bias)
     return Block({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)})
 
