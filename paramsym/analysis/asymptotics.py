@@ -37,7 +37,7 @@ class Within:
         return f"within {float(100 * self.tolerance):g} % from {self.symbol} = {self.start:,} on"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Asymptotics(Printed):
     """``params`` is ``leading`` times ``correction``, exactly; what is left out, ``rest``, is of order ``order`` in the symbols.
 

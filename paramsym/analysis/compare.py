@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any, cast
 
 import sympy
@@ -42,7 +43,7 @@ class Difference:
     difference: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Tabular):
     """What ``one`` holds, what ``other`` holds, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
 
@@ -58,10 +59,18 @@ class Comparison(Tabular):
     def __str__(self) -> str:
         first, second = self.names
         lines = [f"{first}: {number(self.one)}", f"{second}: {number(self.other)}", f"difference: {number(self.difference)}"]
+        return "\n".join([*lines, *self._verdicts()])
+
+    def _verdicts(self) -> list[str]:
+        """Say what no part shows: the ratio, and where the two hold as much."""
+        found: list[str] = []
         if self.ratio is not None:
             decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
-            lines.append(f"ratio: {self.ratio}{decimals}")
-        return "\n".join([*lines, *map(str, self.crossovers)])
+            found.append(f"ratio: {self.ratio}{decimals}")
+        return [*found, *map(str, self.crossovers)]
+
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() + "".join(f"<p>{escape(line)}</p>" for line in self._verdicts())
 
     def table(self) -> Table:
         """Return the parts side by side."""

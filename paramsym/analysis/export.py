@@ -16,6 +16,7 @@ from paramsym.analysis.formula import Subject
 from paramsym.analysis.program import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer
+from paramsym.render.table import Printed
 
 Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
 _LANGUAGES = ("python", "numpy", "c", "javascript", "spreadsheet")
@@ -38,8 +39,8 @@ _BINDING = {
 _LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
 
 
-@dataclass(frozen=True)
-class Source:
+@dataclass(frozen=True, repr=False)
+class Source(Printed):
     """Source code of one function, or of one cell; ``arguments`` are its sizes in order. ``str`` is the code."""
 
     language: str

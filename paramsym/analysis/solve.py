@@ -73,9 +73,6 @@ class Solutions(Tabular, Sequence[Solution]):
         more = [f"... and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
         return "\n".join([self._headline, *map(str, self.solutions[:_SHOWN]), *more])
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def table(self) -> Table:
         """Return a row for every solution: the sizes, the count, the difference."""
         names = [symbol.name for symbol, _ in self.solutions[0].sizes] if self.solutions else []

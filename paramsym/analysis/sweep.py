@@ -52,9 +52,6 @@ class Sweep(Tabular):
         more = f"\n... and {len(self) - _SHOWN:,} more rows" if len(self) > _SHOWN else ""
         return str(self.table(_SHOWN)) + more
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def table(self, rows: int | None = None) -> Table:
         """Return the rows, or the first of them, as a table in any format."""
         shown = tuple(zip(*(column[:rows] for column in self.columns.values()), strict=True))

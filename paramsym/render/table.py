@@ -107,7 +107,10 @@ class Table:
 
 
 class Printed:
-    """Something that IPython shows as ``print`` does, where it can show nothing richer."""
+    """Something that a prompt shows as ``print`` does, and IPython where it can show nothing richer; a dataclass says ``repr=False``."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         del cycle

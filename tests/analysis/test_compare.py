@@ -66,6 +66,8 @@ def test_parts_line_up_by_name() -> None:
     assert "Dense (1)" in str(found)
     for shown in (str(found.table()), found.to_latex(), found._repr_html_()):
         assert "bias" in shown
+    assert repr(found) == str(found)
+    assert "<p>ratio: " in found._repr_html_()
 
 
 def test_models_at_published_sizes() -> None:
