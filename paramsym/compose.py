@@ -10,8 +10,8 @@ from sympy import Expr, Rational, Symbol, ceiling
 
 from paramsym.edit import isolated
 from paramsym.errors import ArgumentError, ShapeError, StructureError
-from paramsym.extents import differ
-from paramsym.flow import Step, applied, in_turn
+from paramsym.extents import View, differ, widest
+from paramsym.flow import Step, applied, each_input, in_turn, seen
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
 from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
@@ -58,8 +58,11 @@ class InTurn(Layer):
     """What applies its parts one after another with layers between them that store nothing and have no name in the reference."""
 
     def sequence(self) -> Iterable[tuple[str, Layer]]:
-        """Say what is applied, in order: parts under their names, and what stands between them under names of its own."""
-        raise NotImplementedError
+        """Say what is applied, in order: parts under their names, and what stands between them under names of its own.
+
+        By default the parts in the order in which they are stored.
+        """
+        return self.named().items()
 
     def named(self) -> dict[str, Layer]:
         """Return the parts by name."""
@@ -67,35 +70,124 @@ class InTurn(Layer):
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """What comes out at the end."""
-        shape = input_shape
+        shape = each_input(input_shape)[0]
         for step in in_turn(self.sequence(), input_shape):
             shape = step.left
         return shape
 
-    def applications(self, input_shape: Shape) -> Iterable[Step]:
+    @property
+    def takes_several(self) -> bool:
+        """Whether any layer of the sequence does."""
+        return any(layer.takes_several for _, layer in self.sequence())
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Every layer of the sequence."""
-        return in_turn(self.sequence(), input_shape)
+        for step in in_turn(self.sequence(), input_shape):
+            yield step.layer.read(step) if isinstance(step.layer, Aside) else step
+
+    def views(self) -> tuple[View, ...]:
+        """What is seen through the sequence."""
+        return seen((layer, 1) for _, layer in self.sequence())
+
+
+@dataclass(frozen=True)
+class Aside(Layer):
+    """A layer that reads what goes by and does not change it, as BERT's pooler beside the last hidden state; ``before`` prepares it.
+
+    >>> from paramsym import B, Dense, H, S
+    >>> Aside(Dense(H, 2)).output_shape((B, S, H))
+    (B, S, H)
+    """
+
+    layer: Layer
+    before: Layer | None = None
+
+    def parts(self) -> Iterator[Part]:
+        """What reads."""
+        yield Part("", self.layer)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape."""
+        return input_shape
+
+    def views(self) -> tuple[View, ...]:
+        """What goes by is not changed."""
+        return ()
+
+    def read(self, step: Step) -> Step:
+        """Return the application of the layer that reads, in the place of this one's."""
+        arrived = step.arrived if self.before is None else applied(step.name, self.before, step.arrived)
+        return Step(step.name, self.layer, arrived, applied(step.name, self.layer, arrived))
 
 
 @dataclass(frozen=True, init=False)
 class Sequential(_Container):
-    """Layers applied one after another, named ``0``, ``1``, ... as in torch, or by the keys of one mapping.
+    """Layers applied one after another, named ``0``, ``1``, ... as in torch, or by the keys of one mapping, or by keywords.
 
     >>> from paramsym import Dense, F, H
     >>> Sequential(Dense(H, F), Dense(F, H)).params
     2*F*H + F + H
     >>> list(Sequential({"up": Dense(H, F), "down": Dense(F, H)}).shapes())
     ['up.weight', 'up.bias', 'down.weight', 'down.bias']
+    >>> Sequential(up=Dense(H, F), down=Dense(F, H)) == Sequential({"up": Dense(H, F), "down": Dense(F, H)})
+    True
     """
 
     in_order = True
 
     items: tuple[tuple[str, Layer], ...]
 
-    def __init__(self, *layers: Layer | Mapping[str, Layer]) -> None:
-        """Take layers in order, or one mapping from names to layers."""
-        object.__setattr__(self, "items", _named(layers, "Sequential"))
+    def __init__(self, *layers: Layer | Mapping[str, Layer], **named: Layer) -> None:
+        """Take layers in order, or one mapping from names to layers, or layers by keyword."""
+        if layers and named:
+            message = f"Sequential: layers by position and by keyword ({', '.join(named)}) have no common order; take a mapping for all."
+            raise ArgumentError(message)
+        object.__setattr__(self, "items", _named((named,) if named else layers, "Sequential"))
         self.__post_init__()
+
+
+@dataclass(frozen=True, init=False)
+class Flow(_Container, InTurn):
+    """Layers stored in the order of a mapping and applied in another: ``order`` names them, and may put between them what stores nothing.
+
+    What the order leaves out is not applied.
+
+    >>> from paramsym import B, Dense, F, Flatten, H, S
+    >>> flow = Flow({"down": Dense(F, H), "up": Dense(S*H, F)}, ("flat", Flatten()), "up", "down")
+    >>> list(flow.shapes()), flow.output_shape((B, S, H))
+    (['down.weight', 'down.bias', 'up.weight', 'up.bias'], (B, H))
+    """
+
+    items: tuple[tuple[str, Layer], ...]
+    order: tuple[str | tuple[str, Layer], ...]
+
+    def __init__(self, layers: Mapping[str, Layer], *order: str | tuple[str, Layer]) -> None:
+        """Take the layers as they are stored, then the order of their application."""
+        object.__setattr__(self, "items", _named((layers,), "Flow"))
+        object.__setattr__(self, "order", order)
+        self.__post_init__()
+
+    def conditions(self) -> None:
+        """The order names what is there."""
+        stored = dict(self.items)
+        for entry in self.order:
+            if isinstance(entry, str) and entry not in stored:
+                message = f"the order names {entry!r}, which is not among {', '.join(stored)}."
+                raise StructureError(message)
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The layers in their order."""
+        stored = dict(self.items)
+        for entry in self.order:
+            yield (entry, stored[entry]) if isinstance(entry, str) else entry
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layers as one mapping, and the order."""
+        return (dict(self.items), *self.order), {}
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Put sizes into every layer."""
+        return type(self)({name: substitute(layer, mapping) for name, layer in self.items}, *substitute(self.order, mapping))
 
 
 @dataclass(frozen=True, init=False)
@@ -164,6 +256,10 @@ class Residual(Layer):
             message = f"the body gives {text(result)}, but {text(added)} is to be added; give a shortcut that turns one into the other."
             raise ShapeError(message)
         return result
+
+    def views(self) -> tuple[View, ...]:
+        """What the wider of body and shortcut sees; without a shortcut the input passes by."""
+        return widest([*(part.layer.views() for part in self.own_parts), *([] if self.shortcut else [()])])
 
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Both are given the same."""

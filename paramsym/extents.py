@@ -7,12 +7,14 @@ the documentation of ``torch.nn.Conv2d``, ``MaxPool2d`` and ``ConvTranspose2d``;
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
-from paramsym.errors import DivisibilityError, ShapeError
+from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
 from paramsym.polynomial import Polynomial
 from paramsym.size import Count, Dim, canonical, per, within
 
@@ -31,6 +33,52 @@ class View:
     def then(self, later: View) -> View:
         """Return the view through this layer and a later one (Araujo, Norris and Sim 2019, equation 2)."""
         return View(canonical(self.size + (later.size - 1) * self.stride), canonical(self.stride * later.stride))
+
+    def repeated(self, times: Count) -> View:
+        """Return the view through so many equal layers one after another.
+
+        Raises:
+            StructureError: a symbolic number of layers with a stride.
+        """
+        if self.stride == 1:
+            return View(canonical(1 + times * (self.size - 1)), 1)
+        if not isinstance(times, int):
+            message = f"a block with a stride of {self.stride} cannot be repeated a symbolic number of times."
+            raise StructureError(message)
+        return reduce(View.then, [self] * times, View())
+
+
+def after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
+    """Return the views through two layers, along each spatial axis; () sees its own entry.
+
+    >>> after((View(3, 2),), (View(3, 1),)), after((), (View(3, 2),))
+    ((View(size=7, stride=2),), (View(size=3, stride=2),))
+    """
+    if not earlier or not later:
+        return earlier or later
+    if len(earlier) != len(later):
+        message = f"a layer over {len(later)} spatial axes stands after one over {len(earlier)}."
+        raise NotYetError(message)
+    return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
+
+
+def widest(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
+    """Return what is seen through paths whose results are added: along each axis what the widest sees.
+
+    Raises:
+        StructureError: paths of different strides.
+
+    >>> widest([(View(3, 1),), ()])
+    (View(size=3, stride=1),)
+    """
+    rank = max(map(len, paths), default=0)
+    result: list[View] = []
+    for views in zip(*(views or (View(),) * rank for views in paths), strict=True):
+        if len({view.stride for view in views}) > 1:
+            message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
+            raise StructureError(message)
+        result.append(View(canonical(Max(*(view.size for view in views))), views[0].stride))
+    return tuple(result)
 
 
 def differ(one: Count | None, other: Count | None) -> bool:

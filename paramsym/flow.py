@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, cast
 
 from sympy import Integer
 
-from paramsym.errors import ShapeError
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.extents import after
 from paramsym.size import Count, canonical, text
 
 if TYPE_CHECKING:
+    from paramsym.extents import View
     from paramsym.layer import Layer, Part
     from paramsym.size import Shape
 
@@ -33,46 +35,120 @@ class Step:
     stored: Count = 1
 
 
+def each_input(shape: Shape) -> tuple[Shape, ...]:
+    """Return the shapes of several inputs; of one, that one.
+
+    >>> each_input((2, 3)), each_input(((2, 3), (2, 5)))
+    (((2, 3),), ((2, 3), (2, 5)))
+    """
+    listed: tuple[object, ...] = shape
+    several = bool(listed) and all(isinstance(entry, tuple) for entry in listed)
+    return cast("tuple[Shape, ...]", listed) if several else (shape,)
+
+
+def together(first: Shape, *others: Shape) -> Shape:
+    """Return the shapes of several inputs as one value, which ``each_input`` takes apart; one input stays as it is."""
+    return cast("Shape", (first, *others)) if others else first
+
+
+def only_input(layer: Layer, shape: Shape) -> None:
+    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
+    found = each_input(shape)
+    if len(found) > 1 and not layer.takes_several:
+        message = f"{type(layer).__name__} takes one input; found {len(found)} shapes, {text(shape)}."
+        raise ShapeError(message)
+
+
 def through(parts: Iterable[Part], input_shape: Shape) -> Shape:
     """Return the shape after all parts, each fed by the one before.
 
     Raises:
         ShapeError: names the part, and the shape that arrived at it; also where a symbolic number of copies would change the shape.
     """
-    shape = input_shape
+    shape = each_input(input_shape)[0]
     for step in steps(parts, input_shape):
         shape = step.left
     return shape
 
 
 def steps(parts: Iterable[Part], input_shape: Shape) -> Iterator[Step]:
-    """Yield every application of the parts, each fed by the one before; equal copies that keep the shape are asked once."""
-    shape = input_shape
+    """Yield every application of the parts, each fed by the one before; equal copies that keep the shape are asked once.
+
+    Of several inputs the first goes through the parts; the others go along to each part that takes several, as what a decoder attends to.
+    """
+    shape, *others = each_input(input_shape)
     for run in _runs(parts):
         for position, name in enumerate(run.names):
-            left = applied(name, run.layer, shape)
+            arrived = together(shape, *others) if run.layer.takes_several else shape
+            left = applied(name, run.layer, arrived)
             if left == shape and position == 0:
-                yield Step(run.label, run.layer, shape, left, run.used, run.stored)
+                yield Step(run.label, run.layer, arrived, left, run.used, run.stored)
                 break
             if run.symbolic:
                 message = f"{name}: a block that turns {text(shape)} into {text(left)} cannot be repeated a symbolic number of times."
                 raise ShapeError(message)
-            yield Step(name, run.layer, shape, left, stored=0 if position and run.stored == 1 else 1)
+            yield Step(name, run.layer, arrived, left, stored=0 if position and run.stored == 1 else 1)
             shape = left
 
 
 def in_turn(named: Iterable[tuple[str, Layer]], input_shape: Shape) -> Iterator[Step]:
-    """Yield the applications of named layers, each fed by the one before."""
-    shape = input_shape
+    """Yield the applications of named layers, each fed by the one before; several inputs as in ``steps``."""
+    shape, *others = each_input(input_shape)
     for name, layer in named:
-        left = applied(name, layer, shape)
-        yield Step(name, layer, shape, left)
+        arrived = together(shape, *others) if layer.takes_several else shape
+        left = applied(name, layer, arrived)
+        yield Step(name, layer, arrived, left)
         shape = left
+
+
+def seen(layers: Iterable[tuple[Layer, Count]]) -> tuple[View, ...]:
+    """Return what one output entry sees through layers one after another, each so many times, along each spatial axis.
+
+    A layer that makes one of all places ends the map: what comes after it sees everything, and is not asked.
+    """
+    found: tuple[View, ...] = ()
+    for layer, times in layers:
+        if layer.gathers and found:
+            break
+        found = after(found, tuple(view.repeated(times) for view in layer.views()))
+    return found
+
+
+def each_part(parts: Iterable[Part]) -> Iterator[tuple[Layer, Count]]:
+    """Yield the layers of parts applied one after another, and how many times each is."""
+    for run in _runs(parts):
+        yield run.layer, run.used
+
+
+def across(encoder: tuple[str, Layer], decoder: tuple[str, Layer], input_shape: Shape) -> Iterator[Step]:
+    """Yield the applications of an encoder, to the source, and of a decoder, to the target and what the encoder gave.
+
+    Source and target go in, or one shape for both.
+    """
+    source, *targets = each_input(input_shape)
+    memory = applied(*encoder, source)
+    yield Step(*encoder, source, memory)
+    attending = together(targets[0] if targets else source, memory)
+    yield Step(*decoder, attending, applied(*decoder, attending))
+
+
+def standing(name: str, layer: Layer, places: Shape) -> Step:
+    """Return the application of a layer to the features of every position; its own sizes say which.
+
+    Raises:
+        NotYetError: a layer that does not say.
+    """
+    arrived = layer.reached(places)
+    if arrived is None:
+        message = f"{name}, of the kind {type(layer).__name__}, does not say what reaches it."
+        raise NotYetError(message)
+    return Step(name, layer, arrived, applied(name, layer, arrived))
 
 
 def applied(name: str, layer: Layer, arrived: Shape) -> Shape:
     """Return what comes out of one part; an error says which part it was, by its whole path, and what arrived there."""
     try:
+        only_input(layer, arrived)
         return layer.output_shape(arrived)
     except ShapeError as error:
         if not name:  # a part on its parent's own level: the parent's name is the better one

@@ -18,7 +18,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
 from paramsym.fields import check_fields, field_names
-from paramsym.flow import Step, steps, through
+from paramsym.flow import Step, each_part, seen, steps, through
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.paths import check_tied_shapes, resolve_ties
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
@@ -160,6 +160,15 @@ class Layer:
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
 
+    @property
+    def takes_several(self) -> bool:
+        """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
+        return self.in_order and any(part.layer.takes_several for part in self.own_parts)
+
+    def reached(self, places: Shape) -> Shape | None:  # noqa: ARG002 - for those who override it
+        """Say which shape reaches the layer in a block that treats all positions alike; None where its own sizes do not tell."""
+        return None
+
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
         first = next(iter(steps(self.own_parts, input_shape)), None) if self.in_order else None
@@ -195,8 +204,15 @@ class Layer:
         Raises:
             NotYetError: a layer that does not say.
         """
+        if self.in_order:
+            return seen(each_part(self.own_parts))
         message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
+
+    @property
+    def gathers(self) -> bool:
+        """Whether it makes one of all places, as flattening and pooling over everything do."""
+        return False
 
     def ties(self) -> Mapping[str, str]:
         """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way."""

@@ -26,6 +26,11 @@ class _AdaptivePool(Spatial):
         """There is one extent per axis."""
         per_axis(self.output_size, self.rank, "output_size")
 
+    @property
+    def gathers(self) -> bool:
+        """Pooling to one number makes one of all places."""
+        return all(extent == 1 for extent in per_axis(self.output_size, self.rank, "output_size"))
+
     def output_shape(self, input_shape: Shape) -> Shape:
         """The extents that are wanted; None keeps the input's."""
         axes = take_apart(input_shape, self.rank, getattr(self, "data_format", "channels_first"))
@@ -143,6 +148,11 @@ class _GlobalPool(Layer):
         if isinstance(self.rank, int) and self.rank not in {1, 2, 3}:
             message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
             raise ArgumentError(message)
+
+    @property
+    def gathers(self) -> bool:
+        """It makes one of all places."""
+        return True
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """Batch and channels, and between or after them 1 for every spatial axis with ``keepdims``."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.errors import ArgumentError
+from sympy import Integer
+
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import differ, share
+from paramsym.flow import Step, each_input, standing
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, extent
+from paramsym.layers.features import over_features, positions
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, extent, product, text
 
 
 @dataclass(frozen=True)
@@ -151,13 +155,47 @@ class MultiHeadAttention(Layer):
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
 
     @property
-    def per_token(self) -> bool:  # type: ignore[override]
-        """In self-attention every projection sees every token once; a norm shared by the heads is used by each of them."""
-        return not self.add_bias_kv and (self.qk_norm is None or self.qk_norm_scope != "shared")
+    def takes_several(self) -> bool:
+        """Queries, keys and values; in Keras' order queries, values, keys."""
+        return True
 
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the queries goes in; each of them comes out with the output width."""
-        return over_features(input_shape, (self.embed_dim,), self._outputs)
+        """The shape of the queries goes in; each of them comes out with the output width.
+
+        Keys may have a shape of their own, and values, as many as keys; given one shape, there are as many keys as queries.
+        """
+        query, *others = each_input(input_shape)
+        widths = (self._key_input, self._value_input)
+        check_attended(query, others, widths if self.dialect != "keras" else widths[::-1])
+        return over_features(query, (self.embed_dim,), self._outputs)
+
+    def reached(self, places: Shape) -> Shape:
+        """The positions, and the width of the queries."""
+        return (*places, self.embed_dim)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Queries and the output are projected per query, keys and values per key; norms see the heads apart."""
+        queries, keys = attending(input_shape)
+        for part in self.own_parts:
+            places, heads = (keys, self._kv_heads) if part.name in _OF_KEYS else (queries, self.num_heads)
+            by_head = isinstance(part.layer, HeadNorm) and self.qk_norm_scope == "shared"
+            yield standing(part.name, part.layer, (*places, heads) if by_head else places)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """What projects queries is used once per query, what projects keys and values once per key; an added key and value once."""
+        queries, keys = map(positions_of, attending(input_shape))
+        times: dict[str, Dim] = dict(zip(_PROJECTIONS, (queries, keys, keys), strict=False))
+        axes: dict[str, Dim] = dict(zip(_PROJECTIONS, map(extent, self._axes()), strict=False))
+        biased = {which: axis for which, axis in axes.items() if self._bias(which)}
+        mixed = {"in_proj_weight": axes, "in_proj_bias": biased}
+        found: dict[str, Dim] = {}
+        for name in (tensor.name for tensor in self.own_tensors):
+            if name in mixed:
+                total = sum((size * times[which] for which, size in mixed[name].items()), start=Integer(0))
+                found[name] = share(canonical(total), canonical(sum(mixed[name].values(), start=Integer(0))))
+            else:
+                found[name] = 1 if name.startswith("bias") else queries if name.startswith("q") else keys
+        return found
 
     def _torch_parts(self) -> Iterator[Part]:
         query, key, value = self._axes()
@@ -251,6 +289,42 @@ class MultiHeadAttention(Layer):
 
 
 _PROJECTIONS = ("query", "key", "value", "output")
+_OF_KEYS = frozenset({"k_proj", "v_proj", "k_norm", "key", "value", "key_ln"})
+"""The parts that work on what is attended to."""
+
+
+def attending(input_shape: Shape) -> tuple[Shape, Shape]:
+    """Return the positions of queries and of keys, batch first, without features; given one shape, keys stand where queries do.
+
+    >>> attending((2, 3, 8)), attending(((2, 3, 8), (2, 5, 8)))
+    (((2, 3), (2, 3)), ((2, 3), (2, 5)))
+    """
+    query, *others = each_input(input_shape)
+    return query[:-1], (others[0] if others else query)[:-1]
+
+
+def positions_of(places: Shape) -> Dim:
+    """Return how many positions there are for one example."""
+    return product(places[1:])
+
+
+def check_attended(query: Shape, others: Sequence[Shape], widths: Sequence[Dim]) -> None:
+    """Check what is attended to: at most two shapes of the ``widths`` wanted, as many of one as of the other, in the queries' batch.
+
+    Raises:
+        ShapeError: shapes that cannot go together.
+    """
+    if len(others) > len(widths):
+        message = f"wanted at most {1 + len(widths)} shapes, of queries, keys and values; found {1 + len(others)}."
+        raise ShapeError(message)
+    for other, width in zip(others, widths, strict=False):
+        over_features(other, (width,))
+        if len(other) != len(query) or (len(other) > 2 and differ(other[0], query[0])):
+            message = f"what is attended to is {text(other)}; wanted the batch of the queries, {text(query)}."
+            raise ShapeError(message)
+    if len(others) == 2 and any(differ(one, other) for one, other in zip(others[0][:-1], others[1][:-1], strict=True)):
+        message = f"keys and values are {text(others[0])} and {text(others[1])}; wanted a value for every key."
+        raise ShapeError(message)
 
 
 @dataclass(frozen=True)
@@ -274,9 +348,22 @@ class DotProductAttention(Layer):
         if self.score_mode == "concat":
             yield Tensor("concat_score_weight", ())
 
+    @property
+    def takes_several(self) -> bool:
+        """Queries, values, keys."""
+        return True
+
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the queries, for values as wide as they are."""
-        return input_shape
+        """A vector as wide as the values for every query; given one shape, that of queries and values."""
+        query, *others = each_input(input_shape)
+        value = others[0] if others else query
+        check_attended(query, others, (value[-1] or 1, query[-1] or 1) if value and query else ())
+        return (*query[:-1], *value[-1:])
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Either scalar is used once for every pair of query and key."""
+        queries, keys = map(positions_of, attending(input_shape))
+        return {tensor.name: canonical(queries * keys) for tensor in self.own_tensors}
 
 
 @dataclass(frozen=True)
@@ -300,9 +387,40 @@ class HeadProjection(Layer):
         if self.bias:
             yield Tensor("bias", self.outputs, role="bias")
 
+    def reached(self, places: Shape) -> Shape:
+        """The positions and the input axes."""
+        return (*places, *map(extent, self.inputs))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Every weight and bias is used once per position."""
+        return {tensor.name: positions(input_shape, len(self.inputs)) for tensor in self.own_tensors}
+
     def output_shape(self, input_shape: Shape) -> Shape:
         """The input axes become the output axes."""
         return over_features(input_shape, tuple(map(extent, self.inputs)), tuple(map(extent, self.outputs)))
+
+
+@dataclass(frozen=True)
+class ByHead(Layer):
+    """A layer that each of so many heads goes through on its own, and that is stored once for all of them.
+
+    >>> from paramsym import A, B, D, S
+    >>> ByHead(A, HeadNorm((D,))).params, ByHead(A, HeadNorm((D,))).reached((B, S))
+    (D, (B, S, A, D))
+    """
+
+    in_order = True
+
+    heads: Dim
+    layer: Layer
+
+    def parts(self) -> Iterator[Part]:
+        """The layer, on this one's own level."""
+        yield Part("", self.layer)
+
+    def reached(self, places: Shape) -> Shape | None:
+        """The positions, the heads, and what the layer takes of each."""
+        return self.layer.reached((*places, self.heads))
 
 
 @dataclass(frozen=True)
@@ -323,6 +441,14 @@ class HeadNorm(Layer):
         yield Tensor("weight" if self.dialect == "torch" else "scale", self.shape, role="scale")
         if self.bias:
             yield Tensor("bias", self.shape, role="bias")
+
+    def reached(self, places: Shape) -> Shape:
+        """The positions and what is normalised."""
+        return (*places, *map(extent, self.shape))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """Scale and shift are used once per position."""
+        return {tensor.name: positions(input_shape, len(self.shape)) for tensor in self.own_tensors}
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """A norm changes no shape."""

@@ -72,8 +72,10 @@ class _Convolution(Spatial):
         return axes.giving(self._sliding.over(axes), self.out_channels)
 
     def reached(self, places: Shape) -> Shape | None:
-        """The channels, and the positions as spatial extents; Keras' and Flax' channels last."""
+        """The channels, and the positions as spatial extents, along one axis all of them; Keras' and Flax' channels last."""
         batch, extents = places[:1], places[1:]
+        if self.rank == 1 and len(extents) > 1:
+            extents = (product(extents),)
         return (*batch, self.in_channels, *extents) if self.dialect == "torch" else (*batch, *extents, self.in_channels)
 
     def uses(self, input_shape: Shape) -> dict[str, Dim]:

@@ -8,15 +8,17 @@ from typing import Literal
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
+from paramsym.extents import View
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
+from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import GatedFeedForward
-from paramsym.size import Axis, Dim, Shape, at_most, cat, stack
+from paramsym.layers.stream import OneWidth, OverPositions
+from paramsym.size import Axis, Dim, at_most, cat, stack
 
 
 @dataclass(frozen=True)
-class MixtureOfExperts(Layer):
+class MixtureOfExperts(OverPositions):
     """A router, E experts of which a token uses k, and experts that every token uses (Shazeer et al. 2017; Mixtral 2024, section 2.1).
 
     With H = ``d_model``, F = ``dim_feedforward`` and E = ``num_experts``:
@@ -57,8 +59,6 @@ class MixtureOfExperts(Layer):
     (1409318912, 352354304)
     """
 
-    per_token = True
-
     d_model: Dim
     dim_feedforward: Dim
     num_experts: Dim
@@ -96,9 +96,14 @@ class MixtureOfExperts(Layer):
             if self.shared_gate:
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.d_model,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
+
+    def views(self) -> tuple[View, ...]:
+        """Every position sees itself."""
+        return ()
 
     def _experts(self) -> Layer:
         if self.storage == "separate":
@@ -113,7 +118,7 @@ class MixtureOfExperts(Layer):
 
 
 @dataclass(frozen=True)
-class StackedExperts(Layer):
+class StackedExperts(OneWidth):
     """All experts of a layer in two tensors: ``gate_up_proj`` (E, 2F, H), or ``up_proj`` (E, F, H), and ``down_proj`` (E, H, F).
 
     >>> from paramsym import E, F, H, K
@@ -138,9 +143,14 @@ class StackedExperts(Layer):
         yield from self._projection("gate_up_proj" if self.gated else "up_proj", self.d_model, width)
         yield from self._projection("down_proj", self.dim_feedforward, self.d_model)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.d_model,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
+
+    def views(self) -> tuple[View, ...]:
+        """Every position sees itself."""
+        return ()
 
     def _projection(self, name: str, inputs: Axis, outputs: Axis) -> Iterator[Tensor]:
         experts = stack(self.num_experts, used=self.experts_per_token)
@@ -150,15 +160,13 @@ class StackedExperts(Layer):
 
 
 @dataclass(frozen=True)
-class Router(Layer):
+class Router(Featurewise):
     """The scores of E experts: ``weight`` (E, H), ``bias`` (E,), and a buffer ``e_score_correction_bias`` (E,) that balances the load.
 
     >>> from paramsym import E, H
     >>> Router(H, E).params
     E*H
     """
-
-    per_token = True
 
     d_model: Dim
     num_experts: Dim
@@ -173,21 +181,20 @@ class Router(Layer):
         if self.correction_bias:
             yield Tensor("e_score_correction_bias", (self.num_experts,), role="statistic", buffer=True)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    @property
+    def features(self) -> tuple[Axis, Axis]:
         """A score for each expert."""
-        return over_features(input_shape, (self.d_model,), (self.num_experts,))
+        return self.d_model, self.num_experts
 
 
 @dataclass(frozen=True)
-class PlainExpert(Layer):
+class PlainExpert(OverPositions):
     """An expert without a gate: ``up_proj`` (F, H), ``down_proj`` (H, F).
 
     >>> from paramsym import F, H
     >>> PlainExpert(H, F).params
     2*F*H
     """
-
-    per_token = True
 
     d_model: Dim
     dim_feedforward: Dim
@@ -198,9 +205,14 @@ class PlainExpert(Layer):
         yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.d_model,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
+
+    def views(self) -> tuple[View, ...]:
+        """Every position sees itself."""
+        return ()
 
 
 def _expert(d_model: Dim, width: Dim, *, bias: bool, gated: bool) -> Layer:

@@ -23,6 +23,10 @@ class Featurewise(Layer):
         taken, given = map(extent, self.features)
         return over_features(input_shape, (taken,), (given,))
 
+    def reached(self, places: Shape) -> Shape:
+        """The positions, and the width that is taken."""
+        return (*places, extent(self.features[0]))
+
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         """Every weight and bias is used once per position."""
         self.output_shape(input_shape)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.layer import Layer, Part
+from paramsym.extents import View
+from paramsym.layer import Part
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
-from paramsym.size import Dim, Shape, cat
+from paramsym.layers.stream import OverPositions
+from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
-class FeedForward(Layer):
+class FeedForward(OverPositions):
     r"""Two dense layers with an activation between them (Vaswani et al. 2017, section 3.3).
 
     ``linear1.weight`` (F, H), ``linear1.bias`` (F,), ``linear2.weight`` (H, F), ``linear2.bias`` (H,), where H is ``d_model`` and F is
@@ -23,8 +24,6 @@ class FeedForward(Layer):
     >>> FeedForward(H, F).params
     2*F*H + F + H
     """
-
-    per_token = True
 
     d_model: Dim
     dim_feedforward: Dim
@@ -37,13 +36,18 @@ class FeedForward(Layer):
         yield Part("linear1", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.d_model,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
+
+    def views(self) -> tuple[View, ...]:
+        """Every position sees itself."""
+        return ()
 
 
 @dataclass(frozen=True)
-class GatedFeedForward(Layer):
+class GatedFeedForward(OverPositions):
     """Two dense layers up, multiplied, and one down: SwiGLU, GeGLU and their kin (Shazeer 2020, section 2).
 
     ``gate_proj.weight`` (F, H), ``up_proj.weight`` (F, H), ``down_proj.weight`` (H, F), where H is ``d_model`` and F is
@@ -55,8 +59,6 @@ class GatedFeedForward(Layer):
     >>> GatedFeedForward(H, F).params, GatedFeedForward(H, F, bias=True, fused=True).params
     (3*F*H, 3*F*H + 2*F + H)
     """
-
-    per_token = True
 
     d_model: Dim
     dim_feedforward: Dim
@@ -74,6 +76,11 @@ class GatedFeedForward(Layer):
             yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.d_model,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
+
+    def views(self) -> tuple[View, ...]:
+        """Every position sees itself."""
+        return ()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.layer import Layer, Part
+from paramsym.layer import Part
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
 from paramsym.layers.normalization import RMSNorm
-from paramsym.size import Dim, Shape, cat
+from paramsym.layers.stream import OverPositions
+from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
-class LatentAttention(Layer):
+class LatentAttention(OverPositions):
     r"""Multi-head latent attention, MLA (DeepSeek-V2 2024, section 2.1; the argument names are those of its configuration).
 
     A query head has a part of width ``qk_nope_head_dim`` (the paper's :math:`d_h`) and a rotary part of width ``qk_rope_head_dim``
@@ -37,8 +37,6 @@ class LatentAttention(Layer):
     >>> LatentAttention(5120, 128, 512, 128, 64, 128, q_lora_rank=1536).params
     149227520
     """
-
-    per_token = True
 
     hidden_size: Dim
     num_attention_heads: Dim
@@ -65,6 +63,7 @@ class LatentAttention(Layer):
         yield Part("kv_b_proj", Dense(self.kv_lora_rank, (heads, cat(key=self.qk_nope_head_dim, value=self.v_head_dim)), bias=False))
         yield Part("o_proj", Dense((heads, self.v_head_dim), self.hidden_size, self.attention_bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.hidden_size,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.hidden_size

@@ -10,13 +10,29 @@ from paramsym.errors import SizeError
 from paramsym.extents import View, up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
+from paramsym.layers.features import positions
 from paramsym.layers.normalization import RMSNorm
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, product
+from paramsym.layers.stream import OverPositions
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, extent, product
+
+
+class _Mixer(OverPositions):
+    """What both kinds share: a stream of one width, and tensors of their own that every position uses."""
+
+    hidden_size: Dim
+
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.hidden_size
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """The state's own matrices are used once per position."""
+        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
 
 
 @dataclass(frozen=True)
-class Mamba(Layer):
+class Mamba(_Mixer):
     """A Mamba block (Gu & Dao 2023, section 3.4), without the norm and the residual around it.
 
     With H = ``hidden_size``, I = ``expand``*H (or ``intermediate_size``), N = ``state_size``, K = ``conv_kernel`` and
@@ -38,8 +54,6 @@ class Mamba(Layer):
     >>> Mamba(768).params
     3770880
     """
-
-    per_token = True
 
     hidden_size: Dim
     state_size: Dim = 16
@@ -64,10 +78,6 @@ class Mamba(Layer):
         yield Part("dt_proj", Dense(rank, inner))
         yield Part("out_proj", Dense(inner, self.hidden_size, self.use_bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.hidden_size,))
-
     @property
     def _inner(self) -> tuple[Dim, ...]:
         return (self.expand, self.hidden_size) if self.intermediate_size is None else (self.intermediate_size,)
@@ -78,7 +88,7 @@ class Mamba(Layer):
 
 
 @dataclass(frozen=True)
-class Mamba2(Layer):
+class Mamba2(_Mixer):
     """A Mamba-2 block (Dao & Gu 2024, section 7), without the norm and the residual around it.
 
     With H = ``hidden_size``, I = ``expand``*H, A = ``num_heads``, G = ``n_groups``, N = ``state_size`` and K = ``conv_kernel``:
@@ -101,8 +111,6 @@ class Mamba2(Layer):
     >>> Mamba2(4096, 128, 64).params
     109635968
     """
-
-    per_token = True
 
     hidden_size: Dim
     num_heads: Dim
@@ -137,10 +145,6 @@ class Mamba2(Layer):
         yield Part("norm", RMSNorm(canonical(self.expand * self.hidden_size)))
         yield Part("out_proj", Dense(inner, self.hidden_size, self.use_bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.hidden_size,))
-
     def _inner(self) -> tuple[Dim, Dim]:
         width = canonical(self.expand * self.hidden_size)
         return self.num_heads, divides(self.num_heads, width, "num_heads", "expand * hidden_size")
@@ -164,6 +168,10 @@ class CausalConv1d(Layer):
         yield Tensor("weight", (self.channels, 1, self.kernel_size))
         if self.bias:
             yield Tensor("bias", (self.channels,), role="bias")
+
+    def reached(self, places: Shape) -> Shape:
+        """The channels first, then the positions."""
+        return (*places[:1], extent(self.channels), product(places[1:]))
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """Padding on the left keeps the length; the shape is (batch, channels, length)."""

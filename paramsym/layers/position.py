@@ -10,26 +10,20 @@ from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import View, share
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import Pointwise
-from paramsym.layers.embedding import Embedding
+from paramsym.layers.embedding import Lookup
 from paramsym.layers.features import over_features, positions
 from paramsym.layers.spatial import per_axis
-from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, text
+from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, product, text
 
 
 class _Added(Layer):
     """What is added to the vectors of a sequence: (batch, positions, width)."""
 
-    num_positions: Dim
     embedding_dim: Width
 
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape; there must be a row for every position."""
-        over_features(input_shape, (extent(self.embedding_dim),))
-        places = input_shape[-2] if len(input_shape) > 1 else 1
-        if isinstance(places, int) and isinstance(self.num_positions, int) and places > self.num_positions:
-            message = f"{places} positions, but the table has rows for {self.num_positions}; found {text(input_shape)}."
-            raise ShapeError(message)
-        return input_shape
+        """The input's shape."""
+        return over_features(input_shape, (extent(self.embedding_dim),))
 
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         """One row for every position."""
@@ -41,8 +35,44 @@ class _Added(Layer):
         return ()
 
 
+class _Positions(_Added):
+    """What is added by the number of the position."""
+
+    num_positions: Dim
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape; there must be a row for every position."""
+        check_positions(input_shape[:-1], self.num_positions)
+        return super().output_shape(input_shape)
+
+
+def check_positions(places: Shape, rows: Count) -> None:
+    """Raise ``ShapeError`` where the last axis of (batch, positions) is longer than a table of so many rows reaches."""
+    last = places[-1] if places else 1
+    if isinstance(last, int) and isinstance(rows, int) and last > rows:
+        message = f"{last} positions, but the table has rows for {rows}; found {text(places)}."
+        raise ShapeError(message)
+
+
 @dataclass(frozen=True)
-class LearnedPositions(_Added):
+class TokenTypes(_Added):
+    """A table with one learned vector per kind of token, which is added (Devlin et al. 2019, figure 2): ``weight`` (num_types, width).
+
+    >>> from paramsym import H, T
+    >>> TokenTypes(T, H).params
+    H*T
+    """
+
+    num_types: Dim
+    embedding_dim: Width
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table."""
+        yield Tensor("weight", (self.num_types, self.embedding_dim), role="table")
+
+
+@dataclass(frozen=True)
+class LearnedPositions(_Positions):
     """A table with one learned vector per position (Gehring et al. 2017, section 3.1; Devlin et al. 2019).
 
     ``weight`` is (num_positions + offset, embedding_dim); some references keep ``offset`` rows in front that no position uses (2 in OPT and
@@ -63,7 +93,7 @@ class LearnedPositions(_Added):
 
 
 @dataclass(frozen=True)
-class SinusoidalPositions(_Added):
+class SinusoidalPositions(_Positions):
     """Fixed sines and cosines of the position (Vaswani et al. 2017, section 3.5).
 
     They follow from a formula, and references differ in what they keep: ``stored="computed"`` keeps nothing; ``"frozen"`` a table
@@ -177,4 +207,26 @@ class RelativeBias(Layer):
     def parts(self) -> Iterator[Part]:
         """T5's table."""
         if self.kind == "t5":
-            yield Part("relative_attention_bias", Embedding(self.num_buckets, self.num_heads))
+            yield Part("relative_attention_bias", Distances(self.num_buckets, self.num_heads))
+
+
+@dataclass(frozen=True)
+class Distances(Lookup):
+    """A table with one learned number per head and bucket of distances, looked up for every two positions: ``weight`` (buckets, heads).
+
+    >>> from paramsym import A, B, S
+    >>> Distances(32, A).params, Distances(32, A).reached((B, S))
+    (32*A, (B, S, S))
+    """
+
+    num_embeddings: Dim
+    embedding_dim: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The table."""
+        yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
+
+    def reached(self, places: Shape) -> Shape:
+        """The distance between every two positions."""
+        length = product(places[1:])
+        return (*places[:1], length, length)

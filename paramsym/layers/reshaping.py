@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import differ, exactly
+from paramsym.extents import View, differ, exactly
 from paramsym.layer import Layer
 from paramsym.layers.axes import Pointwise, axis_of
 from paramsym.size import Count, Dim, Shape, product, size, text
@@ -38,6 +38,11 @@ class Flatten(Layer):
 
     start_dim: int = 1
     end_dim: int = -1
+
+    @property
+    def gathers(self) -> bool:
+        """Places stand side by side as features."""
+        return True
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """The product of the axes from ``start_dim`` to ``end_dim`` in their place; None where one of them is not known."""
@@ -154,6 +159,17 @@ class Permute(Layer):
             message = f"wanted {len(self.order) + 1} axes, batch first; found {len(input_shape)}, {text(input_shape)}."
             raise ShapeError(message)
         return (input_shape[0], *(input_shape[position] for position in self.order))
+
+    def views(self) -> tuple[View, ...]:
+        """Where only the channels move, from first to last or back, every entry sees its own along the same spatial axis.
+
+        Raises:
+            NotYetError: spatial axes that change places.
+        """
+        places = len(self.order)
+        if self.order in {(*range(2, places + 1), 1), (places, *range(1, places))}:
+            return ()
+        return super().views()
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,18 @@ from typing import cast
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
+from paramsym.flow import Step, across, each_input
 from paramsym.layer import Layer, Part
-from paramsym.layers.attention import MultiHeadAttention
+from paramsym.layers.attention import MultiHeadAttention, check_attended
 from paramsym.layers.features import over_features
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.stream import OverPositions
 from paramsym.size import Count, Dim, Shape
 
 
 @dataclass(frozen=True)
-class TransformerEncoderLayer(Layer):
+class TransformerEncoderLayer(OverPositions):
     """Self-attention and a feed-forward network, each with a LayerNorm (Vaswani et al. 2017, section 3.1).
 
     ``self_attn``, ``linear1``, ``linear2``, ``norm1``, ``norm2``, in this order; shapes as in ``MultiHeadAttention``, ``FeedForward`` and
@@ -31,8 +33,6 @@ class TransformerEncoderLayer(Layer):
     >>> TransformerEncoderLayer(H, A, F).params
     2*F*H + F + 4*H**2 + 9*H
     """
-
-    per_token = True
 
     d_model: Dim
     nhead: Dim
@@ -53,13 +53,14 @@ class TransformerEncoderLayer(Layer):
         yield Part("self_attn", _attention(self))
         yield from _rest(self, norms=2)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.d_model,))
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
 
 
 @dataclass(frozen=True)
-class TransformerDecoderLayer(Layer):
+class TransformerDecoderLayer(OverPositions):
     """Self-attention, attention to the encoder and a feed-forward network, each with a LayerNorm (Vaswani et al. 2017, section 3.1).
 
     ``self_attn``, ``multihead_attn``, ``linear1``, ``linear2``, ``norm1``, ``norm2``, ``norm3``, in this order; arguments as in
@@ -72,6 +73,8 @@ class TransformerDecoderLayer(Layer):
     >>> TransformerDecoderLayer(H, A, F).params
     2*F*H + F + 8*H**2 + 15*H
     """
+
+    from_memory = ("multihead_attn",)
 
     d_model: Dim
     nhead: Dim
@@ -93,9 +96,16 @@ class TransformerDecoderLayer(Layer):
         yield Part("multihead_attn", _attention(self))
         yield from _rest(self, norms=3)
 
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.d_model
+
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the target goes in and comes out."""
-        return over_features(input_shape, (self.d_model,))
+        """The shape of the target goes in and comes out; that of the encoder's output may follow it."""
+        target, *memory = each_input(input_shape)
+        check_attended(target, memory, (self.d_model,))
+        return over_features(target, (self.d_model,))
 
 
 @dataclass(frozen=True)
@@ -193,9 +203,19 @@ class Transformer(Layer):
             decoder = TransformerDecoder(TransformerDecoderLayer(*arguments, *options), self.num_decoder_layers, _norm(self))
         yield Part("decoder", decoder)
 
+    @property
+    def takes_several(self) -> bool:
+        """Source and target."""
+        return True
+
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the target goes in and comes out."""
-        return over_features(input_shape, (self.d_model,))
+        """The shape of the target comes out; source and target go in, or one shape for both."""
+        return list(self.applications(input_shape))[-1].left
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The source reaches the encoder, the target and what the encoder makes of the source the decoder."""
+        encoder, decoder = ((part.name, part.layer) for part in self.own_parts)
+        return across(encoder, decoder, input_shape)
 
 
 def _attention(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> MultiHeadAttention:

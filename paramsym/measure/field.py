@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
-from sympy import Integer, Max
-
-from paramsym.compose import Residual
-from paramsym.errors import NotYetError, StructureError
+from paramsym.errors import NotYetError
 from paramsym.extents import View
-from paramsym.layer import Layer, Part
-from paramsym.size import Count, Dim, canonical
+from paramsym.layer import Layer
+from paramsym.size import Dim
 
 
 def receptive_field(layer: Layer) -> tuple[Dim, ...]:
     """Return how many input entries one output entry depends on, along each spatial axis: 1 + sum of (k - 1) times the strides before.
 
     The first layer counts most: a stride multiplies what every later kernel adds. Where paths are added the widest counts. The input's
-    edge is left out of account. A layer that sees its own entry only gives ().
+    edge is left out of account. A layer that sees its own entry only gives (). In a network that flattens its last map, or pools it into
+    one number for each channel, it is an entry of that map that is asked about: what comes after it sees everything.
 
     Raises:
-        NotYetError: a layer whose outputs do not all see the same, such as a transposed convolution, or one that does not say.
+        NotYetError: a layer whose outputs do not all see the same, such as a transposed convolution, or see everything, as through
+            attention; one that does not say.
         StructureError: a symbolic number of blocks with a stride; paths of different strides that are added.
 
     Source: Araujo, Norris and Sim 2019, "Computing receptive fields of convolutional neural networks", equation 2.
@@ -30,6 +27,9 @@ def receptive_field(layer: Layer) -> tuple[Dim, ...]:
     (8, 8)
     >>> receptive_field(Repeat(Conv2d(8, 8, K, padding="same"), L))
     (K*L - L + 1, K*L - L + 1)
+    >>> from paramsym.models import ResNet
+    >>> receptive_field(ResNet("resnet50")), effective_stride(ResNet("resnet50"))
+    ((427, 427), (32, 32))
     """
     return tuple(view.size for view in _through(layer))
 
@@ -48,59 +48,8 @@ def effective_stride(layer: Layer) -> tuple[Dim, ...]:
 
 
 def _through(layer: Layer) -> tuple[View, ...]:
-    if isinstance(layer, Residual):
-        return _added([_through(part.layer) for part in layer.own_parts])
-    if layer.in_order:
-        return reduce(_then, (views for part in layer.own_parts for views in _part(part)), ())
-    return layer.views()
-
-
-def _part(part: Part) -> list[tuple[View, ...]]:
-    """Return the views of a part, repeated as often as it is applied."""
-    numbers, used = part.numbers, part.used
-    if numbers is None and used is None:
-        return [_through(part.layer)]
-    times: Count = 1 if numbers is None else numbers.count
-    if used is not None:
-        times = used
-    if numbers is not None and numbers.index is not None and numbers.index in part.layer.symbols and numbers.values is not None:
-        return [_through(part.layer.substituted({numbers.index: Integer(number)})) for number in numbers.values]
-    return [tuple(_repeated(view, times) for view in _through(part.layer))]
-
-
-def _repeated(view: View, times: Count) -> View:
-    """Return the view through ``times`` equal layers one after another."""
-    if view.stride == 1:
-        return View(canonical(1 + times * (view.size - 1)), 1)
-    if not isinstance(times, int):
-        message = f"a block with a stride of {view.stride} cannot be repeated a symbolic number of times."
-        raise StructureError(message)
-    return reduce(View.then, [view] * times, View())
-
-
-def _then(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
-    if not earlier or not later:
-        return earlier or later
-    if len(earlier) != len(later):
-        message = f"a layer over {len(later)} spatial axes stands after one over {len(earlier)}."
-        raise NotYetError(message)
-    return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
-
-
-def _added(paths: list[tuple[View, ...]]) -> tuple[View, ...]:
-    wide = [views for views in paths if views]
-    if not wide:
-        return ()
-    rank = len(wide[0])
-    filled = [views or (View(),) * rank for views in paths]
-    if len(paths) == 1:
-        filled.append((View(),) * rank)  # the input itself is the other path
-    result: list[View] = []
-    for views in zip(*filled, strict=True):
-        if len({view.stride for view in views}) > 1:
-            message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
-            raise StructureError(message)
-        sizes = [view.size for view in views]
-        widest = canonical(Max(*sizes))
-        result.append(View(widest, views[0].stride))
-    return tuple(result)
+    try:
+        return layer.views()
+    except NotYetError as error:
+        message = f"{type(layer).__name__} has no one receptive field: {error}"
+        raise NotYetError(message) from None

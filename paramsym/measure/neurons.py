@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.extents import share
+from paramsym.flow import only_input
 from paramsym.layer import Layer
 from paramsym.measure.shapes import located
 from paramsym.measure.walk import Visit, gated, units, visits
@@ -105,6 +106,7 @@ def _visited(layer: Layer, shape: Shape) -> list[Visit]:
 
 def _checked(layer: Layer, shape: Shape) -> Shape:
     try:
+        only_input(layer, shape)
         return layer.output_shape(shape)
     except ShapeError as error:
         raise located(layer, shape, error) from None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from paramsym.errors import ShapeError
+from paramsym.flow import only_input
 from paramsym.layer import Layer
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
@@ -37,6 +38,7 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     """
     shape = gated(input_shape)
     try:
+        only_input(layer, shape)
         return settled(layer.output_shape(shape))
     except ShapeError as error:
         raise located(layer, shape, error) from None

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass
+from typing import cast
 
 from paramsym.compose import Sequential
 from paramsym.errors import NotYetError, ShapeError
+from paramsym.flow import each_input, only_input, together
 from paramsym.layer import Layer
 from paramsym.size import Count, Dim, Shape, canonical, count, product
+
+_NUMBERED = re.compile(r"\{[^}]*\}")
 
 
 @dataclass(frozen=True)
@@ -28,16 +33,26 @@ class Visit:
 
 
 def gated(input_shape: Iterable[Count | None]) -> Shape:
-    """Return an input shape as a checked tuple.
+    """Return an input shape, or the shapes of several inputs, as checked tuples.
 
     Raises:
         ShapeError: what is no shape.
         SizeError: an extent that is no size.
+
+    >>> gated([None, 3]), gated([(2, 3), (2, 5)])
+    ((None, 3), ((2, 3), (2, 5)))
     """
-    if isinstance(input_shape, str) or not isinstance(input_shape, Iterable):
+    if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
         message = f"input_shape is {input_shape!r}; wanted a tuple such as (B, 3, W, W), batch first."
         raise ShapeError(message)
-    return tuple(None if extent is None else count(extent, f"input_shape[{i}]") for i, extent in enumerate(input_shape))
+    given: tuple[object, ...] = tuple(input_shape)
+    if given and all(isinstance(entry, tuple | list) for entry in given):
+        return together(*(_extents(cast("Iterable[object]", entry), f"input_shape[{i}]") for i, entry in enumerate(given)))
+    return _extents(given, "input_shape")
+
+
+def _extents(given: Iterable[object], where: str) -> Shape:
+    return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(given))
 
 
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:
@@ -45,6 +60,7 @@ def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterat
 
     A layer that has parts but does not say what reaches them stands for itself.
     """
+    only_input(layer, input_shape)
     return _inside(Visit("", layer, input_shape, layer.output_shape(input_shape)), depth)
 
 
@@ -58,13 +74,21 @@ def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
     except NotYetError:
         yield visit
         return
+    if depth is not None and any(_levels(step.name) > depth for step in steps):
+        yield visit
+        return
     if any(not tensor.buffer for tensor in layer.own_tensors):
         yield Visit(visit.path, layer, visit.arrived, visit.left, visit.used, visit.stored, own=True)
     for step in steps:
         path = ".".join(name for name in (visit.path, step.name) if name)
         used, stored = canonical(visit.used * step.used), canonical(visit.stored * step.stored)
-        deeper = depth if depth is None or not step.name else depth - 1
+        deeper = None if depth is None else depth - _levels(step.name)
         yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored), deeper)
+
+
+def _levels(name: str) -> int:
+    """Return by how many levels a name goes down; the dots of ``{0..2}`` are none."""
+    return len(_NUMBERED.sub("", name).split(".")) if name else 0
 
 
 def rebuilt(layer: Layer, path: str, new: Layer) -> Layer:
@@ -84,8 +108,6 @@ def units(shape: Shape, batch_axis: int | None) -> Dim | None:
     >>> units((B, 3, W, H), 0), units((3, W), None), units((B, None), 0)
     (3*H*W, 3*W, None)
     """
-    listed: tuple[object, ...] = shape
-    if listed and isinstance(listed[0], tuple):  # an output with its states counts once, as the output
-        shape = listed[0]
-    rest = [extent for axis, extent in enumerate(shape) if axis != batch_axis]
+    output = each_input(shape)[0]  # an output with its states counts once, as the output
+    rest = [extent for axis, extent in enumerate(output) if axis != batch_axis]
     return None if None in rest else product(rest)
