@@ -10,6 +10,7 @@ import paramsym as ps
 from paramsym import A, Block, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
 from paramsym.analysis.derivation import Product
 from paramsym.errors import UnknownNameError
+from paramsym.models import family_of, model_types
 
 HEADS = (A, per(H, A))
 
@@ -209,3 +210,22 @@ def test_a_difference_is_not_called_a_derivative() -> None:
     """Inside a floor one more unit is what there is; where it takes a page, the verdict leaves it to the reader."""
     assert "one more of H adds" in explain(Dense(H, sympy.ceiling(H / 16), bias=False), H).verdict
     assert len(explain(ps.models.DenseNet(), "g").verdict) < 200
+
+
+MODELS = sorted({family_of(name).model for name in model_types()} | {ps.models.LeNet5, ps.models.ResNet, ps.models.DenseNet}, key=repr)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_symbol_of_every_model(model: type[ps.Layer]) -> None:
+    """Every derivation of every model is true in every step, ends at the closed form, and is written without source forms."""
+    layer = model()
+    stored = list(layer.ledger())
+    for symbol in sorted(layer.symbols, key=str):
+        explanation = explain(layer, symbol)
+        assert all(step.holds for step in explanation.steps), symbol
+        assert explanation.steps[-1].right == layer.params
+        assert sum(len(group.lines) for group in explanation.groups) <= len(stored)
+        assert explanation.cancels == (not layer.params.has(symbol))
+        assert str(symbol) in explanation.verdict
+        assert "Rational(" not in str(explanation)
+        assert "**" not in explanation.to_latex()
