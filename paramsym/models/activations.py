@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Tensor
+from paramsym.layers.axes import Pointwise
+from paramsym.size import Dim, Shape, product
 
 NAMES = frozenset(
     {
@@ -42,7 +44,7 @@ LEARNED = frozenset({"prelu", "xielu"})
 
 
 @dataclass(frozen=True)
-class Activation(Layer):
+class Activation(Pointwise):
     """An activation function by its configuration name.
 
     ``prelu`` learns one slope (He et al. 2015, section 2.1); ``xielu`` learns ``alpha_p`` and ``alpha_n`` and keeps ``beta`` and ``eps`` as
@@ -70,6 +72,10 @@ class Activation(Layer):
             yield Tensor("alpha_n", (1,))
             yield Tensor("beta", (), role="statistic", buffer=True)
             yield Tensor("eps", (), role="statistic", buffer=True)
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """One slope serves every entry; which of xIELU's two serves an entry depends on its value, and is not said."""
+        return {"weight": product(input_shape[1:])} if self.function == "prelu" else super().uses(input_shape)
 
 
 def check_activation(function: str, where: str) -> None:

@@ -6,18 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.stream import Stream
 from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import BertEmbeddings
+from paramsym.models.between import Heads, TokenModel, pooling
 from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Size, Sizes, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, E, F, H, L, P, T, V, dims
 
 Architecture = Literal[
@@ -53,7 +55,7 @@ def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Albert(Layer):
+class Albert(TokenModel):
     """ALBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
@@ -126,6 +128,15 @@ class Albert(Layer):
         yield Part("albert", self._base(pooled=self.architecture in _POOLED))
         yield from self._head()
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model, then the head, or both heads."""
+        if self.architecture != "AlbertForPreTraining":
+            yield from super().sequence()
+            return
+        (name, base), *heads = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        yield "", Heads(tuple(heads), pooled=("sop_classifier",))
+
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if self.architecture not in _LANGUAGE or not self.tie_word_embeddings:
@@ -135,32 +146,33 @@ class Albert(Layer):
             "predictions.decoder.bias": "predictions.bias",
         }
 
-    def _base(self, *, pooled: bool) -> Block:
+    def _base(self, *, pooled: bool) -> Flow:
         narrow, width = self.embedding_size, self.hidden_size
         layers: dict[str, Layer] = {
             "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow),
-            "encoder": Block(
+            "encoder": Sequential(
                 embedding_hidden_mapping_in=Dense(narrow, width),
                 albert_layer_groups=AlbertGroups(
-                    Block(albert_layers=Repeat(self._layer(), self.inner_group_num)), self.num_hidden_groups, self.num_hidden_layers
+                    Sequential(albert_layers=Repeat(self._layer(), self.inner_group_num)), self.num_hidden_groups, self.num_hidden_layers
                 ),
             ),
         }
         if pooled:
             layers["pooler"] = Dense(width, width)
-        return Block(layers)
+        return pooling(layers, "embeddings", "encoder", aside=self.architecture in {"AlbertModel", "AlbertForPreTraining"})
 
-    def _layer(self) -> Block:
+    def _layer(self) -> Stream:
         width, inner = self.hidden_size, self.intermediate_size
         sliced = (self.num_attention_heads, divides(self.num_attention_heads, width, "num_attention_heads", "hidden_size"))
         projection = Dense(width, sliced)
-        return Block(
+        block = Block(
             full_layer_layer_norm=LayerNorm(width),
             attention=Block(query=projection, key=projection, value=projection, dense=Dense(sliced, width), LayerNorm=LayerNorm(width)),
             ffn=Dense(width, inner),
             ffn_output=Dense(inner, width),
             **learned("activation", self.hidden_act),
         )
+        return Stream(width, block)
 
     def _head(self) -> Iterator[Part]:
         width = self.hidden_size
@@ -169,7 +181,7 @@ class Albert(Layer):
         if self.architecture == "AlbertForMultipleChoice":
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None and self.architecture == "AlbertForPreTraining":
-            yield Part("sop_classifier", Block(classifier=Dense(width, self.num_labels)))
+            yield Part("sop_classifier", Sequential(classifier=Dense(width, self.num_labels)))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("qa_outputs" if self.architecture == "AlbertForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
 
@@ -184,6 +196,8 @@ class AlbertGroups(Layer):
     (H**2 + H, H**2*L + H*L)
     """
 
+    in_order = True
+
     group: Layer
     groups: Count
     times: Count
@@ -194,7 +208,7 @@ class AlbertGroups(Layer):
 
 
 @dataclass(frozen=True)
-class AlbertPredictions(Layer):
+class AlbertPredictions(InTurn):
     """The language model's head: back to the words' width, then the output matrix; the bias stands twice, before and in the decoder.
 
     >>> AlbertPredictions(H, E, V).params
@@ -216,6 +230,16 @@ class AlbertPredictions(Layer):
         yield Part("dense", Dense(self.hidden_size, self.embedding_size))
         yield Part("decoder", Dense(self.embedding_size, self.vocab_size))
         yield from (Part(name, layer) for name, layer in learned("activation", self.hidden_act).items())
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The projection, what its activation learns, the normalisation, the output matrix."""
+        parts = self.named()
+        yield from ((name, parts[name]) for name in ("dense", "activation", "LayerNorm", "decoder") if name in parts)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """The bias is the decoder's, which uses it."""
+        del input_shape
+        return {}
 
 
 def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Flow, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions, SinusoidalPositions
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import OneOfEach, Seq2Seq, Stacks
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
@@ -49,7 +52,7 @@ def _size(vocab_size: int, d_model: int, layers: int, heads: int, positions: int
 
 
 @dataclass(frozen=True)
-class Bart(Layer):
+class Bart(Seq2Seq):
     """BART, mBART, PEGASUS, Marian and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``d_model``. The base model stores one table, V rows of H, which
@@ -135,17 +138,25 @@ class Bart(Layer):
         """The base model, under ``model`` where a head follows, then the head."""
         width = self.d_model
         if self._causal:
-            yield Part("model", Block(decoder=self._decoder()))
+            yield Part("model", Sequential(decoder=self._decoder()))
         else:
-            shared: dict[str, Layer] = {"shared": Embedding(self.vocab_size, width)} if self.share_encoder_decoder_embeddings else {}
-            base = Block({**shared, "encoder": self._encoder(), "decoder": self._decoder()})
+            shared = Embedding(self.vocab_size, width) if self.share_encoder_decoder_embeddings else None
+            base = Stacks(self._encoder(), self._decoder(), shared)
             yield Part("" if self.architecture.removeprefix(self._relative) == "Model" else "model", base)
         if self.architecture in _TRANSLATES or self._causal:
             yield Part("lm_head", Dense(width, self._outputs, bias=False))
         elif self.architecture.endswith("ForQuestionAnswering"):
             yield Part("qa_outputs", Dense(width, 2))
         elif self.num_labels is not None and self.architecture in _LABELLED:
-            yield Part("classification_head", Block(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+            yield Part("classification_head", Sequential(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, which reads the last token of a text."""
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture.endswith("ForSequenceClassification"):
+            yield "last", OneOfEach()
+        yield from head
 
     def ties(self) -> Mapping[str, str]:
         """One table for both stacks and the output, unless ``tie_word_embeddings`` is False."""
@@ -178,24 +189,27 @@ class Bart(Layer):
             return self._decoder_words if self.tie_word_embeddings else self.vocab_size
         return self.vocab_size if self.share_encoder_decoder_embeddings else self._decoder_words
 
-    def _encoder(self) -> Block:
+    def _encoder(self) -> Flow:
         block = encoder_block(self.d_model, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
         return self._stack(self.vocab_size, Repeat(block, self.encoder_layers))
 
-    def _decoder(self) -> Block:
+    def _decoder(self) -> Flow:
         block = decoder_block(self.d_model, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
         return self._stack(self._decoder_words, Repeat(block, self.decoder_layers))
 
-    def _stack(self, words: Dim, blocks: Repeat) -> Block:
+    def _stack(self, words: Dim, blocks: Repeat) -> Flow:
         width, positions = self.d_model, self.max_position_embeddings
         layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
         if self._relative in {"Bart", "MBart"}:
-            layers |= {"embed_positions": Embedding(positions + 2, width), "layers": blocks, "layernorm_embedding": LayerNorm(width)}
+            # The reference offsets positions by two, for a padding that it no longer has.
+            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2), "layers": blocks}
+            layers["layernorm_embedding"] = LayerNorm(width)
         else:
-            layers |= {"embed_positions": Embedding(positions, width, _freeze=True), "layers": blocks}
+            layers |= {"embed_positions": SinusoidalPositions(positions, width, "frozen"), "layers": blocks}
         if self._relative in {"MBart", "Pegasus"}:
             layers["layer_norm"] = LayerNorm(width)
-        return Block(layers)
+        order = ("embed_tokens", "embed_positions", "layernorm_embedding", "layers", "layer_norm")
+        return Flow(layers, *(name for name in order if name in layers))
 
 
 def attention(width: Dim, heads: Dim, *, key_bias: bool = True) -> Block:
@@ -210,13 +224,13 @@ def attention(width: Dim, heads: Dim, *, key_bias: bool = True) -> Block:
     return Block(k_proj=key, v_proj=projection, q_proj=projection, out_proj=Dense(sliced, width))
 
 
-def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Block:
+def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Stream:
     """Return an encoder's block: attention and feed-forward network, each with its normalisation.
 
     >>> encoder_block(H, A, F, "gelu").params
     2*F*H + F + 4*H**2 + 9*H
     """
-    return Block(
+    body = Block(
         self_attn=attention(width, heads, key_bias=key_bias),
         self_attn_layer_norm=LayerNorm(width),
         **learned("activation_fn", function),
@@ -224,16 +238,17 @@ def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias
         fc2=Dense(inner, width),
         final_layer_norm=LayerNorm(width),
     )
+    return Stream(width, body)
 
 
-def decoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Block:
+def decoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Stream:
     """Return a decoder's block: an encoder's, and in the middle the attention to the encoder's output.
 
     >>> decoder_block(H, A, F, "gelu").params
     2*F*H + F + 8*H**2 + 15*H
     """
     attends = attention(width, heads, key_bias=key_bias)
-    return Block(
+    body = Block(
         self_attn=attends,
         **learned("activation_fn", function),
         self_attn_layer_norm=LayerNorm(width),
@@ -243,6 +258,8 @@ def decoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias
         fc2=Dense(inner, width),
         final_layer_norm=LayerNorm(width),
     )
+    memory = ("encoder_attn.k_proj", "encoder_attn.v_proj")
+    return Stream(width, body, memory, ("encoder_attn", "encoder_attn_layer_norm"))
 
 
 def _one_vocabulary(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -6,20 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Aside, Block, Flow, Repeat, Sequential
 from paramsym.errors import ArgumentError, ConfigError
+from paramsym.extents import share
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import positions
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.stream import OverPositions, Stream
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import settle_stages
+from paramsym.models.between import ImageModel, OneOfEach, Pairs, PatchTokens, Without, pooling, refuse_maps
 from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, divides, product
 from paramsym.symbols import A, C, D, F, H, K, L, N, V, W, dims
 
 Architecture = Literal[
@@ -49,7 +53,7 @@ def _size(hidden_size: int, layers: int, heads: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Beit(Layer):
+class Beit(ImageModel):
     """BEiT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -150,7 +154,18 @@ class Beit(Layer):
                 )
                 yield Part("auxiliary_head", head)
 
-    def _base(self, *, pooled: bool) -> Block:
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model; a classifier reads the pooled tokens, a masked model gives scores of visual words for every patch."""
+        refuse_maps(self.architecture)
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture == "BeitForMaskedImageModeling":
+            norm, words = head
+            yield from (norm, ("patches", Without(1)), words)
+        elif self.architecture == "BeitForImageClassification":
+            yield from (*([] if self.use_mean_pooling else [("first", OneOfEach())]), *head)
+
+    def _base(self, *, pooled: bool) -> Flow:
         width, patches = self.hidden_size, self._patches()
         positions = patches if self.use_absolute_position_embeddings else None
         layers: dict[str, Layer] = {
@@ -159,11 +174,13 @@ class Beit(Layer):
         if self.use_shared_relative_position_bias:
             layers["shared_position_bias"] = BeitPositionBias(patches, self.num_attention_heads)
         layers["layers"] = Repeat(self._layer(), self.num_hidden_layers)
+        biased = [(name, Aside(layer, Pairs())) for name, layer in layers.items() if name == "shared_position_bias"]
         if not self.use_mean_pooling:
             layers["layernorm"] = LayerNorm(width)
         elif pooled:
-            layers["pooler"] = Block(layernorm=LayerNorm(width))
-        return Block(layers)
+            layers["pooler"] = Sequential(layernorm=LayerNorm(width))
+        order: list[str | tuple[str, Layer]] = ["embeddings", *biased, "layers", *(["layernorm"] if "layernorm" in layers else [])]
+        return pooling(layers, *order, aside=self.architecture not in _LABELLED)
 
     def _layer(self) -> Layer:
         width, sliced = self.hidden_size, self._heads()
@@ -180,7 +197,7 @@ class Beit(Layer):
         }
         if self.use_relative_position_bias:
             layers["relative_position_bias"] = BeitPositionBias(self._patches(), self.num_attention_heads)
-        return BeitBlock(width, Block(layers)) if self.layer_scale_init_value > 0 else Block(layers)
+        return BeitBlock(width, Block(layers)) if self.layer_scale_init_value > 0 else Stream(width, Block(layers))
 
     def _heads(self) -> tuple[Dim, Dim]:
         heads, width = self.num_attention_heads, self.hidden_size
@@ -192,7 +209,7 @@ class Beit(Layer):
 
 
 @dataclass(frozen=True)
-class BeitBlock(Layer):
+class BeitBlock(OverPositions):
     """A block whose two branches are scaled, each by a vector of its own (Touvron et al. 2021, LayerScale).
 
     >>> BeitBlock(H, Dense(H, F)).params
@@ -201,6 +218,15 @@ class BeitBlock(Layer):
 
     hidden_size: Dim
     body: Layer
+
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.hidden_size
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Every scale is used once per position."""
+        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
 
     def tensors(self) -> Iterator[Tensor]:
         """The two scales."""
@@ -213,7 +239,7 @@ class BeitBlock(Layer):
 
 
 @dataclass(frozen=True)
-class BeitEmbeddings(Layer):
+class BeitEmbeddings(PatchTokens):
     """Class token, mask token and positions where there are any, and the projection of a patch.
 
     ``patches`` are the numbers of patches down and across that have a position, or None.
@@ -240,7 +266,7 @@ class BeitEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """The projection, a convolution that moves by whole patches."""
         yield Part(
-            "patch_embeddings", Block(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
+            "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
         )
 
 
@@ -259,6 +285,19 @@ class BeitPositionBias(Layer):
         """The table."""
         down, across = self.patches
         yield Tensor("relative_position_bias_table", ((2 * down - 1) * (2 * across - 1) + 3, self.num_attention_heads), role="table")
+
+    def reached(self, places: Shape) -> Shape:
+        """The distance between every two positions."""
+        return (*places, *places[1:])
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A number for every head."""
+        return (*input_shape, self.num_attention_heads)
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """On average as often as there are pairs per row."""
+        (table,) = self.own_tensors
+        return {table.name: share(product(input_shape[1:]), table.sizes[0])}
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:

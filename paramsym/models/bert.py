@@ -6,16 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions, TokenTypes
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import Heads, TokenModel, pooling
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, F, H, L, N, P, T, V
 
 Architecture = Literal[
@@ -48,7 +51,7 @@ def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[st
 
 
 @dataclass(frozen=True)
-class Bert(Layer):
+class Bert(TokenModel):
     """BERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of H; their
@@ -155,11 +158,11 @@ class Bert(Layer):
             "cls.predictions.decoder.bias": "cls.predictions.bias",
         }
 
-    def _base(self, *, pooled: bool) -> Block:
+    def _base(self, *, pooled: bool) -> Flow:
         width = self.hidden_size
         layers: dict[str, Layer] = {
             "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
-            "encoder": Block(
+            "encoder": Sequential(
                 layer=Repeat(
                     encoder_layer(
                         width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
@@ -169,8 +172,8 @@ class Bert(Layer):
             ),
         }
         if pooled:
-            layers["pooler"] = Block(dense=Dense(width, width))
-        return Block(layers)
+            layers["pooler"] = Sequential(dense=Dense(width, width))
+        return pooling(layers, "embeddings", "encoder", aside=self.architecture in {"BertModel", "BertForPreTraining"})
 
     def _head(self) -> Iterator[Part]:
         width = self.hidden_size
@@ -178,16 +181,16 @@ class Bert(Layer):
             heads: dict[str, Layer] = {"predictions": BertPredictions(width, self.vocab_size, self.hidden_act)}
             if self.architecture == "BertForPreTraining":
                 heads["seq_relationship"] = Dense(width, 2)
-            yield Part("cls", Block(heads))
+            yield Part("cls", Heads(tuple(heads.items()), pooled=("seq_relationship",)) if len(heads) > 1 else Sequential(heads))
         elif self.architecture == "BertForNextSentencePrediction":
-            yield Part("cls", Block(seq_relationship=Dense(width, 2)))
+            yield Part("cls", Sequential(seq_relationship=Dense(width, 2)))
         elif self.architecture == "BertForMultipleChoice":
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None:
             yield Part("qa_outputs" if self.architecture == "BertForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
 
 
-def encoder_layer(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, cross_attention: bool = False) -> Block:
+def encoder_layer(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, cross_attention: bool = False) -> Stream:
     """Return BERT's block, which its descendants share: attention, cross attention in a decoder, and the feed-forward network.
 
     >>> encoder_layer(H, A, F, "gelu").params
@@ -206,11 +209,12 @@ def encoder_layer(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, cross_
         layers["crossattention"] = attention
     layers["intermediate"] = Block(dense=Dense(width, inner), **learned("intermediate_act_fn", hidden_act))
     layers["output"] = Block(dense=Dense(inner, width), LayerNorm=LayerNorm(width))
-    return Block(layers)
+    memory = ("crossattention.self.key", "crossattention.self.value") if cross_attention else ()
+    return Stream(width, Block(layers), memory, ("crossattention",) if cross_attention else ())
 
 
 @dataclass(frozen=True)
-class BertEmbeddings(Layer):
+class BertEmbeddings(InTurn):
     """Word, position and token type tables and their normalisation: (V + P + T + 2)*H. Two index buffers are in no state dict.
 
     >>> BertEmbeddings(V, P, T, H).params
@@ -230,13 +234,13 @@ class BertEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Three tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
-        yield Part("token_type_embeddings", Embedding(self.type_vocab_size, self.hidden_size))
+        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size))
+        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
         yield Part("LayerNorm", LayerNorm(self.hidden_size))
 
 
 @dataclass(frozen=True)
-class BertPredictions(Layer):
+class BertPredictions(InTurn):
     """The masked language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
 
     >>> BertPredictions(H, V).params
@@ -255,8 +259,13 @@ class BertPredictions(Layer):
         """The transform, then the decoder."""
         width = self.hidden_size
         act = learned("transform_act_fn", self.hidden_act)
-        yield Part("transform", Block({"dense": Dense(width, width), **act, "LayerNorm": LayerNorm(width)}))
+        yield Part("transform", Sequential({"dense": Dense(width, width), **act, "LayerNorm": LayerNorm(width)}))
         yield Part("decoder", Dense(width, self.vocab_size))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """The bias is the decoder's, which uses it."""
+        del input_shape
+        return {}
 
 
 FAMILIES = (

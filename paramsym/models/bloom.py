@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
+from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -77,12 +78,12 @@ class Bloom(Decoder):
         """Heads divide the width."""
         divides(self.n_head, self.hidden_size, "n_head", "hidden_size")
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model."""
-        return Block(
+        return Sequential(
             word_embeddings=Embedding(self.vocab_size, self.hidden_size),
             word_embeddings_layernorm=LayerNorm(self.hidden_size),
-            h=Repeat(self.block(), self.n_layer),
+            h=Repeat(self.stream(self.block()), self.n_layer),
             ln_f=LayerNorm(self.hidden_size),
         )
 

@@ -8,20 +8,24 @@ from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Block, Repeat
-from paramsym.errors import ConfigError
+from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
+from paramsym.errors import ConfigError, ShapeError
+from paramsym.flow import Step, applied, each_input, together
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bart import attention
+from paramsym.models.between import ImageModel, OneOfEach, PatchTokens, TokenModel
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Key, Nested, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, C, F, H, K, L, N, P, V, W, dims
 
 TextClass = Literal["CLIPTextModel", "CLIPTextModelWithProjection"]
@@ -34,7 +38,7 @@ PLAIN = (H, L, A, F)
 PROJECTED = dims("H_p")
 
 
-def tower_block(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, norm_first: bool = False) -> Block:
+def tower_block(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, norm_first: bool = False) -> Stream:
     """Return a block of CLIP's or SigLIP's towers; they differ in the order in which they store their parts.
 
     >>> tower_block(H, A, F, "gelu").params
@@ -43,12 +47,66 @@ def tower_block(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, norm_fir
     norm, attends = LayerNorm(width), attention(width, heads)
     mlp = Block(**learned("activation_fn", hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
     if norm_first:
-        return Block(layer_norm1=norm, self_attn=attends, layer_norm2=norm, mlp=mlp)
-    return Block(self_attn=attends, layer_norm1=norm, mlp=mlp, layer_norm2=norm)
+        return Stream(width, Block(layer_norm1=norm, self_attn=attends, layer_norm2=norm, mlp=mlp))
+    return Stream(width, Block(self_attn=attends, layer_norm1=norm, mlp=mlp, layer_norm2=norm))
+
+
+class TwoTowers(InTurn):
+    """A tower that reads and one that sees, and the products of what they make of texts and images; or the second with a classifier.
+
+    (batch, positions) of the texts and (batch, channels, height, width) of the images go in; what comes out are the scores of each image
+    for each text, (images, texts), and the same as (texts, images). The classifier is given the images alone.
+    """
+
+    architecture: Any  # each family's own words
+
+    @property
+    def takes_several(self) -> bool:
+        """Texts and images."""
+        return self.architecture.endswith("Model")
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The tower that sees, the mean of its tokens, the classifier."""
+        (name, tower), *classifier = ((part.name, part.layer) for part in self.own_parts)
+        yield from ((name, tower), ("mean", OneOfEach()), *classifier)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The scores, or those of the labels."""
+        if not self.takes_several:
+            return super().output_shape(input_shape)
+        texts, images = self._both(input_shape)
+        list(self.applications(input_shape))
+        return together((images[0], texts[0]), (texts[0], images[0]))
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Either tower and its projection, where there is one."""
+        if not self.takes_several:
+            yield from super().applications(input_shape)
+            return
+        texts, images = self._both(input_shape)
+        parts = self.named()
+        for tower, given, projection in (("text_model", texts, "text_projection"), ("vision_model", images, "visual_projection")):
+            left = applied(tower, parts[tower], given)
+            yield Step(tower, parts[tower], given, left)
+            if projection in parts:
+                arrived = OneOfEach().output_shape(left)
+                yield Step(projection, parts[projection], arrived, applied(projection, parts[projection], arrived))
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Scale and shift of the products are used for every text that an image is compared with."""
+        texts, _ = self._both(input_shape)
+        return {tensor.name: 1 if texts[0] is None else texts[0] for tensor in self.own_tensors}
+
+    def _both(self, input_shape: Shape) -> tuple[Shape, Shape]:
+        found = each_input(input_shape)
+        if len(found) != 2:
+            message = "wanted two shapes, (batch, positions) of the texts and (batch, channels, height, width) of the images; found one."
+            raise ShapeError(message)
+        return found[0], found[1]
 
 
 @dataclass(frozen=True)
-class TextEmbeddings(Layer):
+class TextEmbeddings(InTurn):
     """Word and position tables: (V + P)*H. The index buffer is in no state dict.
 
     >>> TextEmbeddings(V, P, H).params
@@ -66,11 +124,11 @@ class TextEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables."""
         yield Part("token_embedding", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("position_embedding", Embedding(self.max_position_embeddings, self.hidden_size))
+        yield Part("position_embedding", LearnedPositions(self.max_position_embeddings, self.hidden_size))
 
 
 @dataclass(frozen=True)
-class PatchEmbeddings(Layer):
+class PatchEmbeddings(PatchTokens):
     """The projection of a patch and a position per patch; ``class_token`` is one more vector with a position, and there is no bias then.
 
     ``patches`` is their number along one side. The index buffer is in no state dict.
@@ -96,15 +154,20 @@ class PatchEmbeddings(Layer):
         patch = self.patch_size
         projection = Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=not self.class_token)
         yield Part("patch_embedding", projection)
-        yield Part("position_embedding", Embedding(self._positions, self.hidden_size))
+        yield Part("position_embedding", LearnedPositions(self._positions, self.hidden_size))
+
+    @property
+    def extra(self) -> int:  # type: ignore[override]
+        """The class token, where there is one."""
+        return 1 if self.class_token else 0
 
     @property
     def _positions(self) -> Dim:
-        return self.patches * self.patches + (1 if self.class_token else 0)
+        return self.patches * self.patches + self.extra
 
 
 @dataclass(frozen=True)
-class ClipText(Layer):
+class ClipText(TokenModel):
     """CLIP's tower that reads, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
@@ -139,9 +202,9 @@ class ClipText(Layer):
         """The tower, under ``text_model`` where a projection follows."""
         width = self.hidden_size
         block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
-        tower = Block(
+        tower = Sequential(
             embeddings=TextEmbeddings(self.vocab_size, self.max_position_embeddings, width),
-            encoder=Block(layers=Repeat(block, self.num_hidden_layers)),
+            encoder=Sequential(layers=Repeat(block, self.num_hidden_layers)),
             final_layer_norm=LayerNorm(width),
         )
         projects = self.architecture == "CLIPTextModelWithProjection"
@@ -149,9 +212,14 @@ class ClipText(Layer):
         if projects:
             yield Part("text_projection", Dense(width, self.projection_dim, bias=False))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The tower, and the projection of its last token."""
+        (name, tower), *projection = ((part.name, part.layer) for part in self.own_parts)
+        yield from ((name, tower), ("last", OneOfEach()), *projection) if projection else ((name, tower),)
+
 
 @dataclass(frozen=True)
-class ClipVision(Layer):
+class ClipVision(ImageModel):
     """CLIP's tower that sees, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -189,16 +257,23 @@ class ClipVision(Layer):
         """The tower, under ``vision_model`` where a projection follows."""
         width = self.hidden_size
         block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
-        tower = Block(
-            embeddings=PatchEmbeddings(fitting(self.image_size, self.patch_size), self.patch_size, self.num_channels, width),
-            pre_layrnorm=LayerNorm(width),
-            encoder=Block(layers=Repeat(block, self.num_hidden_layers)),
-            post_layernorm=LayerNorm(width),
-        )
+        norm = LayerNorm(width)
+        layers = {
+            "embeddings": PatchEmbeddings(fitting(self.image_size, self.patch_size), self.patch_size, self.num_channels, width),
+            "pre_layrnorm": norm,
+            "encoder": Sequential(layers=Repeat(block, self.num_hidden_layers)),
+            "post_layernorm": norm,
+        }
+        tower = Flow(layers, "embeddings", "pre_layrnorm", "encoder", ("post_layernorm", Aside(norm, OneOfEach())))
         projects = self.architecture == "CLIPVisionModelWithProjection"
         yield Part("vision_model" if projects else "", tower)
         if projects:
             yield Part("visual_projection", Dense(width, self.projection_dim, bias=False))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The tower, and the projection of its first token."""
+        (name, tower), *projection = ((part.name, part.layer) for part in self.own_parts)
+        yield from ((name, tower), ("first", OneOfEach()), *projection) if projection else ((name, tower),)
 
 
 def _size(text: int, text_layers: int, vision: int, layers: int, patch: int, projected: int, image: int = 224) -> dict[str, Any]:
@@ -214,7 +289,7 @@ def _size(text: int, text_layers: int, vision: int, layers: int, patch: int, pro
 
 
 @dataclass(frozen=True)
-class Clip(Layer):
+class Clip(TwoTowers):
     """CLIP: a tower that reads and one that sees, both projected to one space; or the second with a classifier.
 
     ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower

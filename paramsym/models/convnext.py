@@ -6,19 +6,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
+from paramsym.extents import View
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import positions
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.reshaping import Flatten, Permute
+from paramsym.layers.stream import OverPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import feature_norms, settle_stages
+from paramsym.models.between import refuse_maps
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
-from paramsym.size import Count, Dim
+from paramsym.size import Count, Dim, Shape
 from paramsym.symbols import C, K, N, dims
 
 Architecture = Literal["ConvNextModel", "ConvNextForImageClassification", "ConvNextBackbone"]
@@ -38,8 +44,12 @@ def _size(width: int, deep: int = 27) -> dict[str, Any]:
     }
 
 
+_FIRST, _LAST = ("channels_first", Permute((3, 1, 2))), ("channels_last", Permute((2, 3, 1)))
+"""Normalisations and matrices work on the channels last."""
+
+
 @dataclass(frozen=True)
-class ConvNext(Layer):
+class ConvNext(InTurn):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
@@ -114,30 +124,39 @@ class ConvNext(Layer):
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
         labelled = self.architecture in _LABELLED
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
-        embeddings = Block(patch_embeddings=patches, layernorm=LayerNorm(first))
-        encoder = Block(stages=Block({str(position): stage for position, stage in enumerate(self._stages())}))
+        embeddings = Flow({"patch_embeddings": patches, "layernorm": LayerNorm(first)}, "patch_embeddings", _LAST, "layernorm")
+        encoder = Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())}))
         if self.architecture in _BACKBONE:
             norms = feature_norms(self.out_features, (first, *self.hidden_sizes[: len(self.depths)]))
             yield Part("", Block(embeddings=embeddings, encoder=encoder, hidden_states_norms=norms))
             return
-        base = Block(embeddings=embeddings, encoder=encoder, layernorm=LayerNorm(last))
+        norm, mean = LayerNorm(last), Sequential(AdaptiveAvgPool2d(1), Flatten())
+        end = (("mean", mean), "layernorm") if labelled else (("layernorm", Aside(norm, mean)),)
+        layers = {"embeddings": embeddings, "encoder": encoder, "layernorm": norm}
+        base = Flow(layers, "embeddings", "encoder", _FIRST, *end)
         yield Part("convnext" if labelled else "", base)
         if labelled and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(last, self.num_labels))
 
-    def _stages(self) -> Iterator[Block]:
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model, then the classifier."""
+        refuse_maps(self.architecture)
+        yield from super().sequence()
+
+    def _stages(self) -> Iterator[Sequential]:
         near: Dim | None = None
         for width, depth in list(zip(self.hidden_sizes, self.depths, strict=False))[: self.num_stages]:
             narrows: dict[str, Layer] = {}
             if near is not None:
-                narrows["downsampling_layer"] = Block({"0": LayerNorm(near), "1": Conv2d(near, width, 2, stride=2)})
+                layers = {"0": LayerNorm(near), "1": Conv2d(near, width, 2, stride=2)}
+                narrows["downsampling_layer"] = Flow(layers, "0", _FIRST, "1", _LAST)
             block = ConvNextBlock(width, self.hidden_act, scaled=self.layer_scale_init_value > 0)
-            yield Block(**narrows, layers=Repeat(block, depth))
+            yield Sequential(**narrows, layers=Repeat(block, depth))
             near = width
 
 
 @dataclass(frozen=True)
-class ConvNextBlock(Layer):
+class ConvNextBlock(OverPositions):
     """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
 
     >>> ConvNextBlock(C).params
@@ -161,6 +180,14 @@ class ConvNextBlock(Layer):
         yield Part("pwconv1", Dense(width, 4 * width))
         yield from (Part(name, layer) for name, layer in learned("act", self.hidden_act).items())
         yield Part("pwconv2", Dense(4 * width, width))
+
+    def views(self) -> tuple[View, ...]:
+        """What the convolution sees."""
+        return self.part("dwconv").views()
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """The scale is used once per place."""
+        return {"layer_scale_parameter": positions(input_shape)}
 
 
 def _stages_are_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -6,20 +6,26 @@ Reference: ``transformers.models.deberta_v2`` 5.23, names and shapes of its stat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, InTurn, Repeat, Sequential
+from paramsym.extents import over
+from paramsym.flow import Step, applied, together
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
+from paramsym.layers.features import over_features, positions
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions, TokenTypes
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import OneOfEach, Squeeze, TokenModel
 from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Limit, Size, Sizes, Word, Words
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, Width, divides
+from paramsym.size import Count, Dim, Shape, Width, divides, extent
 from paramsym.symbols import A, D, E, F, H, K, L, P, T, V, dims
 
 Architecture = Literal[
@@ -54,7 +60,7 @@ def _size(hidden_size: int, layers: int, heads: int, vocab_size: int = 128100) -
 
 
 @dataclass(frozen=True)
-class DebertaV2(Layer):
+class DebertaV2(TokenModel):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
@@ -133,15 +139,25 @@ class DebertaV2(Layer):
         width = self.hidden_size
         if self.architecture in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
-            yield Part("pooler", Block(dense=Dense(pooled, pooled)))
+            yield Part("pooler", Sequential(dense=Dense(pooled, pooled)))
         if self.architecture == "DebertaV2ForMaskedLM":
             head = DebertaV2Predictions(width, self._narrow, self.vocab_size, self.hidden_act, legacy=self.legacy)
-            yield Part("cls" if self.legacy else "lm_predictions", Block({"predictions" if self.legacy else "lm_head": head}))
+            yield Part("cls" if self.legacy else "lm_predictions", Sequential({"predictions" if self.legacy else "lm_head": head}))
         elif self.architecture == "DebertaV2ForMultipleChoice":
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             name = "qa_outputs" if self.architecture == "DebertaV2ForQuestionAnswering" else "classifier"
             yield Part(name, Dense(width, self.num_labels))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, which reads the first token of a text."""
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture in _POOLED:
+            yield "first", OneOfEach()
+        yield from head
+        if self.architecture == "DebertaV2ForMultipleChoice":
+            yield "choices", Squeeze()
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
@@ -156,7 +172,7 @@ class DebertaV2(Layer):
     def _narrow(self) -> Dim:
         return self.hidden_size if self.embedding_size is None else self.embedding_size
 
-    def _base(self) -> Block:
+    def _base(self) -> Sequential:
         width = self.hidden_size
         embeddings = DebertaV2Embeddings(
             self.vocab_size,
@@ -173,11 +189,13 @@ class DebertaV2(Layer):
         if "layer_norm" in (word.strip() for word in self.norm_rel_ebd.lower().split("|")):
             layers["LayerNorm"] = LayerNorm(width)
         if self.conv_kernel_size is not None:
-            convolution = Conv1d(width, width, self.conv_kernel_size, groups=self.conv_groups)
+            convolution = Conv1d(width, width, self.conv_kernel_size, padding=over(self.conv_kernel_size - 1, 2), groups=self.conv_groups)
             layers["conv"] = Block(conv=convolution, LayerNorm=LayerNorm(width))
-        return Block(embeddings=embeddings, encoder=Block(layers))
+        # The reference projects the relative positions both ways, whichever of the two it then reads.
+        again = ("attention.self.key_proj", "attention.self.query_proj") if self.share_att_key else ()
+        return Sequential(embeddings=embeddings, encoder=DebertaV2Encoder(width, tuple(layers.items()), again))
 
-    def _layer(self) -> Block:
+    def _layer(self) -> Stream:
         width, heads, inner = self.hidden_size, self.num_attention_heads, self.intermediate_size
         sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
         joined: Width = sliced if self.attention_head_size is None else width
@@ -187,15 +205,64 @@ class DebertaV2(Layer):
             attends |= {
                 name: projection for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")) if kind in self.pos_att_type
             }
-        return Block(
+        body = Block(
             attention=Block({"self": Block(attends), "output": Block(dense=Dense(joined, width), LayerNorm=LayerNorm(width))}),
             intermediate=Block(dense=Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)),
             output=Block(dense=Dense(inner, width), LayerNorm=LayerNorm(width)),
         )
+        return Stream(width, body, tuple(f"attention.self.{name}" for name in ("pos_key_proj", "pos_query_proj") if name in attends))
 
 
 @dataclass(frozen=True)
-class DebertaV2Embeddings(Layer):
+class DebertaV2Encoder(InTurn):
+    """The blocks; beside them what they share: the table of relative positions, its normalisation, and a convolution after the first.
+
+    The blocks read the whole table beside the stream; ``again`` are their projections of the content that project the table as well.
+
+    >>> DebertaV2Encoder(H, (("layer", Dense(H, H)), ("LayerNorm", LayerNorm(H)))).params
+    H**2 + 3*H
+    """
+
+    width: Dim
+    layers: tuple[tuple[str, Layer], ...]
+    again: tuple[str, ...] = ()
+
+    def parts(self) -> Iterator[Part]:
+        """As they are stored."""
+        for name, layer in self.layers:
+            yield Part(name, layer)
+
+    @property
+    def takes_several(self) -> bool:
+        """What the blocks share is its own."""
+        return False
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        return over_features(input_shape, (self.width,))
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The table is read once for all blocks; the convolution reads the input."""
+        parts = self.named()
+        beside: tuple[Shape, ...] = ()
+        if isinstance(table := parts.get("rel_embeddings"), Embedding):
+            rows = (input_shape[0], extent(table.num_embeddings))
+            beside = ((*rows, self.width),)
+            yield Step("rel_embeddings", table, rows, *beside)
+            if "LayerNorm" in parts:
+                yield Step("LayerNorm", parts["LayerNorm"], *beside, *beside)
+        for step in parts["layer"].applications(together(input_shape, *beside)):
+            yield replace(step, name=f"layer.{step.name}")
+            for path in self.again if beside else ():
+                projection = step.layer.part(path)
+                left = applied(path, projection, *beside)
+                yield Step(f"layer.{step.name}.{path}", projection, beside[0], left, step.used, stored=0)
+        if "conv" in parts:
+            yield Step("conv", Stream(self.width, parts["conv"]), input_shape, input_shape)
+
+
+@dataclass(frozen=True)
+class DebertaV2Embeddings(InTurn):
     """Words, and positions and token types where there are any; the projection to the hidden width; the normalisation.
 
     The index buffer is in no state dict.
@@ -220,16 +287,16 @@ class DebertaV2Embeddings(Layer):
         narrow = self.hidden_size if self.embedding_size is None else self.embedding_size
         yield Part("word_embeddings", Embedding(self.vocab_size, narrow))
         if self.position_biased_input:
-            yield Part("position_embeddings", Embedding(self.max_position_embeddings, narrow))
+            yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, narrow))
         if self.type_vocab_size is not None:
-            yield Part("token_type_embeddings", Embedding(self.type_vocab_size, narrow))
+            yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, narrow))
         if self.embedding_size is not None:
             yield Part("embed_proj", Dense(narrow, self.hidden_size, bias=False))
         yield Part("LayerNorm", LayerNorm(self.hidden_size))
 
 
 @dataclass(frozen=True)
-class DebertaV2Predictions(Layer):
+class DebertaV2Predictions(InTurn):
     """The masked language model's head; with ``legacy`` BERT's, else a transform and a bias for the word table's own products.
 
     >>> DebertaV2Predictions(H, H, V).params, DebertaV2Predictions(H, H, V, legacy=False).params
@@ -250,10 +317,18 @@ class DebertaV2Predictions(Layer):
         """The transform, and the output matrix where there is one."""
         narrow = self.embedding_size if self.legacy else self.hidden_size
         act = learned("transform_act_fn", self.hidden_act)
-        transform = Block({"dense": Dense(self.hidden_size, narrow), **act, "LayerNorm": LayerNorm(narrow)})
+        transform = Sequential({"dense": Dense(self.hidden_size, narrow), **act, "LayerNorm": LayerNorm(narrow)})
         yield Part("transform" if self.legacy else "", transform)
         if self.legacy:
             yield Part("decoder", Dense(narrow, self.vocab_size))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A score for every word; without ``legacy`` by the products with the word table."""
+        return (*super().output_shape(input_shape)[:-1], self.vocab_size)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """The bias is the decoder's, which uses it; without a decoder it is used once per position."""
+        return {} if self.legacy else {"bias": positions(input_shape)}
 
 
 def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -9,14 +9,18 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.attention import ByHead
+from paramsym.layers.axes import Pointwise
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import LEARNED, Activation, learned
+from paramsym.models.between import OneOfEach, TokenModel
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word, shown, whole
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, D, F, H, L, N, V, dims
@@ -25,7 +29,7 @@ ROTATED = dims("r")
 """The entries of a head that are rotated, where not all of them are."""
 
 
-class Decoder(Layer):
+class Decoder(TokenModel):
     """A decoder-only language model, abstract: a family states its fields and its block, and may state other names.
 
     ``architecture`` is the reference's class name. What stands behind its ``For`` is the head: a matrix of V rows (``CausalLM``), of
@@ -99,9 +103,15 @@ class Decoder(Layer):
         """Return the outputs of question answering: where an answer begins, and where it ends."""
         return 2
 
-    def base(self) -> Block:
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, whose scores of one token are those of the text."""
+        yield from super().sequence()
+        if self.task == "SequenceClassification":
+            yield "last", OneOfEach()
+
+    def base(self) -> Layer:
         """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
-        return Block(
+        return Sequential(
             embed_tokens=Embedding(self.vocab_size, self.hidden_size),
             layers=self.blocks(),
             norm=self.norm(),
@@ -110,7 +120,11 @@ class Decoder(Layer):
 
     def blocks(self) -> Layer:
         """Return the blocks; L equal ones, unless a family says otherwise."""
-        return Repeat(self.block(), self.num_hidden_layers)
+        return Repeat(self.stream(self.block()), self.num_hidden_layers)
+
+    def stream(self, block: Layer) -> Stream:
+        """Return a block as one over positions of the hidden width."""
+        return Stream(self.hidden_size, block)
 
     def block(self) -> Layer:
         """Return one block."""
@@ -160,6 +174,11 @@ class GroupedDecoder(Decoder):
         inward = Dense(width, key, bias)
         outward = Dense(query, width, bias if output_bias is None else output_bias)
         return {"q_proj": Dense(width, query, bias), "k_proj": inward, "v_proj": inward, output: outward}
+
+    def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:
+        """Return, under two names, a norm that all heads of the queries share, and one that those of the keys share."""
+        (heads, _), (groups, _) = self.sliced()
+        return {query: ByHead(heads, norm), key: ByHead(groups, norm)}
 
     def frequencies(self) -> Layer:
         """Return the frequencies of the rotated part of a head."""
@@ -230,7 +249,7 @@ class ActivatedExperts(Layer):
 
 
 @dataclass(frozen=True)
-class RotaryFrequencies(Layer):
+class RotaryFrequencies(Pointwise):
     """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
 
     ``layer_types`` are the kinds of layers that have frequencies of their own.

@@ -199,7 +199,8 @@ class Deepseek(Decoder):
         """Dense layers first, experts from k on."""
         dense = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
         first = self.first_k_dense_replace
-        return Runs((Block(self._layer(dense)), first), (Block(self._layer(self._sparse())), self.num_hidden_layers - first))
+        before, after = (self.stream(Block(self._layer(mlp))) for mlp in (dense, self._sparse()))
+        return Runs((before, first), (after, self.num_hidden_layers - first))
 
     def _layer(self, mlp: Layer) -> dict[str, Layer]:
         norm = self.norm()

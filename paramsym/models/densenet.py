@@ -13,7 +13,8 @@ from sympy import Expr, Rational, Symbol, floor
 
 from paramsym.compose import InTurn, Repeat
 from paramsym.errors import ArgumentError
-from paramsym.flow import Step, in_turn
+from paramsym.extents import View
+from paramsym.flow import Step, in_turn, seen
 from paramsym.layer import Layer, Part
 from paramsym.layers.activation import ReLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -214,6 +215,10 @@ class _DenseLayer(Layer):
         """What comes in, and the new channels behind it."""
         new = list(self.applications(input_shape))[-1].left
         return (input_shape[0], canonical(self.incoming + self.growth_rate), *new[2:])
+
+    def views(self) -> tuple[View, ...]:
+        """What the convolutions see, and what stands beside it has seen less."""
+        return seen((part.layer, 1) for part in self.own_parts)
 
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Norms and convolutions in turn."""

@@ -8,18 +8,21 @@ from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Rational, floor
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import Featurewise
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.parameter import Parameter
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import ImageModel, OneOfEach, PatchTokens, refuse_maps
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, C, D, H, K, L, N, W, dims
 
 Architecture = Literal["Dinov2Model", "Dinov2ForImageClassification", "Dinov2Backbone"]
@@ -42,7 +45,7 @@ def _size(hidden_size: int, layers: int, heads: int, *, swiglu: bool = False) ->
 
 
 @dataclass(frozen=True)
-class Dinov2(Layer):
+class Dinov2(ImageModel):
     """DINOv2 and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -109,18 +112,30 @@ class Dinov2(Layer):
         if labelled and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(2 * self.hidden_size, self.num_labels))
 
-    def _base(self) -> Block:
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model; a classifier reads the class token and the mean of the patches side by side."""
+        refuse_maps(self.architecture)
+        (name, base), *classifier = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture in _LABELLED:
+            yield from (("both", OneOfEach(2)), *classifier)
+
+    def _check(self, input_shape: Shape) -> None:
+        """The reference resizes its positions to whatever image it is given."""
+        take_apart(input_shape, 2, channels=self.num_channels, batched=True)
+
+    def _base(self) -> Sequential:
         width = self.hidden_size
-        return Block(
+        return Sequential(
             embeddings=Dinov2Embeddings(self._patches(), self.patch_size, self.num_channels, width, self.use_mask_token),
-            encoder=Block(layer=Repeat(self._layer(), self.num_hidden_layers)),
+            encoder=Sequential(layer=Repeat(Stream(width, self._layer()), self.num_hidden_layers)),
             layernorm=LayerNorm(width),
         )
 
     def _layer(self) -> Block:
         width, sliced = self.hidden_size, self._heads()
         projection = Dense(width, sliced, bias=self.qkv_bias)
-        scale = Parameter(width, "lambda1", role="scale")
+        scale = LayerScale(width)
         return Block(
             norm1=LayerNorm(width),
             attention=Block(q_proj=projection, k_proj=projection, v_proj=projection, o_proj=Dense(sliced, width)),
@@ -148,7 +163,27 @@ class Dinov2(Layer):
 
 
 @dataclass(frozen=True)
-class Dinov2Embeddings(Layer):
+class LayerScale(Featurewise):
+    """The scale of a branch (Touvron et al. 2021): ``lambda1`` (H,).
+
+    >>> LayerScale(H).params
+    H
+    """
+
+    width: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale."""
+        yield Tensor("lambda1", (self.width,), role="scale")
+
+    @property
+    def features(self) -> tuple[Dim, Dim]:
+        """The width is kept."""
+        return self.width, self.width
+
+
+@dataclass(frozen=True)
+class Dinov2Embeddings(PatchTokens):
     """Class token, mask token where there is one, positions, and the projection of a patch.
 
     ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token.
@@ -174,7 +209,7 @@ class Dinov2Embeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """The projection, a convolution that moves by whole patches."""
         yield Part(
-            "patch_embeddings", Block(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
+            "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
         )
 
 

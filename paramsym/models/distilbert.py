@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import OneOfEach, Squeeze, TokenModel
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
@@ -36,7 +39,7 @@ def _size(vocab_size: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class DistilBert(Layer):
+class DistilBert(TokenModel):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
@@ -112,27 +115,39 @@ class DistilBert(Layer):
                 "qa_outputs" if self.architecture == "DistilBertForQuestionAnswering" else "classifier", Dense(width, self.num_labels)
             )
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, which reads the first token of a text; a masked model's activation stands in its head."""
+        parts = self.named()
+        name = "" if self.architecture == "DistilBertModel" else "distilbert"
+        yield name, parts.pop(name)
+        if self.architecture in {"DistilBertForSequenceClassification", "DistilBertForMultipleChoice"}:
+            yield "first", OneOfEach()
+        order = ("vocab_transform", "activation", "vocab_layer_norm", "vocab_projector", *parts)
+        yield from ((name, parts[name]) for name in dict.fromkeys(order) if name in parts)
+        if self.architecture == "DistilBertForMultipleChoice":
+            yield "choices", Squeeze()
+
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.architecture == "DistilBertForMaskedLM" and self.tie_word_embeddings
         return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
 
-    def _base(self) -> Block:
+    def _base(self) -> Sequential:
         width, inner = self.dim, self.hidden_dim
         sliced = (self.n_heads, divides(self.n_heads, width, "n_heads", "dim"))
         projection = Dense(width, sliced)
-        block = Block(
+        body = Block(
             attention=Block(q_lin=projection, k_lin=projection, v_lin=projection, out_lin=Dense(sliced, width)),
             sa_layer_norm=LayerNorm(width),
             ffn=Block(lin1=Dense(width, inner), lin2=Dense(inner, width), **learned("activation", self.activation)),
             output_layer_norm=LayerNorm(width),
         )
         embeddings = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width)
-        return Block(embeddings=embeddings, transformer=Block(layer=Repeat(block, self.n_layers)))
+        return Sequential(embeddings=embeddings, transformer=Sequential(layer=Repeat(Stream(width, body), self.n_layers)))
 
 
 @dataclass(frozen=True)
-class DistilBertEmbeddings(Layer):
+class DistilBertEmbeddings(InTurn):
     """Word and position tables and their normalisation: (V + P + 2)*H. The index buffer is in no state dict.
 
     >>> DistilBertEmbeddings(V, P, H).params
@@ -150,7 +165,7 @@ class DistilBertEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
-        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.dim))
+        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.dim))
         yield Part("LayerNorm", LayerNorm(self.dim))
 
 

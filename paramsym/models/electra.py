@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Flow, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import BertEmbeddings, encoder_layer
+from paramsym.models.between import OneOfEach, Squeeze, TokenModel
 from paramsym.models.claims import BUILT, Claim
 from paramsym.models.family import Family, Flag, Size, Sizes, Word
 from paramsym.models.labels import give_labels
@@ -49,7 +50,7 @@ def _size(embedding_size: int, hidden_size: int, layers: int, heads: int) -> dic
 
 
 @dataclass(frozen=True)
-class Electra(Layer):
+class Electra(TokenModel):
     """ELECTRA and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
@@ -124,12 +125,22 @@ class Electra(Layer):
         yield Part("" if self.architecture == "ElectraModel" else "electra", self._base())
         yield from self._head()
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, which reads the first token of a text; the discriminator gives one score for each token."""
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture in {"ElectraForSequenceClassification", "ElectraForMultipleChoice"}:
+            yield "one", OneOfEach()
+        yield from head
+        if self.architecture in {"ElectraForPreTraining", "ElectraForMultipleChoice"}:
+            yield "scores", Squeeze()
+
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.architecture in _LANGUAGE and self.tie_word_embeddings
         return {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"} if tied else {}
 
-    def _base(self) -> Block:
+    def _base(self) -> Sequential:
         narrow, width = self.embedding_size, self.hidden_size
         layers: dict[str, Layer] = {
             "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow)
@@ -139,23 +150,23 @@ class Electra(Layer):
         block = encoder_layer(
             width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
         )
-        layers["encoder"] = Block(layer=Repeat(block, self.num_hidden_layers))
-        return Block(layers)
+        layers["encoder"] = Sequential(layer=Repeat(block, self.num_hidden_layers))
+        return Sequential(layers)
 
     def _head(self) -> Iterator[Part]:
         narrow, width = self.embedding_size, self.hidden_size
         if self.architecture in _LANGUAGE:
-            yield Part("generator_predictions", Block(LayerNorm=LayerNorm(narrow), dense=Dense(width, narrow)))
+            yield Part("generator_predictions", Flow({"LayerNorm": LayerNorm(narrow), "dense": Dense(width, narrow)}, "dense", "LayerNorm"))
             yield Part("generator_lm_head", Dense(narrow, self.vocab_size))
         elif self.architecture == "ElectraForPreTraining":
             act = learned("activation", self.hidden_act)
-            yield Part("discriminator_predictions", Block(dense=Dense(width, width), **act, dense_prediction=Dense(width, 1)))
+            yield Part("discriminator_predictions", Sequential(dense=Dense(width, width), **act, dense_prediction=Dense(width, 1)))
         elif self.architecture == "ElectraForMultipleChoice":
             summary: dict[str, Layer] = {"summary": Dense(width, width)} if self.summary_use_proj else {}
-            yield Part("sequence_summary", Block({**summary, **learned("activation", self.summary_activation or "linear")}))
+            yield Part("sequence_summary", Sequential({**summary, **learned("activation", self.summary_activation or "linear")}))
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None and self.architecture == "ElectraForSequenceClassification":
-            yield Part("classifier", Block(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+            yield Part("classifier", Sequential(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("qa_outputs" if self.architecture == "ElectraForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
 

@@ -9,15 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Repeat
+from paramsym.compose import InTurn, Repeat
 from paramsym.errors import StructureError
+from paramsym.flow import Step, across, applied, each_input
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
+from paramsym.layers.features import over_features
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions, check_positions
+from paramsym.layers.stream import Stream
+from paramsym.models.between import check_axes
 from paramsym.models.claims import Claim
-from paramsym.size import Count, Dim, canonical, divides
+from paramsym.size import Count, Dim, Shape, canonical, divides
 from paramsym.symbols import A, F, H, L, P, V
 
 
@@ -105,6 +110,23 @@ class EncoderDecoder(Layer):
         if self.tgt_emb_prj_weight_sharing:
             ties[f"{self._target}_word_prj.weight"] = embedding
         return ties
+
+    @property
+    def takes_several(self) -> bool:
+        """Source and target."""
+        return True
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """(batch, target's positions, words); (batch, positions) of source and target go in, or one shape for both."""
+        return list(self.applications(input_shape))[-1].left
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The source reaches the encoder, the target and its output the decoder, whose output is projected."""
+        for shape in each_input(input_shape):
+            check_axes(shape, ("batch", "positions"), "the numbers of words")
+        encoder, decoder, (name, projection) = ((part.name, part.layer) for part in self.own_parts)
+        encoding, decoding = across(encoder, decoder, input_shape)
+        yield from (encoding, decoding, Step(name, projection, decoding.left, applied(name, projection, decoding.left)))
 
     def conditions(self) -> None:
         """Heads divide the width; what is shared or added has one size."""
@@ -196,7 +218,7 @@ class _StackLayer(Layer):
 
 
 @dataclass(frozen=True)
-class _Stack(Layer):
+class _Stack(InTurn):
     """Words, positions and layers of the encoder or the decoder."""
 
     side: str
@@ -211,10 +233,11 @@ class _Stack(Layer):
     def parts(self) -> Iterator[Part]:
         yield Part(f"{self.side}_word_emb", Embedding(self.vocabulary, self.width))
         if self.positions == "frozen":
-            yield Part("position_enc", Embedding(self.n_position, self.width), frozen=True)
+            yield Part("position_enc", LearnedPositions(self.n_position, self.width), frozen=True)
         elif self.positions == "buffer":
             yield Part("position_enc", _SinusoidBuffer(self.n_position, self.width))
-        yield Part("layer_stack", Repeat(self.layer, self.depth))
+        memory = ("enc_attn.w_ks", "enc_attn.w_vs") if self.layer.crosses else ()
+        yield Part("layer_stack", Repeat(Stream(self.width, self.layer, memory), self.depth))
         if self.norm:
             yield Part("layer_norm", LayerNorm(self.width))
 
@@ -228,6 +251,10 @@ class _SinusoidBuffer(Layer):
 
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("pos_table", (1, self.rows, self.width), role="table", buffer=True)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        check_positions(input_shape[:-1], self.rows)
+        return over_features(input_shape, (self.width,))
 
 
 _TABLE_3 = "Vaswani et al. 2017, table 3 (65 and 213 million)"

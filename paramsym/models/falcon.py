@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.compose import Block, Sequential
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
@@ -121,9 +121,9 @@ class Falcon(Decoder):
         if self.num_kv_heads is not None and self.new_decoder_architecture:
             divides(self.num_kv_heads, self.num_attention_heads, "num_kv_heads", "num_attention_heads")
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model; the reference keeps rotary frequencies even where ``alibi`` takes their place."""
-        return Block(
+        return Sequential(
             word_embeddings=Embedding(self.vocab_size, self.hidden_size),
             h=self.blocks(),
             ln_f=self.norm(),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.compose import Block, Sequential
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import HeadNorm
@@ -114,9 +114,9 @@ class Gemma(GroupedDecoder):
         if self.kind != "Gemma":  # checked by the reference even where head_dim makes the quotient idle
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model; the table comes with the factor that its rows are scaled by, which is not saved."""
-        return Block(
+        return Sequential(
             embed_tokens=ScaledEmbedding(self.vocab_size, self.hidden_size),
             layers=self.blocks(),
             norm=self.norm(),
@@ -137,8 +137,7 @@ class Gemma(GroupedDecoder):
         """Attention, the feed-forward network, and the scales before, and since Gemma 2 after each."""
         attention = self.projections(bias=self.attention_bias)
         if self.kind.startswith("Gemma3"):
-            scale = HeadNorm((self.head_width(),))
-            attention |= {"q_norm": scale, "k_norm": scale}
+            attention |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),)))
         layers: dict[str, Layer] = {
             "self_attn": Block(attention),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_activation),
@@ -157,6 +156,8 @@ class ScaledEmbedding(Layer):
     >>> ScaledEmbedding(V, H).params
     H*V
     """
+
+    in_order = True
 
     num_embeddings: Dim
     embedding_dim: Dim

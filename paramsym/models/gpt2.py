@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Flow, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import Heads, OneOfEach, Squeeze, TokenModel
 from paramsym.models.claims import BUILT, CARD, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.size import Count, Dim, cat, divides
@@ -38,7 +41,7 @@ def _size(n_embd: int, n_layer: int, n_head: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Gpt2(Layer):
+class Gpt2(TokenModel):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables, L blocks of
@@ -117,9 +120,9 @@ class Gpt2(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``transformer`` where a head follows, then the head."""
-        base = Block(
+        base = Sequential(
             wte=Embedding(self.vocab_size, self.n_embd),
-            wpe=Embedding(self.n_positions, self.n_embd),
+            wpe=LearnedPositions(self.n_positions, self.n_embd),
             h=Repeat(self._block(), self.n_layer),
             ln_f=LayerNorm(self.n_embd),
         )
@@ -129,12 +132,23 @@ class Gpt2(Layer):
         yield Part("transformer", base)
         yield from self._head()
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model, then the head, or both heads; the scores of one token are those of the text."""
+        (name, base), *heads = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture == "GPT2DoubleHeadsModel":
+            yield "", Heads(tuple(heads))
+        else:
+            yield from heads
+        if self.architecture == "GPT2ForSequenceClassification":
+            yield "last", OneOfEach()
+
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.architecture in _LANGUAGE and self.tie_word_embeddings
         return {"lm_head.weight": "transformer.wte.weight"} if tied else {}
 
-    def _block(self) -> Block:
+    def _block(self) -> Stream:
         width = self.n_embd
         inner = 4 * width if self.n_inner is None else self.n_inner
         sliced = (self.n_head, divides(self.n_head, width, "n_head", "n_embd"))
@@ -152,7 +166,9 @@ class Gpt2(Layer):
         layers["mlp"] = Block(
             c_fc=TransposedDense(width, inner), c_proj=TransposedDense(inner, width), **learned("act", self.activation_function)
         )
-        return Block(layers)
+        if not self.add_cross_attention:
+            return Stream(width, Block(layers))
+        return Stream(width, Block(layers), ("crossattention.c_attn",), ("crossattention", "ln_cross_attn"))
 
     def _head(self) -> Iterator[Part]:
         width = self.n_embd
@@ -160,9 +176,11 @@ class Gpt2(Layer):
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
         if self.architecture == "GPT2DoubleHeadsModel":
             # The reference sets num_labels to 1 here, whatever the configuration says.
-            summary: dict[str, Layer] = {"summary": Dense(width, 1 if self.summary_proj_to_labels else width)}
-            act = learned("activation", self.summary_activation or "linear")
-            yield Part("multiple_choice_head", Block({**(summary if self.summary_use_proj else {}), **act}))
+            scores, act = self.summary_use_proj and self.summary_proj_to_labels, learned("activation", self.summary_activation or "linear")
+            summary: dict[str, Layer] = {"summary": Dense(width, 1 if scores else width)} if self.summary_use_proj else {}
+            layers = {**summary, **act}
+            choosing = Flow(layers, ("one", OneOfEach()), *layers, *([("scores", Squeeze())] if scores else []))
+            yield Part("multiple_choice_head", choosing)
         elif self.architecture == "GPT2ForQuestionAnswering":
             yield Part("qa_outputs", Dense(width, 2))
         elif self.num_labels is not None and self.architecture == "GPT2ForSequenceClassification":

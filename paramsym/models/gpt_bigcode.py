@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, decoder_family
@@ -87,13 +89,13 @@ class GptBigCode(Decoder):
         """The width under the name that decoders share."""
         return self.n_embd
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model."""
         width = self.n_embd
-        return Block(
+        return Sequential(
             wte=Embedding(self.vocab_size, width),
-            wpe=Embedding(self.n_positions, width),
-            h=Repeat(self.block(), self.n_layer),
+            wpe=LearnedPositions(self.n_positions, width),
+            h=Repeat(self.stream(self.block()), self.n_layer),
             ln_f=LayerNorm(width),
         )
 
@@ -102,6 +104,12 @@ class GptBigCode(Decoder):
         first, *head = super().parts()
         yield Part(first.name, CausalMask(self.n_positions, first.layer))
         yield from head
+
+    def stream(self, block: Layer) -> Stream:
+        """Cross attention reads what is attended to, where there is something."""
+        if not self.add_cross_attention:
+            return super().stream(block)
+        return Stream(self.n_embd, block, ("crossattention.c_attn",), ("crossattention", "ln_cross_attn"))
 
     def block(self) -> Block:
         """Attention, cross attention where there is one, and the feed-forward network, each with its normalisation."""
@@ -130,6 +138,8 @@ class CausalMask(Layer):
     >>> CausalMask(P, Block()).params
     0
     """
+
+    in_order = True
 
     positions: Dim
     layer: Layer

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, decoder_family
@@ -89,13 +90,13 @@ class GptNeo(Decoder):
         divides(self.num_heads, self.hidden_size, "num_heads", "hidden_size")
         check_activation(self.activation_function, "activation_function")
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model."""
         width = self.hidden_size
-        return Block(
+        return Sequential(
             wte=Embedding(self.vocab_size, width),
-            wpe=Embedding(self.max_position_embeddings, width),
-            h=Repeat(self.block(), self.num_layers),
+            wpe=LearnedPositions(self.max_position_embeddings, width),
+            h=Repeat(self.stream(self.block()), self.num_layers),
             ln_f=LayerNorm(width),
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.compose import Block, Sequential
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
@@ -98,9 +98,9 @@ class GptNeoX(Decoder):
         self._head_width()
         check_activation(self.hidden_act, "hidden_act")
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model."""
-        return Block(
+        return Sequential(
             embed_in=Embedding(self.vocab_size, self.hidden_size),
             layers=self.blocks(),
             final_layer_norm=self.norm(),

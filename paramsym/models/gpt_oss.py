@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.compose import Block
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.layer import Part, Tensor
 from paramsym.layers.experts import Router, StackedExperts
+from paramsym.layers.features import positions
 from paramsym.layers.normalization import RMSNorm
+from paramsym.layers.stream import OverPositions
 from paramsym.models.claims import Claim
 from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
-from paramsym.size import Count, Dim, at_most
+from paramsym.size import Count, Dim, Shape, at_most
 from paramsym.symbols import A, D, E, F, G, H, K, L, V
 
 Architecture = Literal["GptOssModel", "GptOssForCausalLM", "GptOssForSequenceClassification", "GptOssForTokenClassification"]
@@ -77,7 +79,7 @@ class GptOss(GroupedDecoder):
         width, stored = self.hidden_size, self.num_local_experts
         experts = StackedExperts(width, self.intermediate_size, stored, self.num_experts_per_tok, bias=True, transposed=True)
         return Block(
-            self_attn=SinkAttention(self.num_attention_heads, Block(self.projections(bias=self.attention_bias))),
+            self_attn=SinkAttention(width, self.num_attention_heads, Block(self.projections(bias=self.attention_bias))),
             mlp=Block(router=Router(width, stored, bias=True), experts=experts),
             input_layernorm=self.norm(),
             post_attention_layernorm=self.norm(),
@@ -85,13 +87,14 @@ class GptOss(GroupedDecoder):
 
 
 @dataclass(frozen=True)
-class SinkAttention(Layer):
+class SinkAttention(OverPositions):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score a head, beside the projections.
 
-    >>> SinkAttention(A, Block()).params
+    >>> SinkAttention(H, A, Block()).params
     A
     """
 
+    width: Dim
     num_heads: Dim
     projections: Block
 
@@ -102,6 +105,10 @@ class SinkAttention(Layer):
     def parts(self) -> Iterator[Part]:
         """The projections, on this layer's own level."""
         yield Part("", self.projections)
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """A head's score stands beside those of every position."""
+        return {"sinks": positions(input_shape)}
 
 
 _KEYS = grouped_keys(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
@@ -85,10 +85,10 @@ class GptJ(Decoder):
         """As many as there are labels, whatever they are."""
         return 2 if self.num_labels is None else self.num_labels
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model."""
         width = self.n_embd
-        return Block(wte=Embedding(self.vocab_size, width), h=Repeat(self.block(), self.n_layer), ln_f=LayerNorm(width))
+        return Sequential(wte=Embedding(self.vocab_size, width), h=Repeat(self.stream(self.block()), self.n_layer), ln_f=LayerNorm(width))
 
     def block(self) -> Block:
         """The normalisation, attention, the feed-forward network."""

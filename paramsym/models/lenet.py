@@ -11,7 +11,7 @@ from sympy import Rational, floor
 
 from paramsym.compose import InTurn
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.extents import over, windows
+from paramsym.extents import View, over, windows
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
@@ -182,6 +182,9 @@ class _Subsampling(Layer):
         places = product(take_apart(self.output_shape(input_shape), 2).extents)
         return {"weight": canonical(4 * places), "bias": places}
 
+    def views(self) -> tuple[View, ...]:
+        return (View(2, 2), View(2, 2))
+
 
 @dataclass(frozen=True)
 class _TableConvolution(Layer):
@@ -203,6 +206,9 @@ class _TableConvolution(Layer):
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         places = product(take_apart(self.output_shape(input_shape), 2).extents)
         return {"weight": places, "bias": places}
+
+    def views(self) -> tuple[View, ...]:
+        return (View(self.kernel_size), View(self.kernel_size))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.compose import Block
-from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
@@ -202,8 +201,7 @@ class Llama(GroupedDecoder):
         """Attention, the feed-forward network, and the scale before each."""
         attention = self.projections(bias=self.attention_bias or self.kind == "Qwen2", output_bias=self.attention_bias)
         if self.kind == "Qwen3":
-            scale: Layer = HeadNorm((self.head_width(),))
-            attention |= {"q_norm": scale, "k_norm": scale}
+            attention |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),)))
         return Block(
             self_attn=Block(attention),
             mlp=gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias),

@@ -9,17 +9,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.compose import Block, Sequential
 from paramsym.errors import ConfigError
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.layer import Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
+from paramsym.layers.stream import OverPositions
 from paramsym.models.activations import LEARNED, Activation, check_activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
 from paramsym.models.family import Flag, Key, Size, Sizes, Word, whole
-from paramsym.size import Count, Dim
+from paramsym.size import Count, Dim, Shape
 from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
 
 Architecture = Literal["MambaModel", "MambaForCausalLM"]
@@ -52,9 +53,9 @@ class _StateSpace(Decoder):
         """The reference knows the activation."""
         check_activation(self.hidden_act, "hidden_act")
 
-    def base(self) -> Block:
+    def base(self) -> Sequential:
         """The table, the blocks, the last scale."""
-        return Block(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
+        return Sequential(embeddings=Embedding(self.vocab_size, self.hidden_size), layers=self.blocks(), norm_f=self.norm())
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
@@ -185,7 +186,7 @@ class Mamba2LM(_StateSpace):
 
 
 @dataclass(frozen=True)
-class ActivatedMixer(Layer):
+class ActivatedMixer(OverPositions):
     """A state-space layer with an activation that learns, which the reference stores after (Mamba) or before (Mamba-2) the convolution.
 
     >>> (ActivatedMixer(Mamba(H), "prelu").params - Mamba(H).params).expand()
@@ -195,9 +196,18 @@ class ActivatedMixer(Layer):
     mixer: Mamba | Mamba2
     function: str
 
+    @property
+    def width(self) -> Dim:  # type: ignore[override]
+        """The width of the stream."""
+        return self.mixer.hidden_size
+
     def tensors(self) -> Iterator[Tensor]:
         """The layer's own."""
         yield from self.mixer.own_tensors
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """As the layer's."""
+        return self.mixer.uses(input_shape)
 
     def parts(self) -> Iterator[Part]:
         """The layer's parts, and the activation next to the convolution."""

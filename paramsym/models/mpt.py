@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Repeat, Sequential
+from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -64,11 +65,11 @@ class Mpt(Decoder):
         """The width under the name that decoders share."""
         return self.d_model
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model."""
-        return Block(
+        return Sequential(
             wte=Embedding(self.vocab_size, self.d_model),
-            blocks=Repeat(self.block(), self.n_layers),
+            blocks=Repeat(self.stream(self.block()), self.n_layers),
             norm_f=LayerNorm(self.d_model, bias=False),
         )
 

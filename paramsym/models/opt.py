@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.compose import Block, Flow, Sequential
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
@@ -102,19 +103,21 @@ class Opt(Decoder):
         """The width of the token table."""
         return self.hidden_size if self.word_embed_proj_dim is None else self.word_embed_proj_dim
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The decoder: tables, what leads out of and into the table's width, the last normalisation, the blocks."""
         width, outer = self.hidden_size, self.output_width()
         layers: dict[str, Layer] = {
             "embed_tokens": Embedding(self.vocab_size, outer),
             # The reference offsets positions by two, for a padding that it no longer has.
-            "embed_positions": Embedding(self.max_position_embeddings + 2, width),
+            "embed_positions": LearnedPositions(self.max_position_embeddings, width, offset=2),
         }
         if not same(outer, width):
             layers |= {"project_out": Dense(width, outer, bias=False), "project_in": Dense(outer, width, bias=False)}
         if self.do_layer_norm_before and not self.remove_final_layer_norm:
             layers["final_layer_norm"] = self.norm()
-        return Block(decoder=Block({**layers, "layers": self.blocks()}))
+        layers["layers"] = self.blocks()
+        order = ("embed_tokens", "project_in", "embed_positions", "layers", "final_layer_norm", "project_out")
+        return Sequential(decoder=Flow(layers, *(name for name in order if name in layers)))
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry, where they are learned."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.compose import Block, Sequential
 from paramsym.extents import over
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
@@ -70,9 +70,9 @@ class Phi(GroupedDecoder):
         super().conditions()
         check_activation(self.hidden_act, "hidden_act")
 
-    def base(self) -> Block:
+    def base(self) -> Layer:
         """The base model, whose last normalisation stands at the end."""
-        return Block(
+        return Sequential(
             embed_tokens=Embedding(self.vocab_size, self.hidden_size),
             layers=self.blocks(),
             rotary_emb=self.frequencies(),
@@ -90,7 +90,7 @@ class Phi(GroupedDecoder):
         if self.qk_layernorm:
             # As wide as H/A rounded down, even where head_dim says otherwise.
             norm: Layer = LayerNorm(self.head_width() if self.head_dim is None else over(width, self.num_attention_heads))
-            attention |= {"q_layernorm": norm, "k_layernorm": norm}
+            attention |= self.shared_norms("q_layernorm", "k_layernorm", norm)
         return Block(
             self_attn=Block(attention),
             mlp=Block({**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}),

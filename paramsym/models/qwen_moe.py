@@ -134,8 +134,8 @@ class QwenMoe(GroupedDecoder):
         """Sparse layers at every step, dense ones between them and where they are listed."""
         attention, norm = self._attention(), self.norm()
 
-        def block(mlp: Layer) -> Block:
-            return Block(self_attn=attention, mlp=mlp, input_layernorm=norm, post_attention_layernorm=norm)
+        def block(mlp: Layer) -> Layer:
+            return self.stream(Block(self_attn=attention, mlp=mlp, input_layernorm=norm, post_attention_layernorm=norm))
 
         if self.num_experts == 0:
             return Repeat(block(self._dense()), self.num_hidden_layers)
@@ -147,8 +147,7 @@ class QwenMoe(GroupedDecoder):
     def _attention(self) -> Block:
         if self.kind == "Qwen2Moe":
             return Block(self.projections(bias=self.qkv_bias, output_bias=False))
-        scale = HeadNorm((self.head_width(),))
-        return Block(self.projections(bias=self.attention_bias) | {"q_norm": scale, "k_norm": scale})
+        return Block(self.projections(bias=self.attention_bias) | self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),))))
 
     def _dense(self) -> Layer:
         return gated(self.hidden_size, self.intermediate_size, self.hidden_act)
@@ -173,6 +172,8 @@ class SparsePattern(Layer):
     >>> SparsePattern(Dense(H, 1, bias=False), Dense(H, H, bias=False), L, 1, (0, 1)).params
     H**2*L - 2*H**2 + 2*H
     """
+
+    in_order = True
 
     dense: Layer
     sparse: Layer

@@ -13,7 +13,8 @@ from sympy import Rational, floor
 
 from paramsym.compose import InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.flow import Step, applied, in_turn
+from paramsym.extents import View
+from paramsym.flow import Step, applied, in_turn, seen
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.activation import ReLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
@@ -231,6 +232,10 @@ class _Block(Layer):
         for part in self.own_parts:
             if part.name == "downsample":
                 yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
+
+    def views(self) -> tuple[View, ...]:
+        """What the convolutions see; the projection sees less, with the same stride."""
+        return seen((part.layer, 1) for part in self.own_parts if part.name != "downsample")
 
     def _body(self, input_shape: Shape) -> Iterator[Step]:
         return in_turn(((part.name, part.layer) for part in self.own_parts if part.name != "downsample"), input_shape)

@@ -11,13 +11,17 @@ from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Symbol
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Aside, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.pooling import MaxPool2d
+from paramsym.layers.reshaping import Flatten
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import refuse_maps
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
@@ -37,7 +41,7 @@ def _size(*depths: int, layer_type: str = "bottleneck") -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ResNetV15(Layer):
+class ResNetV15(InTurn):
     """ResNet and its classifier, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
@@ -100,45 +104,56 @@ class ResNetV15(Layer):
     def parts(self) -> Iterator[Part]:
         """The base model, under ``resnet`` where a classifier follows, then the classifier."""
         labelled = self.architecture in _LABELLED
-        stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act)
-        base = Block(
-            embedder=Block(embedder=stem),
-            encoder=Block(stages=Block({str(position): stage for position, stage in enumerate(self._stages())})),
+        stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act, stride=2)
+        base = Sequential(
+            embedder=Flow({"embedder": stem}, "embedder", ("pooler", MaxPool2d(3, 2, 1))),
+            encoder=Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
         )
         yield Part("resnet" if labelled else "", base)
         if labelled and self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Block({"1": Dense(self.hidden_sizes[-1], self.num_labels)}))
+            yield Part("classifier", Sequential({"1": Dense(self.hidden_sizes[-1], self.num_labels)}))
 
-    def _stages(self) -> Iterator[Block]:
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model; a classifier reads the mean of each channel."""
+        refuse_maps(self.architecture)
+        (name, base), *classifier = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture in _LABELLED:
+            yield from (("pooler", AdaptiveAvgPool2d(1)), ("flatten", Flatten()), *classifier)
+
+    def _stages(self) -> Iterator[Layer]:
         near = self.embedding_size
         for position, (width, depth) in enumerate(zip(self.hidden_sizes, self.depths, strict=False)):
             moves = position > 0 or self.downsample_in_first_stage or not same(near, width)
-            first = self._block(near, width, shortcut=moves)
-            yield Block(layers=Repeat(self._block(width, width, shortcut=False), depth, first=first))
+            first = self._block(near, width, shortcut=moves, stride=2 if position > 0 or self.downsample_in_first_stage else 1)
+            yield Sequential(layers=Repeat(self._block(width, width, shortcut=False), depth, first=first))
             near = width
 
-    def _block(self, near: Dim, width: Dim, *, shortcut: bool) -> Block:
-        skips: dict[str, Layer] = {"shortcut": convolved(near, width, 1)} if shortcut else {}
+    def _block(self, near: Dim, width: Dim, *, shortcut: bool, stride: int = 1) -> Flow:
+        skips: dict[str, Layer] = {"shortcut": convolved(near, width, 1, stride=stride)} if shortcut else {}
         if self.layer_type == "basic":
-            layers = [convolved(near, width, 3), convolved(width, width, 3)]
+            layers = [convolved(near, width, 3, stride=stride), convolved(width, width, 3)]
         else:
             inside = width // REDUCTION if isinstance(width, int) else per(width, REDUCTION)
-            layers = [convolved(near, inside, 1), convolved(inside, inside, 3), convolved(inside, width, 1)]
-        return Block(
-            **skips,
-            layer=Block({str(position): layer for position, layer in enumerate(layers)}),
-            **learned("activation", self.hidden_act),
-        )
+            early = stride if self.downsample_in_bottleneck else 1
+            layers = [
+                convolved(near, inside, 1, stride=early),
+                convolved(inside, inside, 3, stride=stride // early),
+                convolved(inside, width, 1),
+            ]
+        body = Sequential({str(position): layer for position, layer in enumerate(layers)})
+        act = learned("activation", self.hidden_act)
+        return Flow({**skips, "layer": body, **act}, *((name, Aside(layer)) for name, layer in skips.items()), "layer", *act)
 
 
-def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu") -> Block:
+def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu", *, stride: int = 1) -> Sequential:
     """Return a convolution without bias, its normalisation, and what its activation learns.
 
     >>> convolved(C, H, 3).params
     9*C*H + 2*H
     """
-    convolution = Conv2d(near, far, kernel, padding=kernel // 2, bias=False)
-    return Block(convolution=convolution, normalization=BatchNorm2d(far), **learned("activation", hidden_act))
+    convolution = Conv2d(near, far, kernel, stride=stride, padding=kernel // 2, bias=False)
+    return Sequential(convolution=convolution, normalization=BatchNorm2d(far), **learned("activation", hidden_act))
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -9,18 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions, TokenTypes, check_positions
 from paramsym.models.activations import check_activation
 from paramsym.models.bert import encoder_layer
+from paramsym.models.between import OneOfEach, Squeeze, TokenModel, pooling
 from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, canonical, divides
 from paramsym.symbols import A, F, H, L, P, T, V
 
 RobertaClass = Literal[
@@ -60,7 +62,7 @@ def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[st
 
 
 @dataclass(frozen=True)
-class Roberta(Layer):
+class Roberta(TokenModel):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
@@ -135,6 +137,19 @@ class Roberta(Layer):
         base = Part("roberta", self._base(pooled=self._task == "ForMultipleChoice"))
         yield from (self._head(), base) if self.architecture.startswith("XLM") else (base, self._head())
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, which reads the first token of a text."""
+        if self._task == "Model":
+            yield from super().sequence()
+            return
+        parts = self.named()
+        yield "roberta", parts.pop("roberta")
+        if self._task == "ForSequenceClassification":
+            yield "first", OneOfEach()
+        yield from parts.items()
+        if self._task == "ForMultipleChoice":
+            yield "choices", Squeeze()
+
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if not self._task.endswith("LM") or not self.tie_word_embeddings:
@@ -145,18 +160,18 @@ class Roberta(Layer):
     def _task(self) -> str:
         return self.architecture.removeprefix("XLM").removeprefix("Roberta")
 
-    def _base(self, *, pooled: bool) -> Block:
+    def _base(self, *, pooled: bool) -> Flow:
         width = self.hidden_size
         block = encoder_layer(
             width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
         )
         layers: dict[str, Layer] = {
             "embeddings": RobertaEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
-            "encoder": Block(layer=Repeat(block, self.num_hidden_layers)),
+            "encoder": Sequential(layer=Repeat(block, self.num_hidden_layers)),
         }
         if pooled:
-            layers["pooler"] = Block(dense=Dense(width, width))
-        return Block(layers)
+            layers["pooler"] = Sequential(dense=Dense(width, width))
+        return pooling(layers, "embeddings", "encoder", aside=self._task == "Model")
 
     def _head(self) -> Part:
         width = self.hidden_size
@@ -164,12 +179,12 @@ class Roberta(Layer):
         if self._task.endswith("LM"):
             return Part("lm_head", RobertaPredictions(width, self.vocab_size))
         if self._task == "ForSequenceClassification":
-            return Part("classifier", Block(dense=Dense(width, width), out_proj=Dense(width, labels)))
+            return Part("classifier", Sequential(dense=Dense(width, width), out_proj=Dense(width, labels)))
         return Part("qa_outputs" if self._task == "ForQuestionAnswering" else "classifier", Dense(width, labels))
 
 
 @dataclass(frozen=True)
-class RobertaEmbeddings(Layer):
+class RobertaEmbeddings(InTurn):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 
     >>> RobertaEmbeddings(V, P, T, H).params
@@ -189,13 +204,24 @@ class RobertaEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables, the normalisation, the third table."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("token_type_embeddings", Embedding(self.type_vocab_size, self.hidden_size))
+        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
         yield Part("LayerNorm", LayerNorm(self.hidden_size))
-        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
+        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The normalisation comes last."""
+        parts = self.named()
+        norm = parts.pop("LayerNorm")
+        yield from (*parts.items(), ("LayerNorm", norm))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A vector for each token; positions are counted from the third row on, for the second is the padding's."""
+        check_positions(input_shape, canonical(self.max_position_embeddings - 2))
+        return super().output_shape(input_shape)
 
 
 @dataclass(frozen=True)
-class RobertaPredictions(Layer):
+class RobertaPredictions(InTurn):
     """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
 
     >>> RobertaPredictions(H, V).params
@@ -215,6 +241,11 @@ class RobertaPredictions(Layer):
         yield Part("dense", Dense(width, width))
         yield Part("layer_norm", LayerNorm(width))
         yield Part("decoder", Dense(width, self.vocab_size))
+
+    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+        """The bias is the decoder's, which uses it."""
+        del input_shape
+        return {}
 
 
 def _keys(vocab_size: int) -> Mapping[str, Key]:

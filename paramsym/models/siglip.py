@@ -6,12 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Aside, Block, Repeat, Sequential
+from paramsym.flow import Step, applied, together
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import over_features
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import ImageModel, OneOfEach, TokenModel
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.clip import (
     IGNORED,
@@ -20,6 +24,7 @@ from paramsym.models.clip import (
     VISION,
     PatchEmbeddings,
     TextEmbeddings,
+    TwoTowers,
     no_labels,
     text_keys,
     tower_block,
@@ -29,7 +34,7 @@ from paramsym.models.clip import (
 from paramsym.models.family import Family, Flag, Nested, Size
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, C, F, H, K, L, P, V, W
 
 Architecture = Literal["SiglipModel", "SiglipForImageClassification"]
@@ -37,7 +42,7 @@ _LABELLED = frozenset({"SiglipForImageClassification"})
 
 
 @dataclass(frozen=True)
-class SiglipText(Layer):
+class SiglipText(TokenModel):
     """SigLIP's tower that reads, as the reference stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
@@ -73,13 +78,18 @@ class SiglipText(Layer):
         width = self.hidden_size
         block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act, norm_first=True)
         yield Part("embeddings", TextEmbeddings(self.vocab_size, self.max_position_embeddings, width))
-        yield Part("encoder", Block(layers=Repeat(block, self.num_hidden_layers)))
+        yield Part("encoder", Sequential(layers=Repeat(block, self.num_hidden_layers)))
         yield Part("final_layer_norm", LayerNorm(width))
         yield Part("head", Dense(width, width if self.projection_size is None else self.projection_size))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The head reads the last token, beside the stream."""
+        *tower, (name, head) = ((part.name, part.layer) for part in self.own_parts)
+        yield from (*tower, (name, Aside(head, OneOfEach())))
+
 
 @dataclass(frozen=True)
-class SiglipVision(Layer):
+class SiglipVision(ImageModel):
     """SigLIP's tower that sees, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -119,10 +129,15 @@ class SiglipVision(Layer):
         patches = fitting(self.image_size, self.patch_size)
         yield Part("embeddings", PatchEmbeddings(patches, self.patch_size, self.num_channels, width, class_token=False))
         block = tower_block(width, heads, inner, self.hidden_act, norm_first=True)
-        yield Part("encoder", Block(layers=Repeat(block, self.num_hidden_layers)))
+        yield Part("encoder", Sequential(layers=Repeat(block, self.num_hidden_layers)))
         yield Part("post_layernorm", LayerNorm(width))
         if self.vision_use_head:
             yield Part("head", SiglipPooling(width, heads, inner, self.hidden_act))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The head reads all tokens, beside the stream."""
+        for part in self.own_parts:
+            yield part.name, Aside(part.layer) if part.name == "head" else part.layer
 
 
 @dataclass(frozen=True)
@@ -147,7 +162,25 @@ class SiglipPooling(Layer):
         width, inner = self.hidden_size, self.intermediate_size
         yield Part("attention", MultiHeadAttention(width, self.num_attention_heads))
         yield Part("layernorm", LayerNorm(width))
-        yield Part("mlp", Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width)))
+        mlp = Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
+        yield Part("mlp", Stream(width, mlp))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """One vector for each image."""
+        over_features(input_shape, (self.hidden_size,))
+        return OneOfEach().output_shape(input_shape)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The probe is the one query; what it finds goes on."""
+        probe = (*input_shape[:-2], 1, input_shape[-1])
+        for part in self.own_parts:
+            arrived = together(probe, input_shape) if part.name == "attention" else probe
+            yield Step(part.name, part.layer, arrived, applied(part.name, part.layer, arrived))
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """The probe is used once."""
+        del input_shape
+        return {"probe": 1}
 
 
 def _size(width: int, inner: int, layers: int, heads: int, image: int, patch: int, words: int = 32000) -> dict[str, Any]:
@@ -159,7 +192,7 @@ def _size(width: int, inner: int, layers: int, heads: int, image: int, patch: in
 
 
 @dataclass(frozen=True)
-class Siglip(Layer):
+class Siglip(TwoTowers):
     """SigLIP: a tower that reads and one that sees; or the second with a classifier.
 
     ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower

@@ -8,19 +8,25 @@ from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Rational, floor
 
-from paramsym.compose import Block, Repeat
-from paramsym.errors import ArgumentError
+from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import View, share, up_over
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.resampling import PixelShuffle
+from paramsym.layers.reshaping import Flatten, Permute
+from paramsym.layers.stream import OverPositions, Stream
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import feature_norms, settle_stages
+from paramsym.models.between import OneOfEach, refuse_maps
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, pair, whole_patches
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, canonical, divides, product, text
 from paramsym.symbols import C, H, K, N, W, dims
 
 Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMaskedImageModeling", "SwinBackbone"]
@@ -44,7 +50,7 @@ def _size(embed_dim: int, deep: int, heads: int, window: int = 7) -> dict[str, A
 
 
 @dataclass(frozen=True)
-class Swin(Layer):
+class Swin(InTurn):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
@@ -123,46 +129,61 @@ class Swin(Layer):
         last = 2 ** (len(self.depths) - 1) * self.embed_dim
         patches = self._patches() if self.use_absolute_embeddings else None
         embeddings = SwinEmbeddings(self.patch_size, self.num_channels, self.embed_dim, patches, masked or self.use_mask_token)
-        base = Block(
+        base = Sequential(
             embeddings=embeddings,
-            encoder=Block(layers=Block({str(position): stage for position, stage in enumerate(self._stages())})),
+            encoder=Sequential(layers=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
             layernorm=LayerNorm(last),
         )
         yield Part("" if self.architecture == "SwinModel" else "swin", base)
         if masked:
             pixels = self.encoder_stride * self.encoder_stride * self.num_channels
-            yield Part("decoder", Block({"0": Conv2d(last, pixels, 1)}))
+            yield Part("decoder", Sequential({"0": Conv2d(last, pixels, 1)}))
         elif self.architecture in _BACKBONE:
             widths = (2**position * self.embed_dim for position in range(len(self.depths)))
             yield Part("hidden_states_norms", feature_norms(self.out_features, (self.embed_dim, *widths)))
         elif self.architecture in _LABELLED and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(last, self.num_labels))
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model over a map of patches, which ends as a row of them, their mean, or the image again."""
+        refuse_maps(self.architecture)
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self.architecture == "SwinForMaskedImageModeling":
+            yield from (("map", Permute((3, 1, 2))), *head, ("pixels", PixelShuffle(self.encoder_stride)))
+        else:
+            yield "row", Flatten(1, 2)
+        if self.architecture in _LABELLED:
+            yield from (("mean", OneOfEach()), *head)
+
     def _patches(self) -> tuple[Dim, Dim]:
         image, patch = pair(self.image_size), pair(self.patch_size)
         return fitting(image[0], patch[0]), fitting(image[1], patch[1])
 
-    def _stages(self) -> Iterator[Block]:
+    def _stages(self) -> Iterator[Flow]:
         for position, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=False)):
             width = 2**position * self.embed_dim
             merges: dict[str, Layer] = {}
             if position < len(self.depths) - 1:
-                merges["downsample"] = Block(reduction=Dense(4 * width, 2 * width, bias=False), norm=LayerNorm(4 * width))
-            yield Block(blocks=Repeat(self._block(width, heads), depth), **merges)
+                layers = {"reduction": Dense(4 * width, 2 * width, bias=False), "norm": LayerNorm(4 * width)}
+                merges["downsample"] = Flow(layers, ("merge", Merge()), "norm", "reduction")
+            blocks = Repeat(Stream(width, self._block(width, heads)), depth)
+            yield Flow({"blocks": blocks, **merges}, ("windows", Windows(self.window_size)), "blocks", *merges)
 
     def _block(self, width: Dim, heads: Dim) -> Block:
         sliced = (heads, divides(heads, width, "num_heads", "the stage's width"))
         projection = Dense(width, sliced, bias=self.qkv_bias)
         ratio = Rational(*float(self.mlp_ratio).as_integer_ratio())
         inner = int(ratio) * width if ratio.is_Integer else floor(ratio * width)
+        attention = Block(
+            q_proj=projection,
+            k_proj=projection,
+            v_proj=projection,
+            o_proj=Dense(sliced, width),
+            relative_position_bias=SwinPositionBias(self.window_size, heads),
+        )
         return Block(
-            attention=Block(
-                q_proj=projection,
-                k_proj=projection,
-                v_proj=projection,
-                o_proj=Dense(sliced, width),
-                relative_position_bias=SwinPositionBias(self.window_size, heads),
-            ),
+            attention=WindowAttention(width, self.window_size, attention),
             layernorm_before=LayerNorm(width),
             layernorm_after=LayerNorm(width),
             mlp=Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width)),
@@ -170,7 +191,7 @@ class Swin(Layer):
 
 
 @dataclass(frozen=True)
-class SwinEmbeddings(Layer):
+class SwinEmbeddings(InTurn):
     """The projection of a patch and its normalisation; a mask token and positions where there are any.
 
     ``patches`` are the numbers of patches down and across that have a position, or None.
@@ -195,8 +216,99 @@ class SwinEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """The projection, a convolution that moves by whole patches, then the normalisation."""
         projection = Conv2d(self.num_channels, self.embed_dim, self.patch_size, stride=self.patch_size)
-        yield Part("patch_embeddings", Block(projection=projection))
+        yield Part("patch_embeddings", Sequential(projection=projection))
         yield Part("norm", LayerNorm(self.embed_dim))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The reference fills the image up to whole patches."""
+        (_, projection), (_, norm) = self.named().items()
+        whole = WholePatches(pair(self.patch_size))
+        yield from (("whole", whole), ("patch_embeddings", projection), ("last", Permute((2, 3, 1))), ("norm", norm))
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Positions are used once; a mask token only where patches are masked."""
+        del input_shape
+        return {} if self.patches is None else {"position_embeddings": 1}
+
+
+@dataclass(frozen=True)
+class WholePatches(Layer):
+    """An image filled up to a whole number of patches.
+
+    >>> WholePatches((4, 4)).output_shape((1, 3, 30, 32))
+    (1, 3, 32, 32)
+    """
+
+    patch_size: tuple[Dim, Dim]
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Rounded up to multiples of the patch."""
+        axes = take_apart(input_shape, 2, batched=True)
+        return axes.giving(axes.each(lambda length, patch: canonical(patch * up_over(length, patch)), self.patch_size))
+
+    def views(self) -> tuple[View, ...]:
+        """The edge is left out of account."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Windows(Layer):
+    """A map cut into windows, each of which attends to itself; the reference fills the map up to whole windows and cuts that off again.
+
+    Raises:
+        ShapeError: a map that is smaller than a window, whose table of distances the reference then cannot apply.
+    """
+
+    window_size: Dim
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The map's shape."""
+        for length in take_apart(input_shape, 2, "channels_last", batched=True).extents:
+            if isinstance(length, int) and isinstance(self.window_size, int) and length < self.window_size:
+                message = f"the map is {text(input_shape[1:-1])}; wanted at least one window of {self.window_size}x{self.window_size}."
+                raise ShapeError(message)
+        return input_shape
+
+    def views(self) -> tuple[View, ...]:
+        """The cut changes no entry."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Merge(Layer):
+    """Four neighbours side by side, the map filled up to even extents.
+
+    >>> Merge().output_shape((1, 7, 8, 96))
+    (1, 4, 4, 384)
+    """
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Half the extents, four times the width."""
+        axes = take_apart(input_shape, 2, "channels_last", batched=True)
+        return axes.giving(axes.each(up_over, (2, 2)), None if axes.channels is None else canonical(4 * axes.channels))
+
+
+@dataclass(frozen=True)
+class WindowAttention(OverPositions):
+    """Attention within windows: its projections work on the map filled up to whole windows.
+
+    >>> WindowAttention(96, 7, Block()).reached((1, 50, 56))
+    (1, 56, 56, 96)
+    """
+
+    width: Dim
+    window_size: Dim
+    projections: Block
+
+    def parts(self) -> Iterator[Part]:
+        """The projections, on this layer's own level."""
+        yield Part("", self.projections)
+
+    def reached(self, places: Shape) -> Shape:
+        """The map in whole windows."""
+        window = self.window_size
+        whole = (None if length is None else canonical(window * up_over(length, window)) for length in places[1:])
+        return (*places[:1], *whole, self.width)
 
 
 @dataclass(frozen=True)
@@ -215,6 +327,20 @@ class SwinPositionBias(Layer):
         window = self.window_size
         yield Tensor("relative_position_bias_table", ((2 * window - 1) * (2 * window - 1), self.num_heads), role="table")
         yield Tensor("relative_position_index", (window**4,), role="statistic", buffer=True, persistent=False)
+
+    def reached(self, places: Shape) -> Shape:
+        """The distance between every two places of a window, for every window that covers the map."""
+        windows = (None if length is None else up_over(length, self.window_size) for length in places[1:])
+        return (*places[:1], *windows, canonical(self.window_size**2), canonical(self.window_size**2))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """A number for every head."""
+        return (*input_shape, self.num_heads)
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """On average as often as there are pairs per row."""
+        rows = canonical((2 * self.window_size - 1) ** 2)
+        return {"relative_position_bias_table": share(product(input_shape[1:]), rows)}
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:

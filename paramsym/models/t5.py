@@ -9,13 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Block, Flow, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
+from paramsym.layers.position import Distances
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import OneOfEach, Seq2Seq, Stacks
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
@@ -69,7 +72,7 @@ def _size(
 
 
 @dataclass(frozen=True)
-class T5(Layer):
+class T5(Seq2Seq):
     """T5, mT5, UMT5 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``d_model``, D = ``d_kv``, F = ``d_ff``, L = ``num_layers``. No layer
@@ -155,17 +158,24 @@ class T5(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``transformer`` where a classifier follows, then the head."""
-        layers: dict[str, Layer] = {"shared": Embedding(self.vocab_size, self.d_model), "encoder": self._stack(crosses=False)}
-        if self._decodes:
-            layers["decoder"] = self._stack(crosses=True)
-        yield Part(self._under, Block(layers))
+        shared, encoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=False)
+        encodes = Flow({"shared": shared, "encoder": encoder}, "encoder")
+        yield Part(self._under, Stacks(encoder, self._stack(crosses=True), shared) if self._decodes else encodes)
         width, task = self.d_model, self._task
         if task == "ForConditionalGeneration":
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
         elif self.num_labels is not None and task == "ForSequenceClassification":
-            yield Part("classification_head", Block(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+            yield Part("classification_head", Sequential(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("qa_outputs" if task == "ForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model and the head, which reads the last token of a text."""
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        if self._task == "ForSequenceClassification":
+            yield "last", OneOfEach()
+        yield from head
 
     def ties(self) -> Mapping[str, str]:
         """One table for both stacks, and for the output unless ``tie_word_embeddings`` is False."""
@@ -189,30 +199,31 @@ class T5(Layer):
     def _under(self) -> str:
         return "transformer" if self._task in {"ForSequenceClassification", "ForTokenClassification"} else ""
 
-    def _stack(self, *, crosses: bool) -> Block:
+    def _stack(self, *, crosses: bool) -> Sequential:
         depth = self.num_decoder_layers if crosses and self.num_decoder_layers is not None else self.num_layers
         located = self._block(crosses=crosses, located=True)
         if self.architecture.startswith("UMT5"):
             blocks = Repeat(located, depth)
         else:
             blocks = Repeat(self._block(crosses=crosses, located=False), depth, first=None if depth == 0 else located)
-        return Block(embed_tokens=Embedding(self.vocab_size, self.d_model), block=blocks, final_layer_norm=RMSNorm(self.d_model))
+        return Sequential(embed_tokens=Embedding(self.vocab_size, self.d_model), block=blocks, final_layer_norm=RMSNorm(self.d_model))
 
-    def _block(self, *, crosses: bool, located: bool) -> Block:
+    def _block(self, *, crosses: bool, located: bool) -> Stream:
         """``located`` is the block that holds the table of relative positions."""
         norm = RMSNorm(self.d_model)
         layers: list[Layer] = [Block(SelfAttention=self._attention(located=located), layer_norm=norm)]
         if crosses:
             layers.append(Block(EncDecAttention=self._attention(located=False), layer_norm=norm))
         layers.append(Block(DenseReluDense=self._feed_forward(), layer_norm=norm))
-        return Block(layer=Block({str(position): layer for position, layer in enumerate(layers)}))
+        memory = ("layer.1.EncDecAttention.k", "layer.1.EncDecAttention.v") if crosses else ()
+        return Stream(self.d_model, Block(layer=Block({str(position): layer for position, layer in enumerate(layers)})), memory)
 
     def _attention(self, *, located: bool) -> Block:
         width, sliced = self.d_model, (self.num_heads, self.d_kv)
         projection = Dense(width, sliced, bias=False)
         layers: dict[str, Layer] = {"q": projection, "k": projection, "v": projection, "o": Dense(sliced, width, bias=False)}
         if located:
-            layers["relative_attention_bias"] = Embedding(self.relative_attention_num_buckets, self.num_heads)
+            layers["relative_attention_bias"] = Distances(self.relative_attention_num_buckets, self.num_heads)
         return Block(layers)
 
     def _feed_forward(self) -> Block:

@@ -11,18 +11,20 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Block, Repeat
-from paramsym.errors import ArgumentError, ConfigError, DivisibilityError, ShapeError
-from paramsym.extents import differ
+from paramsym.compose import Aside, Block, Flow, Repeat, Sequential
+from paramsym.errors import ArgumentError, ConfigError, DivisibilityError
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.resampling import PixelShuffle
+from paramsym.layers.reshaping import Identity
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.between import ImageModel, OneOfEach, OnMap, PatchTokens, pooling
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
-from paramsym.size import Count, Dim, Shape, canonical, divides, text
+from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
 
 VitClass = Literal["ViTModel", "ViTForImageClassification", "ViTForMaskedImageModeling"]
@@ -50,7 +52,7 @@ def _size(hidden_size: int, layers: int, heads: int, patch_size: int, image_size
 
 
 @dataclass(frozen=True)
-class Vit(Layer):
+class Vit(ImageModel):
     """ViT, DeiT and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -146,48 +148,41 @@ class Vit(Layer):
         yield Part("deit" if self._distilled else "vit", self._base(pooled=False, masked=masked))
         if masked:
             pixels = self.encoder_stride * self.encoder_stride * self.num_channels
-            yield Part("decoder", Block({"0": Conv2d(self.hidden_size, pixels, 1)}))
+            yield Part("decoder", Sequential({"0": Conv2d(self.hidden_size, pixels, 1)}))
         elif self.num_labels is not None and self.num_labels != 0:
             teacher = self.architecture.endswith("WithTeacher")
             for name in ("cls_classifier", "distillation_classifier") if teacher else ("classifier",):
                 yield Part(name, Dense(self.hidden_size, self.num_labels))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the image again of a masked model.
-
-        An image (batch, channels, height, width) goes in; it must have the size that the positions were made for.
-        """
-        axes = take_apart(input_shape, 2, channels=self.num_channels, batched=True)
-        for found, wanted in zip(axes.extents, pair(self.image_size), strict=True):
-            if differ(found, wanted):
-                message = f"the image is {text(axes.extents)}; wanted {text(self.image_size)}."
-                raise ShapeError(message)
-        down, across = self._patches()
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the image again of a masked model."""
+        (name, base), *heads = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
         if self.architecture in _MASKED:
-            return axes.giving((canonical(down * self.encoder_stride), canonical(across * self.encoder_stride)))
-        if self.architecture not in _BASES and self.num_labels is not None and self.num_labels != 0:
-            return (*axes.batch, self.num_labels)
-        if self.architecture not in _BASES:
-            return (*axes.batch, self.hidden_size)
-        return (*axes.batch, canonical(down * across + (2 if self._distilled else 1)), self.hidden_size)
+            yield from (("map", OnMap(self._patches(), 2 if self._distilled else 1)), *heads, ("pixels", PixelShuffle(self.encoder_stride)))
+        elif self.architecture not in _BASES:
+            yield "first", OneOfEach()
+            *teachers, last = heads or [("", Identity())]
+            yield from ((name, Aside(layer)) for name, layer in teachers)
+            yield last
 
     @property
     def _distilled(self) -> bool:
         return self.architecture.startswith("DeiT")
 
-    def _base(self, *, pooled: bool, masked: bool) -> Block:
+    def _base(self, *, pooled: bool, masked: bool) -> Flow:
         width = self.hidden_size
         layers: dict[str, Layer] = {
             "embeddings": VitEmbeddings(
                 self._patches(), self.patch_size, self.num_channels, width, use_mask_token=masked, distilled=self._distilled
             ),
-            "layers": Repeat(self._layer(), self.num_hidden_layers),
+            "layers": Repeat(Stream(width, self._layer()), self.num_hidden_layers),
             "layernorm": LayerNorm(width),
         }
         if pooled:
             output = width if self.pooler_output_size is None else self.pooler_output_size
-            layers["pooler"] = Block(dense=Dense(width, output), **learned("activation", self.pooler_act))
-        return Block(layers)
+            layers["pooler"] = Sequential(dense=Dense(width, output), **learned("activation", self.pooler_act))
+        return pooling(layers, "embeddings", "layers", "layernorm", aside=True)
 
     def _layer(self) -> Block:
         width, sliced = self.hidden_size, self._heads()
@@ -218,7 +213,7 @@ class Vit(Layer):
 
 
 @dataclass(frozen=True)
-class VitEmbeddings(Layer):
+class VitEmbeddings(PatchTokens):
     """Class token, mask token where there is one, positions, and the projection of a patch.
 
     ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token. A ``distilled``
@@ -235,21 +230,25 @@ class VitEmbeddings(Layer):
     use_mask_token: bool = False
     distilled: bool = False
 
+    @property
+    def extra(self) -> int:  # type: ignore[override]
+        """How many tokens stand before the patches."""
+        return 2 if self.distilled else 1
+
     def tensors(self) -> Iterator[Tensor]:
         """The tokens, then the positions, then the token of distillation."""
         down, across = self.patches
         yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
         if self.use_mask_token:
             yield Tensor("mask_token", (1, 1, self.hidden_size), role="table")
-        tokens = 2 if self.distilled else 1
-        yield Tensor("position_embeddings", (1, down * across + tokens, self.hidden_size), role="table")
+        yield Tensor("position_embeddings", (1, down * across + self.extra, self.hidden_size), role="table")
         if self.distilled:
             yield Tensor("distillation_token", (1, 1, self.hidden_size), role="table")
 
     def parts(self) -> Iterator[Part]:
         """The projection, a convolution that moves by whole patches."""
         yield Part(
-            "patch_embeddings", Block(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
+            "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
         )
 
 

@@ -9,20 +9,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
+from paramsym.extents import over, share, windows
+from paramsym.flow import Step, applied
 from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.activation import GLU
+from paramsym.layers.axes import Pointwise
 from paramsym.layers.batch_norm import BatchNorm1d
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import over_features, positions
 from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
+from paramsym.layers.reshaping import Permute, Reshape
+from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bart import attention
+from paramsym.models.between import OneOfEach, check_axes
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Number, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, canonical, divides, product
 from paramsym.symbols import A, F, H, L, V, dims
 
 Wav2Vec2Class = Literal[
@@ -38,7 +46,7 @@ _CTC = ("Wav2Vec2ForCTC", "HubertForCTC")
 _SEQUENCE = ("Wav2Vec2ForSequenceClassification", "HubertForSequenceClassification")
 _FRAMES, _SPEAKERS, _PRETRAINING = "Wav2Vec2ForAudioFrameClassification", "Wav2Vec2ForXVector", "Wav2Vec2ForPreTraining"
 _LABELLED = frozenset({*_SEQUENCE, _FRAMES, _SPEAKERS})
-SPAN, GROUPS, PROJECTED, ADAPTED, OUTPUT, ADAPTERS, ADAPTER_KERNEL = dims("K_p g H_c H_a H_o L_a K_a")
+SPAN, GROUPS, PROJECTED, ADAPTED, OUTPUT, ADAPTERS, ADAPTER_KERNEL, ADAPTER_STRIDE = dims("K_p g H_c H_a H_o L_a K_a s_a")
 CODEBOOKS, CODES, CODE, SHARED, SPEAKER = dims("n_g n_c H_q H_s H_x")
 
 
@@ -62,7 +70,7 @@ def _size(hidden_size: int, layers: int, heads: int, *, stable: bool) -> dict[st
 
 
 @dataclass(frozen=True)
-class Wav2Vec2(Layer):
+class Wav2Vec2(InTurn):
     """wav2vec 2.0, HuBERT and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a vector for masked frames, unless both mask
@@ -106,6 +114,7 @@ class Wav2Vec2(Layer):
     adapter_attn_dim: Dim | None = None
     add_adapter: bool = False
     adapter_kernel_size: Dim = 3
+    adapter_stride: Dim = 2
     num_adapter_layers: Count = 3
     output_hidden_size: Dim | None = None
     num_codevectors_per_group: Dim = CODES
@@ -116,6 +125,7 @@ class Wav2Vec2(Layer):
     classifier_proj_size: Dim = PROJECTED
     tdnn_dim: tuple[Dim, ...] = numbered("D", 5)
     tdnn_kernel: tuple[Dim, ...] = (5, 3, 3, 1, 1)
+    tdnn_dilation: tuple[Dim, ...] = (1, 2, 3, 1, 1)
     xvector_output_dim: Dim = SPEAKER
     num_labels: Dim | None = None
     architecture: Literal[Wav2Vec2Class, HubertClass] = "Wav2Vec2Model"
@@ -171,6 +181,39 @@ class Wav2Vec2(Layer):
         yield Part("" if self.architecture.endswith("Model") else name, base)
         yield from (Part(name, layer) for name, layer in self._head().items())
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The base model over a signal, (batch, samples), and the head, for every frame or for the whole."""
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield from (("channel", Reshape((1, -1))), (name, base))
+        for name, layer in head:
+            if name in {"quantizer", "project_q"}:
+                yield name, Aside(layer, Heard(self.conv_dim[-1] if name == "quantizer" else self.codevector_dim))
+            elif name == "objective":
+                continue  # it belongs to a loss
+            elif name == "classifier" and self.architecture in _SEQUENCE:
+                yield from (("mean", OneOfEach()), (name, layer))
+            elif name == "feature_extractor":
+                yield from (("mean and deviation", OneOfEach(2)), (name, layer))
+            else:
+                yield name, layer
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """(batch, frames, width) of the base model, (batch, frames, words), (batch, labels); a signal (batch, samples) goes in."""
+        check_axes(input_shape, ("batch", "samples"), "the signal")
+        return super().output_shape(input_shape)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Every layer of the sequence."""
+        check_axes(input_shape, ("batch", "samples"), "the signal")
+        return super().applications(input_shape)
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """The weight of a layer scales every entry of it."""
+        if not self.own_tensors:
+            return {}
+        hidden = self.own_parts[0].layer.output_shape((input_shape[0], 1, input_shape[1]))
+        return {"layer_weights": product(hidden[1:])}
+
     def _head(self) -> dict[str, Layer]:
         width, labels, heard = self.hidden_size, self.num_labels, self.conv_dim[-1]
         if self.architecture in _CTC:
@@ -187,11 +230,11 @@ class Wav2Vec2(Layer):
             return {"classifier": Dense(width, labels)}
         if self.architecture == _SPEAKERS:
             entering = (self.tdnn_dim[0], *self.tdnn_dim)
-            steps = zip(entering, self.tdnn_kernel, self.tdnn_dim, strict=False)
+            steps = zip(entering, self.tdnn_kernel, self.tdnn_dim, self.tdnn_dilation, strict=False)
             speaker = self.xvector_output_dim
             return {
                 "projector": Dense(width, self.tdnn_dim[0]),
-                "tdnn": Block({str(i): Block(kernel=Dense((near, kernel), out)) for i, (near, kernel, out) in enumerate(steps)}),
+                "tdnn": Sequential({str(i): DilatedDense(*step) for i, step in enumerate(steps)}),
                 "feature_extractor": Dense(2 * self.tdnn_dim[-1], speaker),
                 "classifier": Dense(speaker, speaker),
                 "objective": Parameter((speaker, labels)),
@@ -206,40 +249,56 @@ class Wav2Vec2(Layer):
         width, heard = self.hidden_size, self.conv_dim[-1]
         norm: dict[str, Layer] = {"layer_norm": LayerNorm(heard)} if self.feat_proj_layer_norm else {}
         layers: dict[str, Layer] = {
-            "feature_extractor": Block(conv_layers=self._convolutions()),
-            "feature_projection": Block(**norm, projection=Dense(heard, width)),
-            "encoder": Block(
-                pos_conv_embed=self._positions(), layer_norm=LayerNorm(width), layers=Repeat(self._layer(), self.num_hidden_layers)
-            ),
+            "feature_extractor": Sequential(conv_layers=self._convolutions()),
+            "feature_projection": Sequential(**norm, projection=Dense(heard, width)),
+            "encoder": self._encoder(),
         }
+        order: list[str | tuple[str, Layer]] = ["feature_extractor", ("frames", Permute((2, 1))), "feature_projection", "encoder"]
         if self.add_adapter:
             out = self._output
             projects: dict[str, Layer] = {}
             if self.output_hidden_size is not None:
                 projects = {"proj": Dense(width, out), "proj_layer_norm": LayerNorm(out)}
-            layer = Block(conv=Conv1d(out, 2 * out, self.adapter_kernel_size, padding=1))
-            layers["adapter"] = Block(**projects, layers=Repeat(layer, self.num_adapter_layers))
-        return Block(layers)
+            conv = Conv1d(out, 2 * out, self.adapter_kernel_size, stride=self.adapter_stride, padding=1)
+            narrowing = Repeat(Flow({"conv": conv}, "conv", ("glu", GLU(1))), self.num_adapter_layers)
+            inside = {**projects, "layers": narrowing}
+            layers["adapter"] = Flow(inside, *projects, ("channels", Permute((2, 1))), "layers", ("frames", Permute((2, 1))))
+            order.append("adapter")
+        return Flow(layers, *order)
 
-    def _convolutions(self) -> Block:
+    def _encoder(self) -> Flow:
+        """Positions, from a convolution that keeps the length, are added first; the normalisation comes before or after the blocks."""
+        width, located = self.hidden_size, self._positions()
+        layers = {
+            "pos_conv_embed": located,
+            "layer_norm": LayerNorm(width),
+            "layers": Repeat(Stream(width, self._layer()), self.num_hidden_layers),
+        }
+        ends = ("layers", "layer_norm") if self.do_stable_layer_norm else ("layer_norm", "layers")
+        return Flow(layers, ("pos_conv_embed", Aside(located, Permute((2, 1)))), *ends)
+
+    def _convolutions(self) -> Sequential:
         act = learned("activation", self.feat_extract_activation)
         layers: dict[str, Layer] = {}
-        for position, (near, far, kernel) in enumerate(zip((1, *self.conv_dim), self.conv_dim, self.conv_kernel, strict=False)):
-            conv = Conv1d(near, far, kernel, bias=self.conv_bias)
+        sizes = zip((1, *self.conv_dim), self.conv_dim, self.conv_kernel, self.conv_stride, strict=False)
+        for position, (near, far, kernel, stride) in enumerate(sizes):
+            conv = Conv1d(near, far, kernel, stride=stride, bias=self.conv_bias)
             if self.feat_extract_norm == "layer":
-                layers[str(position)] = Block(conv=conv, layer_norm=LayerNorm(far), **act)
+                turned = (("frames", Permute((2, 1))), "layer_norm", ("channels", Permute((2, 1))))
+                layers[str(position)] = Flow({"conv": conv, "layer_norm": LayerNorm(far), **act}, "conv", *turned, *act)
             elif position == 0:
-                layers[str(position)] = Block(conv=conv, **act, layer_norm=GroupNorm(far, far))
+                layers[str(position)] = Flow({"conv": conv, **act, "layer_norm": GroupNorm(far, far)}, "conv", "layer_norm", *act)
             else:
-                layers[str(position)] = Block(conv=conv, **act)
-        return Block(layers)
+                layers[str(position)] = Sequential(conv=conv, **act)
+        return Sequential(layers)
 
-    def _positions(self) -> Block:
+    def _positions(self) -> Layer:
         width, span, groups = self.hidden_size, self.num_conv_pos_embeddings, self.num_conv_pos_embedding_groups
         act = learned("activation", self.feat_extract_activation)
         if self.conv_pos_batch_norm:
-            return Block(conv=Conv1d(width, width, span, groups=groups), batch_norm=BatchNorm1d(width), **act)
-        return Block(conv=NormedConvolution(width, span, groups), **act)
+            conv = Conv1d(width, width, span, padding=over(span, 2), groups=groups)
+            return Flow({"conv": conv, "batch_norm": BatchNorm1d(width), **act}, "batch_norm", "conv", *act)
+        return Sequential(conv=NormedConvolution(width, span, groups), **act)
 
     def _layer(self) -> Block:
         width, inner = self.hidden_size, self.intermediate_size
@@ -265,8 +324,15 @@ class MaskedFrames(Layer):
     F*H + F + H
     """
 
+    in_order = True
+
     hidden_size: Dim
     body: Layer
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """The vector is used only where frames are masked."""
+        del input_shape
+        return {}
 
     def tensors(self) -> Iterator[Tensor]:
         """The vector."""
@@ -278,7 +344,7 @@ class MaskedFrames(Layer):
 
 
 @dataclass(frozen=True)
-class NormedConvolution(Layer):
+class NormedConvolution(Pointwise):
     """A convolution in groups whose weight is stored as directions and, for every frame of its span, a length.
 
     >>> NormedConvolution(H, SPAN, 16).params
@@ -299,6 +365,11 @@ class NormedConvolution(Layer):
         yield Tensor("bias", (self.width,), role="bias")
         yield Tensor("parametrizations.weight.original0", (1, 1, self.span), role="scale")
         yield Tensor("parametrizations.weight.original1", (self.width, inside, self.span))
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Directions and bias are used once per frame; the lengths only scale the directions."""
+        frames = product(input_shape[2:])
+        return {"parametrizations.weight.original1": frames, "bias": frames}
 
 
 @dataclass(frozen=True)
@@ -322,6 +393,61 @@ class Quantizer(Layer):
     def parts(self) -> Iterator[Part]:
         """The scores."""
         yield Part("weight_proj", Dense(self.features, (self.codebooks, self.codes)))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """One code of each codebook, side by side, for every frame."""
+        return over_features(input_shape, (self.features,), (self.width,))
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The scores of every frame."""
+        for part in self.own_parts:
+            yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Every frame takes one code of each codebook: on average as often as there are frames per code."""
+        return {"codevectors": share(positions(input_shape), self.codes)}
+
+
+@dataclass(frozen=True)
+class Heard(Layer):
+    """What was heard before the blocks, as wide as it was, in the place of what came out of them."""
+
+    width: Dim
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """As many frames, of their own width."""
+        return (*input_shape[:-1], self.width)
+
+
+@dataclass(frozen=True)
+class DilatedDense(Layer):
+    """A convolution over frames with gaps, stored as a matrix ``kernel`` over the frames that it sees (Snyder et al. 2018, x-vectors).
+
+    >>> DilatedDense(512, 5, 1500).params
+    3841500
+    """
+
+    features: Dim
+    span: Dim
+    outputs: Dim
+    dilation: Dim = 1
+
+    def parts(self) -> Iterator[Part]:
+        """The matrix."""
+        yield Part("kernel", Dense((self.features, self.span), self.outputs))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Fewer frames, by what the kernel spans."""
+        over_features(input_shape, (self.features,))
+        frames = input_shape[-2]
+        left = None if frames is None else windows(frames, self.span, dilation=self.dilation)
+        return (*input_shape[:-2], left, self.outputs)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The frames that the kernel sees stand side by side."""
+        left = self.output_shape(input_shape)
+        for part in self.own_parts:
+            yield Step(part.name, part.layer, (*left[:-1], canonical(self.features * self.span)), left)
 
 
 def _own_output(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -380,6 +506,7 @@ FAMILIES = (
             "adapter_attn_dim": Size(ADAPTED, None),
             "add_adapter": Flag(default=False),
             "adapter_kernel_size": Size(ADAPTER_KERNEL, 3),
+            "adapter_stride": Size(ADAPTER_STRIDE, 2),
             "num_adapter_layers": Size(ADAPTERS, 3, least=0),
             "output_hidden_size": Size(OUTPUT, None, least=0),
             "num_codevectors_per_group": Size(CODES, 320, only=(_PRETRAINING,)),
@@ -388,9 +515,10 @@ FAMILIES = (
             "proj_codevector_dim": Size(SHARED, 256, only=(_PRETRAINING,)),
             "tdnn_dim": Several("D", (512, 512, 512, 512, 1500), only=(_SPEAKERS,)),
             "tdnn_kernel": Several("k", (5, 3, 3, 1, 1), only=(_SPEAKERS,)),
+            "tdnn_dilation": Several("d", (1, 2, 3, 1, 1), only=(_SPEAKERS,)),
             "xvector_output_dim": Size(SPEAKER, 512, only=(_SPEAKERS,)),
         },
-        ignored={**_IGNORED, "moves a window, whatever it stores": "adapter_stride tdnn_dilation"},
+        ignored=_IGNORED,
         arrange=_own_output,
     ),
     Family(

@@ -6,12 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Flow, InTurn, Repeat, Sequential
+from paramsym.errors import ShapeError
+from paramsym.extents import differ
+from paramsym.flow import Step, each_input
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions, SinusoidalPositions
+from paramsym.layers.reshaping import Permute
 from paramsym.models.activations import check_activation
 from paramsym.models.bart import (
     ALIASES,
@@ -23,10 +28,11 @@ from paramsym.models.bart import (
     encoder_block,
     stacks,
 )
+from paramsym.models.between import OneOfEach, Stacks, check_axes
 from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, Shape, canonical, divides, product
 from paramsym.symbols import A, C, F, H, L, P, V, dims
 
 Architecture = Literal["WhisperModel", "WhisperForConditionalGeneration", "WhisperForCausalLM", "WhisperForAudioClassification"]
@@ -55,7 +61,7 @@ def _size(d_model: int, layers: int, heads: int, *, vocab_size: int = 51865, mel
 
 
 @dataclass(frozen=True)
-class Whisper(Layer):
+class Whisper(InTurn):
     """Whisper and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``d_model``, C = ``num_mel_bins``. The encoder stores two convolutions
@@ -131,17 +137,55 @@ class Whisper(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The stacks, under ``model`` where they generate, then the head."""
-        stacks_: dict[str, Layer] = {}
-        if self.architecture in _ENCODES:
-            stacks_["encoder"] = self._encoder()
-        if self.architecture in _DECODES:
-            stacks_["decoder"] = self._decoder()
-        yield Part("model" if self._generates else "", Block(stacks_))
+        encodes, decodes = self.architecture in _ENCODES, self.architecture in _DECODES
+        base = Stacks(self._encoder(), self._decoder()) if encodes and decodes else None
+        alone = Sequential(encoder=self._encoder()) if encodes else Sequential(decoder=self._decoder())
+        yield Part("model" if self._generates else "", alone if base is None else base)
         if self._generates:
             yield Part("proj_out", Dense(self.d_model, self.vocab_size, bias=False))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("projector", Dense(self.d_model, self.classifier_proj_size))
             yield Part("classifier", Dense(self.classifier_proj_size, self.num_labels))
+
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The stacks and the head; a classifier reads the mean of the frames."""
+        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
+        yield name, base
+        for name, layer in head:
+            if name == "classifier":
+                yield "mean", OneOfEach()
+            yield name, layer
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """(batch, tokens, width or words) for (batch, mel bins, frames) and (batch, tokens), (batch, labels) of a classifier."""
+        self._check(input_shape)
+        return super().output_shape(input_shape)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Every layer of the sequence."""
+        self._check(input_shape)
+        return super().applications(input_shape)
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """The weight of a layer scales every entry of it."""
+        hidden = self.part("encoder").output_shape(input_shape)
+        return {"layer_weights": product(hidden[1:])} if self.own_tensors else {}
+
+    def _check(self, input_shape: Shape) -> None:
+        heard, *written = each_input(input_shape)
+        if self.architecture == "WhisperForCausalLM":
+            check_axes(heard, ("batch", "positions"), "the numbers of tokens")
+            return
+        check_axes(heard, ("batch", "mel bins", "frames"), "the spectrogram")
+        frames = canonical(2 * self.max_source_positions)
+        if differ(heard[2], frames):
+            message = f"the spectrogram has {heard[2]} frames; wanted {frames}, two for each of the {self.max_source_positions} positions."
+            raise ShapeError(message)
+        if self.architecture in _DECODES:
+            if not written:
+                message = "wanted two shapes, (batch, mel bins, frames) of the spectrogram and (batch, positions) of the tokens; found one."
+                raise ShapeError(message)
+            check_axes(written[0], ("batch", "positions"), "the numbers of tokens")
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
@@ -151,23 +195,24 @@ class Whisper(Layer):
     def _generates(self) -> bool:
         return self.architecture in {"WhisperForConditionalGeneration", "WhisperForCausalLM"}
 
-    def _encoder(self) -> Block:
+    def _encoder(self) -> Flow:
         width = self.d_model
         block = encoder_block(width, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function, key_bias=False)
-        return Block(
-            conv1=Conv1d(self.num_mel_bins, width, 3, padding=1),
-            conv2=Conv1d(width, width, 3, stride=2, padding=1),
-            embed_positions=Embedding(self.max_source_positions, width, _freeze=True),
-            layers=Repeat(block, self.encoder_layers),
-            layer_norm=LayerNorm(width),
-        )
+        layers = {
+            "conv1": Conv1d(self.num_mel_bins, width, 3, padding=1),
+            "conv2": Conv1d(width, width, 3, stride=2, padding=1),
+            "embed_positions": SinusoidalPositions(self.max_source_positions, width, "frozen"),
+            "layers": Repeat(block, self.encoder_layers),
+            "layer_norm": LayerNorm(width),
+        }
+        return Flow(layers, "conv1", "conv2", ("frames", Permute((2, 1))), "embed_positions", "layers", "layer_norm")
 
-    def _decoder(self) -> Block:
+    def _decoder(self) -> Sequential:
         width = self.d_model
         block = decoder_block(width, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function, key_bias=False)
-        return Block(
+        return Sequential(
             embed_tokens=Embedding(self.vocab_size, width),
-            embed_positions=Embedding(self.max_target_positions, width),
+            embed_positions=LearnedPositions(self.max_target_positions, width),
             layers=Repeat(block, self.decoder_layers),
             layer_norm=LayerNorm(width),
         )

@@ -8,7 +8,7 @@ import pytest
 from sympy import Expr
 
 import paramsym as ps
-from paramsym import A, Block, F, H, L, LayerNorm, N, P, TransposedDense, V, cat, per  # noqa: F401 - repr is evaluated with these in scope
+from paramsym import A, Block, F, H, L, LayerNorm, N, P, Stream, TransposedDense, V, cat, per  # noqa: F401 - repr is evaluated with these in scope
 from paramsym.errors import ArgumentError, DivisibilityError
 from paramsym.models import Gpt2, family_of
 from paramsym.models.claims import Claim
