@@ -9,9 +9,12 @@ from __future__ import annotations
 import typing
 from dataclasses import MISSING, fields
 from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from types import UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
+from doors import Door, doors
 from hypothesis import assume, strategies as st
 from sympy import Expr, Integer, Symbol
 
@@ -42,16 +45,39 @@ VALUES = (1, 2, 3, 4, 6, 8, 12, 24)
 
 @cache
 def layer_classes() -> tuple[type[ps.Layer], ...]:
-    """Return every public class of layers, aliases once."""
-    found = (getattr(ps, name) for name in dir(ps))
+    """Return every class of layers that is public at the top or in its own file, aliases once."""
+    files = [import_module(f"paramsym.layers.{file.name}") for file in iter_modules(import_module("paramsym.layers").__path__)]
+    found = [getattr(ps, name) for name in dir(ps)]
+    found += [
+        thing
+        for file in files
+        for name, thing in vars(file).items()
+        if not name.startswith("_") and getattr(thing, "__module__", "") == file.__name__
+    ]
     classes = {thing for thing in found if isinstance(thing, type) and issubclass(thing, ps.Layer) and thing is not ps.Layer}
-    return tuple(sorted(classes, key=lambda cls: cls.__name__))
+    return tuple(sorted((cls for cls in classes if "__dataclass_fields__" in vars(cls)), key=lambda cls: cls.__name__))
+
+
+Subject: TypeAlias = "type[ps.Layer] | Door"
+"""What the laws are about: a class of layers, or a Keras door to some."""
+
+
+@cache
+def subjects() -> tuple[Subject, ...]:
+    """Return every class and every door."""
+    return (*layer_classes(), *doors())
 
 
 @cache
 def storing_classes() -> tuple[type[ps.Layer], ...]:
-    """Return the classes that store something; the others meet only the laws of values."""
+    """Return the classes that store something."""
     return tuple(cls for cls in layer_classes() if plain(cls).lines)
+
+
+@cache
+def storing_subjects() -> tuple[Subject, ...]:
+    """Return those that store something; the others meet only the laws of values."""
+    return (*storing_classes(), *(door for door in doors() if plain(door).lines))
 
 
 @cache
@@ -63,8 +89,14 @@ def model_classes() -> tuple[type[ps.Layer], ...]:
 
 
 @st.composite
-def layers(draw: st.DrawFn, cls: type[ps.Layer]) -> ps.Layer:
-    """Build a layer of one class, its sizes symbols."""
+def layers(draw: st.DrawFn, cls: Subject) -> ps.Layer:
+    """Build a layer of one class or behind one door, its sizes symbols."""
+    if isinstance(cls, Door):
+        flags = draw(st.fixed_dictionaries({}, optional={name: st.booleans() for name in cls.flags}))
+        try:
+            return cls.open({**cls.plain, **flags})
+        except ParamsymError:
+            return plain(cls)
     if cls.__name__ in SEEDS:
         return cls(*SEEDS[cls.__name__])
     optional = [field for field in fields(cls) if _default(field) is not MISSING and field.init]  # type: ignore[arg-type]
@@ -93,7 +125,7 @@ def sized(draw: st.DrawFn, layer: ps.Layer) -> tuple[dict[Symbol, int], ps.Layer
     """Put numbers in: a few random tries, then one size for everything, which divides and equals whatever it has to."""
     symbols = sorted(layer.symbols, key=lambda symbol: symbol.name)
     tries = [{symbol: draw(st.sampled_from(VALUES)) for symbol in symbols} for _ in range(2)]
-    tries += [dict.fromkeys(symbols, value) for value in (4, 24)]
+    tries += [dict.fromkeys(symbols, value) for value in (4, 24, 96)]
     for sizes in tries:
         try:
             return sizes, layer.at(sizes)
@@ -103,8 +135,10 @@ def sized(draw: st.DrawFn, layer: ps.Layer) -> tuple[dict[Symbol, int], ps.Layer
     raise AssertionError
 
 
-def plain(cls: type[ps.Layer]) -> ps.Layer:
-    """Build a layer of one class with its defaults."""
+def plain(cls: Subject) -> ps.Layer:
+    """Build a layer of one class, or behind one door, with its defaults."""
+    if isinstance(cls, Door):
+        return cls.open(cls.plain)
     if cls.__name__ in SEEDS:
         return cls(*SEEDS[cls.__name__])
     hints = typing.get_type_hints(cls, include_extras=True)
@@ -154,6 +188,7 @@ def names(layer: ps.Layer) -> dict[str, object]:
     from sympy import Max, Min, Mod, Rational, ceiling, floor
 
     scope: dict[str, object] = {name: getattr(ps, name) for name in dir(ps) if name[0].isupper() or name in {"per", "cat", "stack"}}
+    scope |= {cls.__name__: cls for cls in layer_classes()}
     scope |= {model.__name__: model for model in model_classes()} if type(layer).__module__.startswith("paramsym.models") else {}
     scope |= {"Max": Max, "Min": Min, "Mod": Mod, "Rational": Rational, "ceiling": ceiling, "floor": floor}
     return scope | {symbol.name: symbol for symbol in [*layer.symbols, *bound(layer)]}

@@ -11,6 +11,7 @@ from sympy import Integer, Symbol
 
 import paramsym as ps
 from paramsym.errors import DivisibilityError, ParamsymError
+from paramsym.models import family_of, model_types
 from paramsym.polynomial import Polynomial
 
 every_model = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
@@ -55,6 +56,32 @@ def test_evaluating_is_putting_sizes_in(cls: type[ps.Layer]) -> None:
             except DivisibilityError:
                 assert cls is ps.models.ResNetV15  # whose reference rounds a width that four does not divide, at numbers only
     assert counted
+
+
+@every_model
+def test_repeating_multiplies_and_a_sequence_adds(cls: type[ps.Layer]) -> None:
+    """So do whole models; ties inside are kept under the names that the composition gives."""
+    model = cls()
+    depth = Symbol("depth", integer=True, positive=True)
+    assert ps.Repeat(model, 3).params == (3 * model.params).expand()
+    assert ps.Repeat(model, depth).params == (depth * model.params).expand()
+    both = ps.Sequential(model, ps.Dense(5, 7))
+    assert both.params == (model.params + 42).expand()
+    assert both.tied == {f"0.{alias}": f"0.{first}" for alias, first in model.tied.items()}
+
+
+@every_model
+def test_tying_subtracts(cls: type[ps.Layer]) -> None:
+    """Of two equal models whose tensors are all tied, one counts."""
+    model = cls()
+    names = [line.name for line in model.lines if not line.buffer and not line.alias_of]
+    tied = ps.Tied(ps.Block(a=model, b=model), {f"b.{name}": f"a.{name}" for name in dict.fromkeys(names)})
+    assert tied.params == model.params
+
+
+def test_every_family_is_here() -> None:
+    """What a configuration can name is public, and so meets these laws."""
+    assert {family_of(model_type).model for model_type in model_types()} <= set(model_classes())
 
 
 PUBLISHED = [pytest.param(cls, size, id=f"{cls.__name__}-{size}") for cls in model_classes() for size in list(cls.published)[:2]]

@@ -10,6 +10,46 @@ from typing import Any
 from paramsym import A, C, D, F, G, H, K, L, N, S, T, V, W, dims
 
 Row = tuple[str, dict[str, Any]]
+WANTED: dict[str, Any] = {
+    "padding": 1,
+    "value": 0.5,
+    "threshold": 0.5,
+    "kernel_size": 2,
+    "output_size": 4,
+    "output_ratio": 0.5,
+    "scale_factor": 2,
+    "norm_type": 2,
+    "groups": 2,
+    "upscale_factor": 2,
+    "downscale_factor": 2,
+    "dim": 1,
+    "unflattened_size": (2, 2),
+}
+"""Arguments of the layers without a row: those that store nothing."""
+ASKED = {"output_ratio", "scale_factor"}
+"""Those of them that torch asks for when the layer is run, not when it is built."""
+ELSEWHERE = {
+    "TransformerEncoder": "takes a block, and has a test of its own",
+    "TransformerDecoder": "takes a block, and has a test of its own",
+    "Sequential": "a composition, of whatever is put in",
+    "LazyLinear": "has no shapes before it is run",
+}
+"""Layers of torch that are certified in another way, and how."""
+NO_LAYERS = {
+    "Module": "the base class of all",
+    "Container": "an old name of it",
+    "RNNBase": "the base class of the recurrent layers",
+    "RNNCellBase": "the base class of the cells",
+    "ModuleList": "Sequential, Block and Repeat compose",
+    "ModuleDict": "likewise",
+    "ParameterList": "Parameter states one tensor",
+    "ParameterDict": "likewise",
+    "DataParallel": "a wrapper, whose names match reads",
+    "CosineSimilarity": "a function of two inputs that stores nothing",
+    "PairwiseDistance": "likewise",
+    "CrossMapLRN2d": "an old form of LocalResponseNorm",
+}
+"""Classes of torch that are not stated, and why; losses, and lazy forms of stated layers, beside them."""
 a, b, c = dims("a b c")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from doors import Door, doors, numbered
 from frameworks import imported
 from oracles.instances import placed
 
@@ -59,6 +60,27 @@ def test_certificate(row: tuple[str, dict[str, Any], Any]) -> None:
         return made
 
     proof = certify(layer, build, by="order")
+    assert proof.compared == "tensors"
+    assert "keras" in proof.versions
+
+
+@pytest.mark.parametrize("door", doors(), ids=lambda door: door.__name__)
+def test_certificate_of_every_door(door: Door) -> None:
+    """A door that nobody gave a row above is certified by existing, with the arguments it cannot do without."""
+    keras = imported("keras")
+    arguments = door.plain
+
+    def build(**sizes: int) -> Any:
+        found = numbered(arguments, {"c": 3, "u": 2, "v": 4} | sizes)  # sizes that the layer does not depend on have to be some
+        shape, inner = found.pop("input_shape"), found.pop("layer_kwargs", None)
+        if inner is not None:
+            found["layer"] = getattr(keras.layers, found["layer"])(**inner)
+        made = getattr(keras.layers, door.__name__)(**found)
+        several = isinstance(shape, list) and door.__name__ in {"MultiHeadAttention", "GroupQueryAttention"}
+        made.build(*shape) if several else made.build(shape)
+        return made
+
+    proof = certify(door.open(arguments), build, by="order")
     assert proof.compared == "tensors"
     assert "keras" in proof.versions
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from oracles.certified import Row, rows
+from oracles.certified import ASKED, ELSEWHERE, NO_LAYERS, WANTED, Row, rows
 from oracles.instances import builder, label
 
 import paramsym as ps
@@ -64,6 +66,25 @@ def test_sampled_sizes(row: Row, on_meta: Callable[..., Any]) -> None:
     layer = getattr(ps, name)(**arguments)
     largest = {symbol.name: copies.get(symbol.name, 200) for symbol in layer.symbols}
     check_against(layer, on_meta(torch_builder(row)), examples=8, largest=largest)
+
+
+def test_every_layer_of_torch_is_certified(on_meta: Callable[..., Any]) -> None:
+    """A class that torch adds, or that nobody thought of, shows here; what has no row stores nothing, in torch and here."""
+    torch = pytest.importorskip("torch")
+    classes = {name: thing for name, thing in vars(torch.nn).items() if isinstance(thing, type) and issubclass(thing, torch.nn.Module)}
+    stated = {name for name in classes if hasattr(ps, name)}
+    absent = {name for name in classes.keys() - stated if not re.search(r"Loss(2d)?$", name) and name.removeprefix("Lazy") not in stated}
+    assert absent == NO_LAYERS.keys()
+    certified = {name for name, _ in ROWS} | ELSEWHERE.keys()
+    assert certified <= stated
+    for name in sorted(stated - certified):
+        arguments = inspect.signature(classes[name]).parameters
+        required = {
+            key: WANTED[key] for key in arguments if key in WANTED and (arguments[key].default is inspect.Parameter.empty or key in ASKED)
+        }
+        layer = getattr(ps, name)(**required)
+        assert certify(layer, on_meta(builder(classes[name], required))).compared == "tensors", name
+        assert not layer.lines, f"{name} stores something: it needs a row"
 
 
 @pytest.mark.parametrize("kind", ["Encoder", "Decoder"])
