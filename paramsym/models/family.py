@@ -263,7 +263,7 @@ class Family:
     ``architectures`` begins with the base class. ``labelled`` are those whose head has ``num_labels`` outputs. ``aliases`` are other
     spellings of keys, as in the reference's ``attribute_map``. ``arrange`` may change the arguments where structure depends on sizes.
     ``labels`` is how many outputs a configuration without labels means. ``former`` are names that earlier releases, or the authors' own
-    code, gave to classes with the same tensors.
+    code, gave to classes with the same tensors. ``follows`` are keys whose default is the value of another key.
     """
 
     model_type: str
@@ -277,6 +277,7 @@ class Family:
     arrange: Callable[[dict[str, Any], Sizes], None] | None = None
     labels: int = 2
     former: Mapping[str, str] = field(default_factory=dict[str, str])
+    follows: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def unknown(self, config: Mapping[str, Any]) -> Iterator[str]:
         """Yield the keys of a configuration that are not known, those of a configuration inside it after its own name."""
@@ -290,8 +291,14 @@ class Family:
     def given(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the configuration in the family's own spelling of its keys."""
         given = dict(config)
+        # As in the reference, an alias is set last and wins, and what a default is taken from is read before that.
+        overruled = {name for alias, name in self.aliases.items() if alias in given}
+        for name, source in self.follows.items():
+            key = self.keys[source]
+            if source in overruled and given.get(name) is None and isinstance(key, Size):
+                given[name] = given.get(source, key.default)
         for alias, name in self.aliases.items():
-            if alias in given:  # as in the reference, the alias is set last and wins
+            if alias in given:
                 given[name] = given[alias]
         for name, key in self.keys.items():
             if isinstance(key, Nested) and given.get(key.overruled_by) is not None:
