@@ -36,11 +36,12 @@ NOTHING = object()
 
 
 def declared(config_class: Any) -> dict[str, tuple[Any, Any]]:
-    """Return type and default of every key that a configuration class declares."""
+    """Return type and default of every key that a configuration class declares, other spellings included."""
     found = {}
     for field in dataclasses.fields(config_class):
         made = field.default_factory
         found[field.name] = (field.type, field.default if made is dataclasses.MISSING else made())
+    found |= {alias: found[name] for alias, name in config_class.attribute_map.items() if name in found}
     # A type that is a string names what only a type checker imports: torch's, which no flag has.
     return {name: kind for name, kind in found.items() if name not in ELSEWHERE and not isinstance(kind[0], str)}
 
