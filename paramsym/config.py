@@ -127,7 +127,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
         return owner
     what = "the configuration has no model_type" if found is None else f"model_type {_quoted(found)} is not known"
     if owner is not None:
-        advice = f"{_quoted(named)} is a class of {owner.model_type}'s: to read it so, set model_type to '{owner.model_type}'."
+        advice = f"{_quoted(str(named))} is a class of {owner.model_type}'s: to read it so, set model_type to '{owner.model_type}'."
     elif inner := _known_inside(config):
         advice = f"its {inner} is of a known one, {config[inner]['model_type']}: pass what {inner} holds."
     else:
