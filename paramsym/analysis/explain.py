@@ -197,7 +197,8 @@ and leaves no trace in any sum.
 def _meaning(layer: Layer, symbol: Symbol) -> str:
     """Return what a symbol stands for: what its letter usually does, or the argument that it was given for where that is another thing."""
     letter = BY_NAME.get(symbol.name)
-    arguments = [name for name in field_names(type(layer)) if getattr(layer, name) == symbol and name != symbol.name]
+    cls: type = type(layer)
+    arguments = [name for name in field_names(cls) if getattr(layer, name) == symbol and name != symbol.name]
     known = "" if letter is None or letter.symbol != symbol else letter.meaning
     if known and arguments:
         words = _telling(re.findall("[a-z]+", known))
@@ -235,7 +236,8 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
         raise UnknownNameError(message)
     if isinstance(symbol, Symbol):
         return symbol
-    given = getattr(layer, name, None) if name in field_names(type(layer)) else None
+    cls: type = type(layer)
+    given = getattr(layer, name, None) if name in field_names(cls) else None
     if isinstance(given, Symbol):
         return given
     if name in BY_NAME:

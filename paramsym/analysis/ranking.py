@@ -15,7 +15,7 @@ from sympy import Symbol
 from paramsym.analysis.claim import Stated
 from paramsym.analysis.edits import Edit, Structure
 from paramsym.analysis.options import optional
-from paramsym.analysis.resizing import resized
+from paramsym.analysis.resizing import by_size, resized, roots
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.whole import additional
 
@@ -56,6 +56,7 @@ class Search:
         structure = Structure(subject)
         edits = [*structure.edits(), *additional(structure), *sizes]
         self.edits = sorted((edit for edit in edits if edit.value), key=lambda edit: edit.cost)
+        self.by_size = tuple(by_size(subject))
 
     def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
         """Return the hits for an exact difference: of one edit where there are any, else of two, else of three."""
@@ -66,6 +67,10 @@ class Search:
         if not hits:
             hits = list(self._triples(difference))
         return sorted(hits, key=lambda hit: hit.cost)
+
+    def roots(self, low: int, high: int) -> Iterator[Edit]:
+        """Yield the sizes that alone give a claim between two counts."""
+        return roots(self.subject, self.by_size, low, high)
 
     def within(self, stated: Stated) -> list[Hit]:
         """Return the ideas that bring the count to a rounded number; where there is none, to one cut off or rounded up.

@@ -17,7 +17,7 @@ from paramsym.analysis.comparison import against_layer, against_shapes
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.named import named
 from paramsym.analysis.ranking import Hit, Search, search
-from paramsym.analysis.resizing import impossible, roots, symbols_of
+from paramsym.analysis.resizing import impossible, symbols_of
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import written
 from paramsym.layer import Layer
@@ -96,7 +96,7 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
         loose = claims.rounded(stated.value)
         if loose is not None and loose.allows(subject.count):
             return [_right(subject, loose)]
-        hits = searched.exact(stated.value - subject.count, list(roots(subject, stated.value, stated.value)))
+        hits = searched.exact(stated.value - subject.count, list(searched.roots(stated.value, stated.value)))
         found = _merged(subject, hits, stated) + _products(subject, stated.value)
         if found or loose is None:
             return found
@@ -104,7 +104,7 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
     found = [_right(subject, stated)] if stated.bent(subject.count) else []
     if in_units and not found:
         found.append(_in_units(subject, stated))
-    hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in roots(subject, stated.low, stated.high))]
+    hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
         hits = [hit for hit in hits if hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
     hits = [hit for hit in hits if all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
@@ -124,24 +125,37 @@ def _rounded(subject: Subject) -> Iterator[Edit]:
                         yield _changed(subject, together, words, 1.5)
 
 
-def roots(subject: Subject, low: int, high: int) -> Iterator[Edit]:
-    """Yield the sizes that give the claim when one of them alone is changed: an integer root, and why to believe it."""
+@dataclass(frozen=True)
+class OneSize:
+    """The count as powers of one size, the others put in; ``followers`` are sizes that go along, as F goes with H where it is 4*H."""
+
+    symbol: Symbol
+    size: int
+    powers: dict[int, Fraction]
+    followers: dict[Symbol, int]
+
+
+def by_size(subject: Subject) -> Iterator[OneSize]:
+    """Yield the count by each size that it depends on, alone and with those that go along."""
     for symbol, size in subject.sizes.items():
         if symbol not in subject.formula.free_symbols or not isinstance(size, int):
             continue
-        for along in (False, True):
-            followers = _ratios(subject, symbol) if along else {}
-            if along and not followers:
-                continue
+        along = _ratios(subject, symbol)
+        for followers in ({}, along) if along else ({},):
             powers = _univariate(subject, symbol, followers)
-            if powers is None:
-                continue
-            for root in _integer_roots(powers, low, high, size):
-                changes = {symbol: root} | {other: root * ratio for other, ratio in followers.items()}
-                belief = _belief(subject, size, root, powers, low, high)
-                if belief is not None:
-                    words = f"{symbol} = {root:,}{_along(changes, symbol)} in place of {size:,}{belief[0]}"
-                    yield _changed(subject, changes, words, belief[1] + 0.1 * along)
+            if powers is not None:
+                yield OneSize(symbol, size, powers, followers)
+
+
+def roots(subject: Subject, sizes: Iterable[OneSize], low: int, high: int) -> Iterator[Edit]:
+    """Yield the sizes that give the claim when one of them alone is changed: an integer root, and why to believe it."""
+    for one in sizes:
+        for root in _integer_roots(one.powers, low, high, one.size):
+            belief = _belief(subject, one.size, root, one.powers, low, high)
+            if belief is not None:
+                changes = {one.symbol: root} | {other: root * ratio for other, ratio in one.followers.items()}
+                words = f"{one.symbol} = {root:,}{_along(changes, one.symbol)} in place of {one.size:,}{belief[0]}"
+                yield _changed(subject, changes, words, belief[1] + 0.1 * bool(one.followers))
 
 
 def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction], low: int, high: int) -> tuple[str, float] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import sympy
-from sympy import Add, Expr, Integer, Mul, Symbol
+from sympy import Add, Expr, Mul, Symbol
 
 from paramsym.analysis.derivation import shown
 from paramsym.ledger import Line, Numbers
@@ -101,10 +101,11 @@ def written(term: Expr) -> str:
     if isinstance(together, Add):
         return _sum(together)
     coefficient, rest = together.as_coeff_Mul()  # kept apart: SymPy multiplies a lone number into a sum
+    over, under = sympy.fraction(coefficient)
     numerator, denominator = sympy.fraction(rest)
-    sign, number = _factors(Integer(coefficient.p))
+    sign, number = _factors(over)
     above = [*number, *_factors(numerator)[1]]
-    below = [*_factors(Integer(coefficient.q))[1], *_factors(denominator)[1]]
+    below = [*_factors(under)[1], *_factors(denominator)[1]]
     body = "*".join(above) or "1"
     return sign + body + (f"/{below[0]}" if len(below) == 1 else f"/({'*'.join(below)})" if below else "")
 
