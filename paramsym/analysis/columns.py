@@ -45,7 +45,8 @@ def as_column(value: Any, name: str) -> Column:
             message = f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are."
             raise SizeError(message)
         # A list of large ints, which NumPy would have made floats of; a Series, whose missing values would have become floats.
-        array = np.asarray(value.to_list() if hasattr(value, "to_list") else value, dtype=object)
+        listed = getattr(value, "to_list", lambda: value)
+        array = np.asarray(listed(), dtype=object)
         for entry in array.flat:
             _index(entry, name)
         array = np.frompyfunc(int, 1, 1)(array) if array.size else array.astype(np.int64)

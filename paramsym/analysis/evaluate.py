@@ -45,8 +45,8 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     ``sizes`` maps names or symbols to ints, sequences or arrays of whole numbers; a data frame of pandas or polars will do (columns the
     formula does not know are an error: select those it has). Arrays broadcast, so that a grid needs no copies. Ints alone give an int;
     arrays give a NumPy array, a Series of pandas or polars a Series, arrays of dask an array of dask, whose blocks are computed and checked
-    when they are asked for. int64 is used where a bound computed before each piece shows
-    that nothing can overflow, Python integers (dtype object) where it does not.
+    when they are asked for. int64 is used where a bound computed before each piece shows that nothing can overflow, Python integers (dtype
+    object) where it does not.
 
     The conditions the layer was built under (A divides H; k is at most E; two widths differ where equal ones would change which tensors
     exist) are checked in every row in which their sizes are given, and the first row that contradicts one is named. What contradicts flags

@@ -19,8 +19,6 @@ Column: TypeAlias = Any
 LIMIT = 2**63
 _NARROW = 2**31
 _SINGLE, _DOUBLE = 2**24, 2**53  # below these, whole numbers are exact in float32 and float64
-
-
 _UFUNCS: dict[Kind, str] = {
     "add": "add",
     "sub": "subtract",
