@@ -142,7 +142,7 @@ def to_latex(
     of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
 
     ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks sums wider than so many
-    characters of five points (an article in ten points has 69 on a line, 49 in a column of two); ``standalone`` returns a whole document.
+    characters of five points (an article in ten points has 67 on a line, 45 in a column of two); ``standalone`` returns a whole document.
 
     Raises:
         ArgumentError: an unknown form or letters.
@@ -210,7 +210,7 @@ def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: floa
             body = forms.product(share.copies, share.amount, letters, room)
             equal = f"{body} = {first}"
             plain = others or latex.expression(share.total, letters) == body
-            fits = not plain and measured(equal) <= room
+            fits = not plain and r"\\" not in body and measured(equal) <= room
             first, others = (equal, []) if fits else (body, [] if body == first else [f"= {first}", *(rf"\quad {row}" for row in others)])
         else:
             others = [rf"\quad {row}" for row in others]

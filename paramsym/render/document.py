@@ -27,7 +27,7 @@ def document(pieces: Iterable[str], title: str = "") -> str:
 
 def displayed(piece: str) -> str:
     """Return a piece as it stands in running text: a formula displayed, an environment or a table as it is."""
-    start = re.sub(r"^\{\\\w+\n", "", piece)  # a size of type
+    start = re.sub(r"^\{\\[^\n]*\n", "", piece)  # a size of type
     if start.startswith(r"\begin{tabular"):
         return f"\\begin{{center}}\n{piece}\n\\end{{center}}"
     if start.startswith(r"\begin{") and not start.startswith(r"\begin{aligned}"):

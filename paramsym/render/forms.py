@@ -91,7 +91,10 @@ def product(factors: Iterable[Expr | int], value: Expr, letters: Letters, limit:
 
 def in_front(before: str, signed: list[tuple[int, str]], limit: float = LINE) -> str:
     r"""Write a factor before a sum in brackets; a wide sum stands on several lines inside them, beneath the factor where that is wide."""
-    if width(before) > limit / 3 and width(f"{before} {latex.joined(signed)}") + BRACKETS > limit:
+    whole = rf"{before} \left({latex.joined(signed)}\right)"
+    if width(whole) <= limit:
+        return whole
+    if width(before) > limit / 3:
         return f"\\begin{{aligned}}\n&{before} \\\\\n&\\quad \\cdot \\left({broken(signed, limit - 2 * BRACKETS)}\\right)\n\\end{{aligned}}"
     return rf"{before} \left({broken(signed, limit - width(before) - BRACKETS)}\right)"
 

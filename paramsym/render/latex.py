@@ -170,7 +170,15 @@ def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ")
         above.insert(0, integer(int(numerator)))
     if denominator != 1:
         below.insert(0, integer(int(denominator)))
+    if below:
+        above, below = _unbracketed(above), _unbracketed(below)
     return rf"\frac{{{_multiplied(above, times)}}}{{{_multiplied(below, times)}}}" if below else _multiplied(above, times)
+
+
+def _unbracketed(factors: list[str]) -> list[str]:
+    """Leave out the brackets around a sum that is alone above or below a fraction's line."""
+    alone = re.fullmatch(r"\\left\((.*)\\right\)", factors[0]) if len(factors) == 1 else None
+    return [alone[1]] if alone else factors
 
 
 def _multiplied(factors: list[str], times: str) -> str:

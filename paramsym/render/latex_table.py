@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from paramsym.render import latex
-from paramsym.render.widths import LINE, width, width_of_words
+from paramsym.render.widths import LINE, width as measured, width_of_words
 
 if TYPE_CHECKING:
     from paramsym.render.table import Letters, Table
@@ -15,13 +15,19 @@ _GAP = 2.4  # what the space between two columns takes, in characters
 _NARROW = 14  # columns up to this width are never broken
 _SMALL = 80  # words that fit a broken column without becoming a tower
 _SUM = r", | [+-] "
-_PRODUCT = r"(?<=[\w}]) (?:\\, )?(?=[\\A-Za-z])(?!\\(?:right|rfloor|rceil|cdot|penalty|allowbreak)\b)"
+_PRODUCT = r"(?<=[A-Za-z}]) (?:\\, )?(?=[\\A-Za-z])(?!\\(?:right|rfloor|rceil|cdot|penalty|allowbreak)\b)"
 """Where a formula breaks: between terms and sizes; at worst, between factors."""
-_SIZES = (("", 1.0), (r"\small", 10 / 9), (r"\footnotesize", 10 / 8), (r"\scriptsize", 10 / 7))
-"""Sizes of type, and how many more characters of each a line holds."""
+_SIZES = (
+    ("", 1.0, _GAP),
+    (r"\small", 1 / 0.925, _GAP),
+    (r"\footnotesize", 1 / 0.85, _GAP),
+    (r"\scriptsize", 1 / 0.8, _GAP),
+    (r"\scriptsize\setlength{\tabcolsep}{3pt}", 1 / 0.8, _GAP / 2),
+)
+"""Sizes of type, how many more characters of each a line holds (the smaller, the wider for their size), and the space between columns."""
 
 
-def table(source: Table, letters: Letters | None = None, *, long: bool = False, label: str = "") -> str:
+def table(source: Table, letters: Letters | None = None, *, long: bool = False, label: str = "", width: float | None = None) -> str:
     r"""Return a ``tabular``, or a ``longtable`` with the caption, in booktabs style.
 
     Columns are as wide as what stands in them while the table fits a line; where it does not, the wide ones become paragraphs that break at
@@ -32,7 +38,7 @@ def table(source: Table, letters: Letters | None = None, *, long: bool = False, 
     body = [[latex.cell(value, letters) for value in row] for row in source.rows]
     footer = [[latex.cell(value, letters) for value in source.footer]] if source.footer else []
     head = [latex.escape(title) for title in source.columns]
-    size, columns, room = _columns(source, [head, *body, *footer])
+    size, columns, room = _columns(source, [head, *body, *footer], width or LINE)
     written = [_row([_breakable(cell, wide) for cell, wide in zip(row, room, strict=True)]) for row in [*body, *footer]]
     rows, totals = (written[:-1], written[-1:]) if footer else (written, [])
     spec = "".join(columns)
@@ -61,7 +67,7 @@ def _caption(source: Table, letters: Letters) -> str:
     if not source.heading:
         return latex.words(source.caption)
     pieces = [latex.cell(piece, letters) for piece in source.heading]
-    return " ".join(piece for piece in pieces if not piece.startswith("$") or (width(piece) <= _SMALL and _terms(piece) <= LINE / 4))
+    return " ".join(piece for piece in pieces if not piece.startswith("$") or (measured(piece) <= _SMALL and _terms(piece) <= LINE / 6))
 
 
 def _row(cells: list[str]) -> str:
@@ -80,38 +86,39 @@ def _breakable(cell: str, room: float | None) -> str:
 
 def _terms(formula: str) -> float:
     """Return how wide the widest term is."""
-    return max(map(width, re.split(_SUM, formula)))
+    return max(map(measured, re.split(_SUM, formula)))
 
 
 def _wide(cell: str) -> float:
-    return width(cell) if cell.startswith("$") else width_of_words(cell)
+    return measured(cell) if cell.startswith("$") else width_of_words(cell)
 
 
 def _least(cell: str) -> float:
     """Return how wide the widest piece is that does not break, factors taken apart only where they must be."""
     if cell.startswith("$"):
-        return max(map(width, re.split(rf"{_SUM}|{_PRODUCT}", cell)))
+        return max(map(measured, re.split(rf"{_SUM}|{_PRODUCT}", cell)))
     return max(map(width_of_words, re.split(r"\\allowbreak\{\}| ", cell)))
 
 
-def _columns(source: Table, rows: list[list[str]]) -> tuple[str, list[str], list[float | None]]:
+def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, list[str], list[float | None]]:
     """Say in which size of type the table is set, how each column is, and how wide those are that are paragraphs."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(_wide, cells)) for cells in columns]
     plain = ["r" if number else "l" for number in source.numeric]
     broken = [wide > _NARROW and not number for wide, number in zip(widths, source.numeric, strict=True)]
-    if sum(widths) + _GAP * len(widths) <= LINE or not any(broken):
+    if sum(widths) + _GAP * len(widths) <= limit:
         return "", plain, [None] * len(widths)
     least = [max(map(_least, cells)) if bends else wide for cells, wide, bends in zip(columns, widths, broken, strict=True)]
-    size, line = next(
-        ((size, LINE * more) for size, more in _SIZES if sum(least) + _GAP * more * len(widths) <= LINE * more),
-        (_SIZES[-1][0], LINE * _SIZES[-1][1]),
+    size, more, gap = next(
+        (one for one in _SIZES if sum(least) + one[2] * one[1] * len(widths) <= limit * one[1]),
+        _SIZES[-1],
     )
+    line = limit * more
     # What is left is shared out by how much more each column could use.
-    room = max(line - _GAP * line / LINE * len(widths) - sum(least), 0.0)
+    room = max(line - gap * more * len(widths) - sum(least), 0.0)
     wanted = [min(wide, _SMALL) - narrow if bends else 0.0 for wide, narrow, bends in zip(widths, least, broken, strict=True)]
     share = min(1.0, room / sum(wanted)) if sum(wanted) > 0 else 0.0
-    given = [narrow + share * more for narrow, more in zip(least, wanted, strict=True)]
+    given = [narrow + share * extra for narrow, extra in zip(least, wanted, strict=True)]
     return (
         size,
         [

@@ -59,14 +59,15 @@ class Table:
 
         return table(self)
 
-    def to_latex(self, *, long: bool = False, label: str = "", letters: Letters | None = None) -> str:
+    def to_latex(self, *, long: bool = False, label: str = "", letters: Letters | None = None, width: int | None = None) -> str:
         r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` with caption and label that breaks across pages.
 
+        It fits a line of ``width`` characters of five points; None means an article in ten points, 45 a column of two.
         Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
         """
         from paramsym.render.latex_table import table
 
-        return table(self, letters, long=long, label=label)
+        return table(self, letters, long=long, label=label, width=width)
 
     def to_html(self, *, limit: int | None = 100) -> str:
         """Return an HTML table; one of more rows than ``limit`` shows the first, and folds out (``limit=None``: all rows openly)."""

@@ -68,7 +68,7 @@ class _Reader:
         """Measure up to the end of the group; lines stand beneath each other."""
         widest = total = 0.0
         before = "("
-        while self.at < len(self.tokens) and self.tokens[self.at] != "}":
+        while self.at < len(self.tokens) and self.tokens[self.at] not in {"}", r"\end"}:
             mark = self.tokens[self.at]
             self.at += 1
             if mark == r"\\":
@@ -106,9 +106,12 @@ class _Reader:
             body = _Reader(self.group()).whole()
             self.at += 1
             return max(body, _SMALL * _Reader(self.group()).whole(), _BRACE)
-        if mark in {r"\begin", r"\end"}:
+        if mark == r"\begin":
             self.group()
-            return 0.0
+            inside = self.line()
+            self.at += 1
+            self.group()
+            return inside
         if mark == "-" and before in {"(", "=", r"\quad"}:
             return 1.55
         return 0.0 if mark == " " or mark in _NOTHING else _MATH.get(mark, 1.1)

@@ -21,6 +21,8 @@ d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
         (4 * H**2 + 4 * H, "4 H^{2} + 4 H"),
         (12 * L * H**2 + 13 * L * H + V * H, "12 L H^{2} + 13 L H + V H"),
         (H / A, r"\frac{H}{A}"),
+        ((H + 1) / (H + A), r"\frac{H + 1}{A + H}"),
+        (L * (H + 1) / (H + A) ** 2, r"\frac{L \left(H + 1\right)}{\left(A + H\right)^{2}}"),
         (H**2 / A**2, r"\frac{H^{2}}{A^{2}}"),
         (1 / A, r"\frac{1}{A}"),
         (Rational(3, 2) * H, r"\frac{3 H}{2}"),

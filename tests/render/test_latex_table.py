@@ -41,3 +41,18 @@ def test_a_caption_without_a_formula() -> None:
     assert r"\caption{100\% of a\_\allowbreak{}b}" in Table(("x",), ((1,),), caption="100% of a_b").to_latex(long=True)
     assert r"\caption{DenseNet: parameters}" in ps.models.DenseNet().table(depth=1).to_latex(long=True)
     assert r"\caption" not in Table(("x",), ((1,),)).to_latex(long=True)
+
+
+def test_a_narrow_column_gets_smaller_type() -> None:
+    """A table knows the width it has to fit: what a line of an article holds, a column of two breaks or sets smaller."""
+    table = ps.models.T5().table(depth=1, letters="kaplan")
+    assert table.to_latex(width=200).startswith(r"\begin{tabular}{ll}")
+    assert "p{0." in table.to_latex()
+    assert ps.models.T5().table(letters="kaplan").to_latex(width=45).startswith("{\\")
+    assert ps.latex_document(ps.models.T5().table(letters="kaplan")).count(r"\begin{longtable}") == 1
+
+
+def test_a_product_breaks_only_where_it_must() -> None:
+    """Between factors there is a place to break in a cell whose terms are wider than the column, and nowhere else."""
+    assert r"\penalty" not in ps.models.Bert().table().to_latex()
+    assert r"\penalty9000 " in ps.models.T5().table(letters="kaplan").to_latex(width=40)
