@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,21 +88,81 @@ def _api_page(module: str, names: list[str]) -> str:
     lines = [title, "=" * len(title), "", f".. automodule:: {module}", "   :no-members:", ""]
     for name in names:
         thing = getattr(paramsym, name)
-        if isinstance(thing, type):
+        if inspect.isclass(thing):
             lines += [f".. autoclass:: {module}.{name}", "   :members:", ""]
-        elif callable(thing):
+        elif inspect.isfunction(thing):
             lines += [f".. autofunction:: {module}.{name}", ""]
         else:
-            lines += [f".. py:data:: {module}.{name}", ""]
+            said = textwrap.indent(_said_of_data(module).get(name, ""), "   ")
+            lines += [f".. py:data:: {module}.{name}", "", said, ""]
     return "\n".join(lines)
 
 
-def _models_page() -> str:
-    lines = ["models", "======", "", ".. automodule:: paramsym.models", "   :no-members:", ""]
+def _families() -> dict[str, list[type]]:
+    """Return ``{file: classes}`` of the model families."""
+    found: dict[str, list[type]] = {}
     for name in sorted(dir(paramsym.models)):
         thing = getattr(paramsym.models, name)
         if isinstance(thing, type):
-            lines += [f".. autoclass:: {thing.__module__}.{name}", "   :members:", ""]
+            found.setdefault(thing.__module__, []).append(thing)
+    return found
+
+
+def _family_page(module: str, classes: list[type]) -> str:
+    """Write one family: its classes, and what its published sizes count."""
+    title = module.removeprefix("paramsym.")
+    lines = [title, "=" * len(title), "", f".. automodule:: {module}", "   :no-members:", ""]
+    for cls in classes:
+        lines += [
+            f".. autoclass:: {module}.{cls.__name__}",
+            "   :members:",
+            "   :exclude-members: conditions, parts, tensors, ties, published",
+            "",
+        ]
+        sizes = getattr(cls, "published", {})
+        if sizes:
+            lines += [f"   Sizes that ``{cls.__name__}().at(name)`` knows by name:", ""]
+            lines += [f"   - ``{name}``: " + ", ".join(f"{key} {value}" for key, value in values.items()) for name, values in sizes.items()]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _keras_page() -> str:
+    """Write the doors in Keras' spelling."""
+    lines = ["keras", "=====", "", ".. automodule:: paramsym.keras", "   :no-members:", ""]
+    for name in dir(paramsym.keras):
+        thing = getattr(paramsym.keras, name)
+        if callable(thing) and getattr(thing, "__name__", "") == name:
+            lines += [f".. autofunction:: {thing.__module__}.{name}", ""]
+    return "\n".join(lines)
+
+
+def _first_sentence(said: str) -> str:
+    return re.split(r"(?<=[.:])\s", said.replace("\n", " "), maxsplit=1)[0].removesuffix(":").removesuffix(".") + "."
+
+
+def _said_of_data(module: str) -> dict[str, str]:
+    """Return the words beneath the constants of a module, and what its letters stand for."""
+    found = {letter.name: letter.meaning for letter in paramsym.LETTERS}
+    body = ast.parse(Path(sys.modules[module].__file__ or "").read_text(encoding="utf-8")).body
+    for node, after in itertools.pairwise(body):
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+            found |= {target.id: after.value.value for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _index(pages: dict[str, list[tuple[str, Any]]]) -> str:
+    """List every public name with its first sentence, a section per page."""
+    lines: list[str] = []
+    for page, things in pages.items():
+        lines += [f"`{page} <api/{page}.html>`__", "   .. list-table::", "      :widths: 30 70", ""]
+        for name, thing in things:
+            kind = "class" if inspect.isclass(thing) else "func" if inspect.isfunction(thing) else "data"
+            home = getattr(thing, "__module__", "") if kind != "data" else f"paramsym.{page}"
+            said = (inspect.getdoc(thing) or "") if kind != "data" else _said_of_data(home).get(name, "")
+            lines += [f"      * - :py:{kind}:`~{home}.{name}`", f"        - {_first_sentence(said) if said else ''}"]
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -114,7 +176,12 @@ def write_generated(_app: Sphinx) -> None:
     """Write the reference of every public name and the gallery, from the package as it is."""
     folder = HERE / "reference" / "api"
     wanted = {f"{module.removeprefix('paramsym.')}.rst": _api_page(module, names) for module, names in homes().items()}
-    wanted["models.rst"] = _models_page()
+    listed = {module.removeprefix("paramsym."): [(name, getattr(paramsym, name)) for name in names] for module, names in homes().items()}
+    for module, classes in _families().items():
+        wanted[f"{module.removeprefix('paramsym.')}.rst"] = _family_page(module, classes)
+        listed[module.removeprefix("paramsym.")] = [(cls.__name__, cls) for cls in classes]
+    wanted["keras.rst"] = _keras_page()
+    _write(folder / "names.txt", _index(listed))
     for module in ("plot", "testing"):
         wanted[f"{module}.rst"] = "\n".join([module, "=" * len(module), "", f".. automodule:: paramsym.{module}", "   :members:", ""])
     wanted["errors.rst"] = "errors\n======\n\n.. automodule:: paramsym.errors\n   :members:\n"
@@ -133,8 +200,14 @@ def show_fields(_app: Sphinx, what: str, _name: str, thing: Any, _options: Any, 
     return None
 
 
+def close_examples(_app: Sphinx, _name: str, source: list[str]) -> None:
+    """Leave out the empty line that doctest wants before the end of an example."""
+    source[0] = re.sub(r"(```pycon\n(?:(?!```).)*?)\n+```", r"\1\n```", source[0], flags=re.DOTALL)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Generate pages before Sphinx looks for them."""
     app.connect("builder-inited", write_generated, priority=100)
     app.connect("autodoc-process-signature", show_fields)
+    app.connect("source-read", close_examples)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

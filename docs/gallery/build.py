@@ -5,6 +5,7 @@ Run from the repository: ``python docs/gallery/build.py`` writes ``docs/gallery/
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
 import sys
@@ -13,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from items import CLAIMS, COUNTS, OUTSIDE, QUESTIONS, VALUES
+from sympy import Expr
 
 import paramsym as ps
 from paramsym.analysis.claim import read
 from paramsym.errors import ParamsymError
 from paramsym.measure.shapes import output_shape
-from paramsym.size import text
+from paramsym.tabulate import formula_latex
 
 HERE = Path(__file__).parent
 FACTS = HERE.parent.parent / "tests" / "facts" / "seeds_audit.json.gz"
@@ -101,8 +103,23 @@ def plain(value: Any) -> Any:
 
 
 def answer(question: str, item: dict[str, Any]) -> str:
-    """Fill the braces of an answer."""
-    return _escaped(str(eval(f'f"""{question}"""', _names(item))))  # noqa: S307 - likewise
+    """Fill the braces of an answer, formulas typeset."""
+    said = ast.parse(f'f"""{question}"""', mode="eval").body
+    return "".join(_piece(piece, item) for piece in (said.values if isinstance(said, ast.JoinedStr) else [said]))
+
+
+def _piece(piece: ast.expr, item: dict[str, Any]) -> str:
+    if isinstance(piece, ast.FormattedValue):
+        value = eval(ast.unparse(piece.value), _names(item))  # noqa: S307 - likewise
+        if isinstance(value, Expr) and not value.is_number:
+            return in_line(value)
+    whole = ast.unparse(ast.JoinedStr([piece]))
+    return _escaped(str(eval(whole, _names(item))))  # noqa: S307 - likewise
+
+
+def in_line(value: Expr) -> str:
+    """Return a formula as it stands in a line of Markdown."""
+    return f"${formula_latex(value)}$"
 
 
 def _escaped(words: str) -> str:
@@ -134,7 +151,7 @@ def entry(item: dict[str, Any]) -> list[str]:
 def _counted(item: dict[str, Any]) -> list[str]:
     layer = sized(item, layer_of(item))
     sizes = ", ".join(f"{symbol} = {size:,}" for symbol, size in sorted(layer.sizes.items(), key=lambda pair: pair[0].name))
-    lines = [f"`{COUNTS[item['id']]}` holds `{text(layer.formula)}` parameters: **{layer.count:,}**" + (f" at {sizes}." if sizes else ".")]
+    lines = [f"`{COUNTS[item['id']]}` holds {in_line(layer.formula)} parameters: **{layer.count:,}**" + (f" at {sizes}." if sizes else ".")]
     if item["claim_value"] is not None and item["claim_value"] != layer.count:
         found = ps.reconcile(layer, claim_of(item))
         lines.extend(["", *(_shown_answer(found[i]) for i in range(min(3, len(found))))])
