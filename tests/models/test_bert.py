@@ -199,8 +199,8 @@ def test_wrong_sizes(wrong: object) -> None:
 
 
 def test_wrong_names() -> None:
-    """An unknown size or letter lists what there is."""
-    with pytest.raises(UnknownNameError, match="bert-base-uncased"):
+    """An unknown size is answered with the nearest, an unknown letter with what there is."""
+    with pytest.raises(UnknownNameError, match="did you mean bert-large-cased or bert-large-uncased"):
         Bert().at("bert-huge")
     with pytest.raises(UnknownNameError, match="N"):
         Bert().at(N=2)

@@ -170,7 +170,7 @@ def test_heads_that_do_not_divide() -> None:
         ({"model_type": "gemma3_text", "num_attention_heads": 5}, "not divisible"),
         ({"model_type": "gemma3_text", "layer_types": ["conv", "conv", "conv"]}, "layer_types has 'conv'"),
         ({"model_type": "gpt_bigcode", "add_cross_attention": True}, "needs multi_query=False"),
-        ({"model_type": "deepseek_v2", "n_shared_experts": 0}, "wanted a positive whole number"),
+        ({"model_type": "deepseek_v2", "n_shared_experts": -1}, "wanted a whole number, zero or more"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::paramsym.errors.ParamsymWarning")
