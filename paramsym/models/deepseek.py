@@ -179,6 +179,10 @@ class Deepseek(Decoder):
             modules = Repeat(self._prediction(), self.num_nextn_predict_layers, start=self.num_hidden_layers)
             yield Part(f"{self.base_name}.layers", modules)
 
+    def sequence(self) -> Iterator[tuple[str, Layer]]:
+        """The model and its head; what predicts further tokens stands beside them."""
+        yield from ((name, layer) for name, layer in super().sequence() if name != f"{self.base_name}.layers")
+
     def ties(self) -> Mapping[str, str]:
         """Further tokens are read from the model's table and written by its output matrix."""
         if self.num_nextn_predict_layers == 0:
