@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from paramsym.errors import RefutedError
+from paramsym.errors import ArgumentError, RefutedError
 from paramsym.layer import Layer
 from paramsym.testing.drawing import hypothesis
 from paramsym.testing.random_sizes import SMALL, Bounds, sizes
@@ -30,7 +30,7 @@ def check_against(
 
     Raises:
         RefutedError: an ``AssertionError``: the sizes, what was found, what was wanted, and the tensors it may be about.
-        ArgumentError: Hypothesis is not installed; ``build`` does not take the layer's symbols by name.
+        ArgumentError: Hypothesis is not installed; ``build`` does not take the layer's symbols by name, or gives nothing to compare.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> check_against(MultiHeadAttention(H, A), lambda A, H: 4 * H * H + 4 * H)
@@ -61,5 +61,5 @@ def check_against(
     )
     try:
         quiet(package.given(sizes(layer, largest=largest))(agrees))()
-    except RefutedError as error:
-        raise RefutedError(str(error)) from error.__cause__  # without the notes of the search: the message has the sizes already
+    except (RefutedError, ArgumentError) as error:
+        raise type(error)(str(error)) from error.__cause__  # without the notes of the search: the message has the sizes already

@@ -12,6 +12,7 @@ from paramsym.layer import Layer
 from paramsym.size import substitute
 from paramsym.testing.drawing import hypothesis
 from paramsym.verify.lattice import Coordinate, Lattice, lattice
+from paramsym.verify.readers import check_layer
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -36,6 +37,7 @@ def sizes(layer: Layer, *, largest: Bounds = SMALL, **fixed: int) -> SearchStrat
     >>> find(sizes(MultiHeadAttention(H, A)), lambda found: found["A"] > 2)
     {'A': 3, 'H': 3}
     """
+    check_layer(layer)
     st = hypothesis().strategies
     _check_bounds(layer, largest)
     pinned = layer.at(fixed) if fixed else layer

@@ -15,7 +15,7 @@ from paramsym.size import Dim, symbols_in
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer
-from paramsym.verify.readers import read
+from paramsym.verify.readers import check_layer, read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
@@ -123,7 +123,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     mismatch. Files may leave out aliases and buffers; a module may not.
 
     Raises:
-        ArgumentError: something that holds no tensors; ``by`` misspelt, or by order with a table.
+        ArgumentError: something that is no layer, or holds no tensors; ``by`` misspelt, or by order with a table.
         CheckpointError: a file that cannot be read or contradicts itself.
         UnknownNameError: a renaming rule that fits no stored tensor.
 
@@ -138,6 +138,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     weight  transposed   (3072, 768)  (768, 3072)
     bias    wrong shape  (3072,)      (3071,)      axis 0 (F) is 3071, not 3072
     """
+    check_layer(layer)
     stored = read(shapes)
     if by not in {"name", "order"} or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."

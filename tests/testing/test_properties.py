@@ -45,6 +45,36 @@ def test_a_failure_is_an_assertion_that_names_the_tensor() -> None:
         check_against(ps.Dense(H, F), lambda F, H: {"weight": (F, H), "bias": (F + 1,)})
 
 
+def test_equally_large_tensors_are_told_apart() -> None:
+    """At the smallest sizes all have one entry; elsewhere only one is as large as the difference."""
+    layer = ps.Sequential(ps.Dense(H, F), ps.Dense(F, H))
+    with pytest.raises(RefutedError) as caught:
+        check_against(layer, lambda F, H: 2 * F * H + F)
+    assert "at F=1, H=1" in str(caught.value)
+    assert "as many as there are in 1.bias)" in str(caught.value)
+    with pytest.raises(RefutedError) as caught:
+        check_against(layer, lambda F, H: 2 * F * H + F + H - F * H if F == H == 1 else 0)
+    assert "as many as" not in str(caught.value)  # the difference is no tensor's size elsewhere
+
+
+@pytest.mark.parametrize("built", [None, 2.5, (1, 2), object()], ids=lambda built: type(built).__name__)
+def test_a_build_that_gives_nothing_to_compare(built: Any) -> None:
+    """What came, where, and what was wanted; none of the search's own words."""
+    with pytest.raises(ArgumentError, match=r"at F=1, H=1, build gave no count \(an int\)") as caught:
+        check_against(ps.Dense(H, F), lambda **_: built)
+    assert not getattr(caught.value, "__notes__", [])
+
+
+def test_the_layer_comes_first() -> None:
+    """Something else in its place is told what it is."""
+    calls: list[Any] = [check_against, ps.testing.certify, ps.testing.assert_matches, ps.match]
+    for call in calls:
+        with pytest.raises(ArgumentError, match="wanted a layer of paramsym"):
+            call(lambda F, H: F * H, ps.Dense(H, F))
+    with pytest.raises(ArgumentError, match="wanted a layer of paramsym"):
+        ps.testing.sizes("Dense")  # type: ignore[arg-type]
+
+
 def test_an_exception_of_the_build_is_shown_with_its_sizes() -> None:
     """And it stays the cause."""
 
