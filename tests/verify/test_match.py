@@ -247,6 +247,23 @@ def test_packed_tensors_are_recognised(shapes: dict[str, tuple[int, ...]], schem
     assert scheme in str(wrong)
 
 
+@pytest.mark.parametrize(
+    "packed",
+    [
+        {"k_proj.weight": (128, 256), "k_proj.weight_scale_inv": (1, 2)},
+        {"k_proj.weight": (16384, 1), "k_proj.weight.absmax": (512,), "k_proj.weight.quant_state.bitsandbytes__nf4": (90,)},
+    ],
+    ids=["fp8", "nf4"],
+)
+def test_packed_tensors_of_sizes_that_nothing_determines(packed: dict[str, tuple[int, ...]]) -> None:
+    """How many heads share a key is in no shape; that is said, and no mismatch."""
+    layer = ps.MultiHeadAttention(H, A, kv_heads=ps.G, bias=False)
+    found = ps.match(layer, {"q_proj.weight": (256, 256), **packed, "v_proj.weight": (128, 256), "o_proj.weight": (256, 256)})
+    assert found.ok, str(found)
+    assert found.packed == ("k_proj.weight",)
+    assert "no shape determines" in str(found)
+
+
 def test_the_report_is_a_table_in_a_notebook() -> None:
     """HTML has every tensor, text only what is wrong, copies of one fault in one row."""
     layer = ps.Repeat(ps.Dense(2, 2), 40)
