@@ -126,6 +126,9 @@ def across(encoder: tuple[str, Layer], decoder: tuple[str, Layer], input_shape: 
     Source and target go in, or one shape for both.
     """
     source, *targets = each_input(input_shape)
+    if len(targets) > 1:
+        message = f"wanted at most two shapes, of source and target; found {1 + len(targets)}."
+        raise ShapeError(message)
     memory = applied(*encoder, source)
     yield Step(*encoder, source, memory)
     attending = together(targets[0] if targets else source, memory)

@@ -5,19 +5,20 @@ Reference: ``torchvision.models.densenet``; tensor names, shapes and order are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from sympy import Expr, Rational, Symbol, floor
 
 from paramsym.compose import InTurn, Repeat
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, NotYetError
 from paramsym.extents import View
 from paramsym.flow import Step, in_turn, seen
 from paramsym.layer import Layer, Part
 from paramsym.layers.activation import ReLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
+from paramsym.layers.axes import take_apart
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -170,7 +171,7 @@ class _Features(InTurn):
             index = _unused(_INDEX, self.symbols)
             seen = canonical(channels[position] + (index - 1) * self.growth_rate)
             block = _DenseLayer(seen, self.growth_rate, self.bn_size)
-            yield Part(f"denseblock{position + 1}", Repeat(block, depth, index=index, start=1, name="denselayer{}"))
+            yield Part(f"denseblock{position + 1}", _DenseBlock(channels[position], self.growth_rate, depth, block, index))
             if position < len(self.block_config) - 1:
                 outgoing = canonical(channels[position] + depth * self.growth_rate)
                 yield Part(f"transition{position + 1}", _Transition(outgoing, channels[position + 1]))
@@ -194,6 +195,40 @@ def _unused(index: Symbol, taken: frozenset[Symbol]) -> Symbol:
     while index.name in names:
         index = dims(f"{index.name}_")
     return index
+
+
+@dataclass(frozen=True)
+class _DenseBlock(Layer):
+    """Layers each of which adds its channels to those before it; ``index`` is the number of a layer in the sizes of ``block``."""
+
+    incoming: Dim
+    growth_rate: Dim
+    depth: Count
+    block: Layer
+    index: Symbol
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("", Repeat(self.block, self.depth, index=self.index, start=1, name="denselayer{}"))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """What comes in, and the channels of every layer; how many layers there are may be a symbol."""
+        axes = take_apart(input_shape, 2, channels=self.incoming)
+        return axes.giving(axes.extents, canonical(self.incoming + self.depth * self.growth_rate))
+
+    def applications(self, input_shape: Shape) -> Iterable[Step]:
+        """Each layer is given what the ones before it left.
+
+        Raises:
+            NotYetError: a symbolic number of layers, each of which is given another number of channels.
+        """
+        (repeated,) = (part.layer for part in self.own_parts)
+        if not isinstance(self.depth, int):
+            message = f"{self.depth} layers, each given more channels than the one before, cannot be listed."
+            raise NotYetError(message)
+        return repeated.applications(input_shape)
+
+    def views(self) -> tuple[View, ...]:
+        return seen((part.layer, 1) for part in self.own_parts)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import pytest
 from recorded import document
 from sympy import Rational, floor
 
 import paramsym as ps
-from paramsym import A, B, C, Conv1d, Conv2d, Dense, E, F, H, K, L, LocallyConnected2d, MaxPool2d, S, Sequential, W
+from paramsym import A, B, C, Conv1d, Conv2d, Dense, E, F, H, K, L, LocallyConnected2d, MaxPool2d, P, S, Sequential, T, V, W
 from paramsym.errors import NotYetError, ShapeError, StructureError
+from paramsym.size import Shape
+
+M = ps.dims("M")
 
 SEEDS = {item["id"]: item["correct_value"] for item in document("seeds_audit")}
 ALEX, ALEX_IMAGE = Conv2d(3, 96, 11, stride=4), (B, 3, 227, 227)
@@ -129,7 +135,95 @@ def test_connections_of_other_layers() -> None:
     assert ps.connections(ps.SeparableConv2d(3, 8, 3, dialect="keras"), (B, 6, 6, 3)) == 16 * (27 + 24 + 8)
     assert ps.connections(ps.EinsumDense("abc,cd->abd", (None, 7), (None, 5, 3), "d"), (B, 5, 3)) == 5 * (21 + 7)
     with pytest.raises(NotYetError):
-        ps.connections(ps.TransformerDecoderLayer(H, A, F), (B, S, H))
+        ps.connections(Silent(H), (B, S, H))
+
+
+@dataclass(frozen=True)
+class Silent(ps.Layer):
+    """A layer that says what comes out of it, and not how often its weights are used."""
+
+    width: ps.Dim
+
+    def tensors(self) -> Iterator[ps.Tensor]:
+        """One vector."""
+        yield ps.Tensor("weight", (self.width,))
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """The input's shape."""
+        return input_shape
+
+
+class TestAttention:
+    """Queries are projected once per query, keys and values once per key (Vaswani et al. 2017, section 3.2)."""
+
+    def test_of_a_decoder(self) -> None:
+        """T positions attend to M: two of the eight matrices, keys and values of the second attention, are used M times."""
+        decoder = ps.TransformerDecoderLayer(H, A, F)
+        assert ps.connections(decoder, (B, S, H)) == (S * decoder.params).expand()
+        crossing = 2 * H**2 + 2 * H
+        expected = T * (decoder.params - crossing) + M * crossing
+        assert ps.connections(decoder, ((B, T, H), (B, M, H))) == expected.expand()
+        stack = ps.TransformerDecoder(decoder, L, ps.LayerNorm(H))
+        assert ps.connections(stack, ((B, T, H), (B, M, H))) == (L * expected + 2 * H * T).expand()
+        assert ps.neurons(stack, ((B, T, H), (B, M, H))) == T * H
+
+    def test_of_both_stacks(self) -> None:
+        """The source goes through the encoder, the target through the decoder."""
+        whole = ps.Transformer(H, A, L, L, F)
+        encoder, decoder = whole.part("encoder"), whole.part("decoder")
+        expected = S * encoder.params + ps.connections(decoder, ((B, T, H), (B, S, H)))
+        assert ps.connections(whole, ((B, S, H), (B, T, H))) == expected.expand()
+        assert ps.connections(whole, (B, S, H)) == (S * whole.params).expand()
+        assert ps.output_shape(whole, ((B, S, H), (B, T, H))) == (B, T, H)
+
+    def test_of_one_attention(self) -> None:
+        """Fused or apart, grouped, with norms that the heads share; an added key and value is used once."""
+        assert ps.connections(ps.MultiHeadAttention(H, A), (B, S, H)) == 4 * H**2 * S + 4 * H * S
+        assert ps.connections(ps.MultiHeadAttention(H, A), ((B, T, H), (B, M, H))) == (2 * (H**2 + H) * (T + M)).expand()
+        wide = ps.MultiHeadAttention(H, A, kdim=F, vdim=E, bias=False)
+        assert ps.connections(wide, ((B, T, H), (B, M, F), (B, M, E))) == 2 * H**2 * T + F * H * M + E * H * M
+        grouped = ps.MultiHeadAttention(64, 8, kv_heads=2, bias=False, qk_norm="rms")
+        assert ps.connections(grouped, (1, 5, 64)) == 5 * (2 * 64 * 64 + 2 * 64 * 16 + 8 * 8 + 2 * 8)
+        assert ps.connections(ps.MultiHeadAttention(8, 2, add_bias_kv=True), (1, 5, 8)) == 5 * (4 * 64 + 4 * 8) + 16
+        assert ps.connections(ps.MultiHeadAttention(8, 2, dialect="keras"), ((1, 5, 8), (1, 7, 8))) == 5 * 2 * 72 + 7 * 2 * 72
+
+    def test_of_additive_attention(self) -> None:
+        """The score's vector meets every pair of query and key (Bahdanau et al. 2015, appendix A.1.2)."""
+        attention = ps.AdditiveAttention(H, E, K)
+        assert ps.connections(attention, ((B, T, H), (B, M, E))) == K * H * T + K * E * M + K * T * M
+        assert ps.output_shape(attention, ((B, T, H), (B, M, E))) == (B, T, E)
+        assert ps.connections(ps.AdditiveAttention(H, dialect="keras"), ((B, T, H), (B, M, H))) == H * T * M
+
+    @pytest.mark.parametrize(
+        ("layer", "shape", "words"),
+        [
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (3, 4, 8)), "wanted the batch of the queries"),
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 8), (2, 5, 8)), "a value for every key"),
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), "last axis has 9 entries; wanted 8"),
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8),) * 4, "at most 3 shapes"),
+            (ps.Transformer(8, 2, 1, 1, 4), ((2, 3, 8), (3, 3, 8)), "wanted the batch of the queries"),
+            (Sequential(Dense(8, 8)), ((2, 3, 8), (2, 3, 8)), "Sequential takes one input; found 2 shapes"),
+            (Dense(8, 8), ((2, 8), (2, 8)), "Dense takes one input; found 2 shapes"),
+        ],
+    )
+    def test_what_does_not_go_together(self, layer: ps.Layer, shape: Shape, words: str) -> None:
+        """Shapes that torch refuses, and several where there is one input."""
+        for question in (ps.output_shape, ps.connections, ps.neurons, ps.summary):
+            with pytest.raises(ShapeError, match=words):
+                question(layer, shape)  # type: ignore[operator]
+
+
+def test_connections_of_models() -> None:
+    """Matrices are used once per token, the pooler once, a looked-up row once per token: GPT-2's 12*L*H**2 per token, and BERT's."""
+    gpt2 = ps.models.Gpt2()
+    assert ps.connections(gpt2, (B, S)) == (S * (gpt2.params - H * (V + P) + 2 * H)).expand()
+    bert = ps.models.Bert()
+    pooler = H**2 + H
+    assert ps.connections(bert, (B, S)) == (S * (bert.params - pooler - H * (V + P + T) + 3 * H) + pooler).expand()
+    assert ps.neurons(bert, (B, S)) == S * H
+    mixtral = ps.models.Mixtral()
+    tables = V * H
+    assert ps.connections(mixtral, (B, S)) == (S * (mixtral.active - tables + H)).expand()
 
 
 def test_total_neurons() -> None:
@@ -176,6 +270,60 @@ class TestReceptiveField:
         assert ps.receptive_field(ps.Repeat(MaxPool2d(2), 3)) == (8, 8)
         with pytest.raises(StructureError, match="symbolic number of times"):
             ps.receptive_field(ps.Repeat(MaxPool2d(2), L))
+
+    def test_of_models(self) -> None:
+        """An entry of the last map, before everything is pooled or flattened into one, in numbers and in depths.
+
+        ResNet: 1 + 6 for the stem, 8 for the pooling, then 2*(3 - 1) times the stride for every block of a stage; with torchvision's
+        stride on the 3 by 3. wav2vec 2.0 hears 25 ms, 400 samples, every 20 ms, 320 (Baevski et al. 2020, section 4.2).
+        """
+        n1, n2, n3, n4 = ps.dims("n1 n2 n3 n4")
+        resnet = ps.models.ResNet()
+        field = 8 * n1 + 16 * n2 + 32 * n3 + 64 * n4 - 45
+        assert ps.receptive_field(resnet) == (field, field)
+        assert ps.effective_stride(resnet) == (32, 32)
+        assert ps.receptive_field(ps.models.ResNet("resnet50")) == (427, 427)
+        assert ps.receptive_field(ps.models.ResNetV15().at("microsoft/resnet-50")) == (427, 427)
+        assert ps.receptive_field(ps.models.DenseNet("densenet121")) == (2071, 2071)
+        assert ps.receptive_field(ps.models.LeNet5()) == (32, 32)
+        assert ps.receptive_field(ps.models.LeNet5("modern")) == (16, 16)
+        heard = ps.models.Wav2Vec2().at("facebook/wav2vec2-base-960h").part("feature_extractor")
+        assert (ps.receptive_field(heard), ps.effective_stride(heard)) == ((400,), (320,))
+
+    @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "Clip", "MambaLM", "Llama"])
+    def test_attention_sees_everything(self, name: str) -> None:
+        """A model with attention, or a state that goes along, has no receptive field; the error says why."""
+        with pytest.raises(NotYetError, match=f"{name} has no one receptive field: .* sees every other one"):
+            ps.receptive_field(getattr(ps.models, name)())
+
+    def test_of_live_models(self) -> None:
+        """The entries that one output's gradient reaches, in transformers' ResNet and ConvNeXt with weights of one."""
+        torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
+        resnet = {"embedding_size": 4, "hidden_sizes": [4, 8], "depths": [2, 1], "layer_type": "basic", "num_channels": 1}
+        convnext = {"hidden_sizes": [2, 4], "depths": [2, 1], "num_stages": 2, "patch_size": 3, "num_channels": 1}
+        for model_type, config in (("resnet", resnet), ("convnext", convnext)):
+            ours = ps.from_config({"model_type": model_type, **config})
+            (size, _), (step, _) = ps.receptive_field(ours), ps.effective_stride(ours)
+            assert isinstance(size, int)
+            assert isinstance(step, int)
+            module = transformers.AutoModel.from_config(transformers.AutoConfig.for_model(model_type, **config)).eval()
+            for name, parameter in module.named_parameters():
+                torch.nn.init.constant_(parameter, 1.0 if "norm" not in name or "weight" in name else 0.0)
+            for one in module.modules():
+                if type(one).__name__ in {"LayerNorm", "ConvNextLayerNorm"}:  # it looks along the channels alone; its division hides zeros
+                    one.forward = lambda x: x  # type: ignore[method-assign]
+            if model_type == "resnet":  # of equal entries, the maximum passes a gradient to one
+                module.embedder.pooler = torch.nn.AvgPool2d(3, 2, 1)
+            image = torch.ones(1, 1, 4 * size, 4 * size, requires_grad=True)
+            left = module(image).last_hidden_state
+            middle = left.shape[-1] // 2
+            reached = []
+            for place in (middle, middle + 1):
+                (gradient,) = torch.autograd.grad(left[0, :, middle, place].sum(), image, retain_graph=True)
+                columns = gradient[0, 0].abs().sum(0).nonzero().flatten()
+                reached.append((int(columns.min()), int(columns.max())))
+            assert reached[0][1] - reached[0][0] + 1 == size
+            assert reached[1][0] - reached[0][0] == step
 
     def test_what_has_no_one_number(self) -> None:
         """Transposed convolutions see more or less by position, pooling over everything sees everything."""
