@@ -10,7 +10,7 @@ from typing import Any, cast
 import sympy
 from sympy import Expr, Integer, Rational, Symbol
 
-from paramsym.analysis.formula import Formula, Subject, formula_of
+from paramsym.analysis.formula import Formula, Subject, formula_of, quotient
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
@@ -138,7 +138,7 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
         rest.as_expr(),
         highest,
         max(lower) if lower else None,
-        _correction(formula.polynomial, leading),
+        quotient(formula.polynomial, leading),
         _error(formula, leading),
         tuple(_ranges(formula, leading, rest, grown)),
     )
@@ -153,12 +153,6 @@ def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
             message = f"{', '.join(s.name for s in grown if s in generator.free_symbols)} stands inside {generator}, which has no degree."
             raise SizeError(message)
     return degree
-
-
-def _correction(whole: Polynomial, leading: Polynomial) -> Expr:
-    if len(leading.terms) == 1:
-        return (whole * leading.inverse()).as_expr()
-    return sympy.cancel(whole.as_expr() / leading.as_expr())
 
 
 def _error(formula: Formula, leading: Polynomial) -> Rational | None:

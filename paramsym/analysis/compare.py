@@ -10,7 +10,7 @@ from typing import Any, cast
 import sympy
 from sympy import Expr, Symbol
 
-from paramsym.analysis.formula import Formula, Subject, formula_of, number
+from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
 from paramsym.errors import UnknownNameError
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Letters, Table, Tabular
@@ -113,7 +113,9 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
         theirs = Polynomial.of(second.value(after.get(name, Polynomial.of(0)).as_expr()))
         parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
     crossings = () if clashes else tuple(_crossovers(gap, titles))
-    return Comparison(titles, here.as_expr(), there.as_expr(), gap.as_expr(), _ratio(here, there), tuple(parts), crossings)
+    return Comparison(
+        titles, here.as_expr(), there.as_expr(), gap.as_expr(), quotient(here, there) if there else None, tuple(parts), crossings
+    )
 
 
 def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
@@ -136,14 +138,6 @@ def _at_sizes(formula: Formula) -> Polynomial:
 def _told_apart(names: tuple[str, str]) -> tuple[str, str]:
     first, second = names
     return (f"{first} (1)", f"{second} (2)") if first == second else names
-
-
-def _ratio(one: Polynomial, other: Polynomial) -> Expr | None:
-    if not other:
-        return None
-    if len(other.terms) == 1:
-        return (one * other.inverse()).as_expr()
-    return sympy.cancel(one.as_expr() / other.as_expr())
 
 
 def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:

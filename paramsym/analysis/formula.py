@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
@@ -73,6 +73,14 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
     formula = Formula("the expression", polynomial, (("", polynomial),), {}, symbols)
     sizes = {formula.symbol(key): _whole(value) for key, value in dict(at or {}).items()}
     return Formula("the expression", polynomial, (("", polynomial),), sizes, symbols)
+
+
+def quotient(above: Polynomial, below: Polynomial) -> Expr:
+    """Divide, term by term where that is possible, otherwise with what both have in common taken out."""
+    if len(below.terms) == 1:
+        return (above * below.inverse()).as_expr()
+    one, other = fraction(cancel(above.as_expr() / below.as_expr()))
+    return -one / -other if other.could_extract_minus_sign() else one / other
 
 
 def number(value: Expr) -> str:

@@ -90,8 +90,8 @@ def multiples(step: int, least: int, most: int) -> range:
     >>> list(multiples(64, 100, 256))
     [128, 192, 256]
     """
-    if min(step, least) < 1:
-        message = f"multiples of {step} from {least} on; wanted positive numbers."
+    if any(type(number) is not int for number in (step, least, most)) or min(step, least) < 1:
+        message = f"multiples of {step} from {least} to {most}; wanted positive whole numbers."
         raise SizeError(message)
     return range(-(-least // step) * step, most + 1, step)
 
@@ -103,8 +103,8 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
     >>> rounded_up(Rational(8, 3) * H, 256).subs(H, 4096)
     11008
     """
-    if step < 1:
-        message = f"a multiple of {step}; wanted a positive number."
+    if type(step) is not int or step < 1:
+        message = f"a multiple of {step}; wanted a positive whole number."
         raise SizeError(message)
     return step * ceiling(value / Integer(step))
 

@@ -56,7 +56,7 @@ class Sweep(Tabular):
         """Return the rows, or the first of them, as a table in any format."""
         shown = tuple(zip(*(column[:rows] for column in self.columns.values()), strict=True))
         left_out = f", {self.left_out:,} combinations left out" if self.left_out else ""
-        return Table(tuple(self.columns), shown, (), f"{self.subject}: {len(self):,} sizes{left_out}")
+        return Table(tuple(self.columns), shown, (), f"{self.subject}: {len(self):,} size{'' if len(self) == 1 else 's'}{left_out}")
 
     def _shown(self) -> Table:
         return self.table(_SHOWN)
@@ -96,7 +96,7 @@ def sweep(
     64  4  16,640          12,288           192     4,160
     96  4  37,248          27,648           288     9,312
     """
-    if parts < 0:
+    if not isinstance(parts, int) or parts < 0:
         message = f"parts is {parts!r}; wanted True, False or a depth."
         raise ArgumentError(message)
     given = together(called(subject), sizes, {})
@@ -163,14 +163,15 @@ def _sizes(axes: tuple[tuple[int, ...], ...], row: int) -> list[int]:
 
 
 def _axis(key: Any, values: Any) -> tuple[int, ...]:
-    found = [values] if hasattr(values, "__index__") and not hasattr(values, "__len__") else values
-    if isinstance(found, str) or not hasattr(found, "__iter__"):
+    single = hasattr(values, "__index__") and not hasattr(values, "__len__")
+    if not single and (isinstance(values, str) or not hasattr(values, "__iter__")):
         message = f"{key} is {values!r}; wanted a whole number or a sequence of them."
         raise SizeError(message)
-    if any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
+    found = (values,) if single else tuple(values)
+    if any(isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "ndim", 0) for value in found):
         message = f"{key} has {values!r}; sizes are whole numbers."
         raise SizeError(message)
-    return tuple(int(value) for value in found)
+    return tuple(map(int, found))
 
 
 def _bar(progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:

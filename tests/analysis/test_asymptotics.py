@@ -64,6 +64,13 @@ def test_several_symbols_grow_together() -> None:
     assert asymptotics(H * L + H).leading == H * L
 
 
+def test_the_factor_has_no_more_signs_than_it_needs() -> None:
+    """All below the line is positive where all of it was negative."""
+    found = asymptotics(ps.models.Deepseek(), "E")
+    assert (found.leading * found.correction - found.params).simplify() == 0
+    assert not found.correction.as_numer_denom()[1].could_extract_minus_sign()
+
+
 def test_nothing_left_out() -> None:
     """A pure product is its own leading term."""
     found = asymptotics(ps.Dense(H, F, bias=False), H)

@@ -177,8 +177,9 @@ def test_wrong_questions() -> None:
     for keywords in ({"best": 0}, {"tolerance": 0.5}, {"tolerance": "1%"}):
         with pytest.raises(ArgumentError):
             solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, **keywords)  # type: ignore[arg-type]
-    with pytest.raises(SizeError):
-        multiples(0, 1, 2)
+    for wrong in ((0, 1, 2), (64.0, 1, 2)):
+        with pytest.raises(SizeError):
+            multiples(*wrong)  # type: ignore[arg-type]
     with pytest.raises(SizeError):
         rounded_up(H, 0)
     with pytest.raises(UnknownNameError, match="has no K"):

@@ -93,13 +93,15 @@ def test_wrong_questions() -> None:
         sweep(ps.Dense(H, F), {H: [3]})
     with pytest.raises(UnknownNameError, match="no symbol 'K'"):
         sweep(ps.Dense(H, F), {H: [3], F: 4, K: 5})
-    for wrong in ("12", 2.5, [2.5], [True]):
+    assert sweep(ps.Dense(H, F), {H: (size for size in (3, 5)), F: 4})["H"] == (3, 5)
+    for wrong in ("12", 2.5, [2.5], [True], pytest.importorskip("numpy").ones((2, 2), int)):
         with pytest.raises(SizeError, match="whole number"):
             sweep(ps.Dense(H, F), {H: wrong, F: 4})
     for wrong in (5, "HF", [H, F]):
         with pytest.raises(ArgumentError, match="mapping"):
             sweep(ps.Dense(H, F), wrong)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="parts"):
-        sweep(ps.Dense(H, F), {H: 3, F: 4}, parts=-1)
+    for parts in (-1, 1.5):
+        with pytest.raises(ArgumentError, match="parts"):
+            sweep(ps.Dense(H, F), {H: 3, F: 4}, parts=parts)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="no column"):
         sweep(ps.Dense(H, F), {H: 3, F: 4})["V"]
