@@ -124,6 +124,13 @@ def test_other_spelling() -> None:
     assert ps.from_config({"model_type": "gpt2", "hidden_size": 12, "n_embd": 24}).sizes[H] == 12
 
 
+def test_a_default_is_taken_before_other_spellings() -> None:
+    """T5's decoder is as deep as num_layers, and in the reference that is read before the common spelling overrules it."""
+    names = ps.from_config({"model_type": "t5", "num_hidden_layers": 2}).shapes()
+    deep = {stack: len({name.split(".")[2] for name in names if name.startswith(f"{stack}.block.")}) for stack in ("encoder", "decoder")}
+    assert deep == {"encoder": 2, "decoder": 6}
+
+
 def test_depth_costs_nothing() -> None:
     """A configuration with very many layers is counted at once."""
     model = ps.from_config({**SMALL, "num_hidden_layers": 10**9})

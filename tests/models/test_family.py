@@ -10,7 +10,7 @@ import paramsym as ps
 from paramsym import models
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer
-from paramsym.models.family import COMMON, LARGEST, USUAL, Flag, Pair, Size, Sizes, Word, shown, whole
+from paramsym.models.family import COMMON, LARGEST, USUAL, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
 
 FIRST, SECOND, BOTH = Symbol("first"), Symbol("second"), Symbol("both")
 
@@ -101,6 +101,19 @@ def test_pair() -> None:
     ):
         with pytest.raises(ConfigError, match=words):
             pair.read(wrong, "x", sizes)
+
+
+def test_listed() -> None:
+    """Numbers or words that are no sizes; a list of moderate length."""
+    assert Listed(int, (1, 2)).missing({}) == Listed(int, (1, 2)).read(None, "x", {}) == (1, 2)
+    assert Listed(str).missing({}) is None
+    assert Listed(int).read([3, -1], "x", {}) == (3, -1)
+    for wrong in ("stem", ["stem", 1], [1], {}, ["stem"] * 1001):
+        with pytest.raises(ConfigError, match="wanted a list of words"):
+            Listed(str).read(wrong, "x", {})
+    for wrong in (1, [1.0], [True], ["1"]):
+        with pytest.raises(ConfigError, match="wanted a list of whole numbers"):
+            Listed(int).read(wrong, "x", {})
 
 
 def test_flag_and_word() -> None:
