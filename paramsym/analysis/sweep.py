@@ -96,7 +96,7 @@ def sweep(
     64  4  16,640          12,288           192     4,160
     96  4  37,248          27,648           288     9,312
     """
-    if not isinstance(parts, int) or parts < 0:
+    if not hasattr(parts, "__index__") or parts < 0:
         message = f"parts is {parts!r}; wanted True, False or a depth."
         raise ArgumentError(message)
     given = together(called(subject), sizes, {})
