@@ -29,8 +29,11 @@ PAGES = (
     "index.html",
     "tutorials/bert.html",
     "tutorials/convolution.html",
+    "how-to/put-a-derivation-into-a-paper.html",
     "explanation/why-heads-cancel.html",
+    "gallery/index.html",
     "reference/closed-forms.html",
+    "reference/dialects.html",
     "reference/letters.html",
 )
 
