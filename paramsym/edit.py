@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self, cast
 
 from sympy import Expr, Integer, Symbol
@@ -82,6 +83,11 @@ class Edited(Layer):
 
     def ties(self) -> Mapping[str, str]:
         """The inner ties, without those that end inside a replaced layer."""
+        return self._ties
+
+    @cached_property
+    def _ties(self) -> Mapping[str, str]:
+        # Each edit of an edited layer asks the one below it, so that without the cache many edits would cost their square.
         ties = self.layer.ties()
         if self.new is None or not ties:
             return ties
