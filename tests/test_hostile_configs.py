@@ -27,7 +27,7 @@ SEED = 20260101
 BATCH = 250
 BATCHES = 40
 USUALLY = 4
-SLOWEST = 10.0  # seconds for one; a loaded machine is slow, a hang is longer
+SLOWEST = 10.0  # seconds of the processor for one, however busy the machine is with other things
 
 NUMBERS: list[Any] = [
     0, 1, -1, 2, 3, 7, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**30, 10**400, -(10**400), 0.5, 1.0, -0.0, 1e308,
@@ -133,7 +133,7 @@ def batch(number: int) -> Iterator[dict[str, Any]]:
 
 def outcome(config: dict[str, Any], read: Callable[..., Any] = ps.from_config) -> str:
     """Build one and say what came out; whatever is neither a model nor the one error fails the test."""
-    began = time.perf_counter()
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ParamsymWarning)
         try:
@@ -148,7 +148,7 @@ def outcome(config: dict[str, Any], read: Callable[..., Any] = ps.from_config) -
             assert model.count >= 0
             assert not model.params.free_symbols
             result = "built"
-    assert time.perf_counter() - began < SLOWEST, "it hung"
+    assert time.process_time() - began < SLOWEST, "it hung"
     return result
 
 
