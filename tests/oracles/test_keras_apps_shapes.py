@@ -1,10 +1,12 @@
-"""The shapes inside Keras' recorded networks, against the same architectures as torchvision has them."""
+"""The shapes inside Keras' recorded networks: of every layer that has a door here, and of architectures that torchvision has, too."""
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
+from frameworks import imported
 from recorded import rows
 
 import paramsym as ps
@@ -51,3 +53,27 @@ def test_stages(row: dict[str, Any]) -> None:
         assert channels_last(ours[place]) == given[theirs], place
     if "predictions" in given:
         assert given["predictions"] == [None, classes] == [None, ps.output_shape(network, (1, 3, height, width))[1]]
+
+
+MERGES = {"Add", "Multiply", "Concatenate", "LayerScale", "InputLayer", "Sequential"}
+"""Kinds that have no door of their own: what adds or joins several inputs, an inner class of Keras' ConvNeXt, and containers."""
+LARGE = {"ConvNeXtLarge", "ConvNeXtXLarge", "EfficientNetB4", "EfficientNetB5", "EfficientNetB6", "EfficientNetV2L", "ResNet152V2"}
+"""Networks of the same layers as their smaller relatives, which take long to build."""
+
+
+@pytest.mark.parametrize("row", [row for row in rows("keras_apps") if row["model"] not in LARGE], ids=lambda row: row["model"])
+def test_every_layer(row: dict[str, Any]) -> None:
+    """With the arguments and the input shape that Keras' layer has, the door gives the recorded output shape."""
+    network = getattr(imported("keras").applications, row["model"])(**row["kwargs"])
+    assert [type(layer).__name__ for layer in network.layers] == [kind for _, kind, _ in row["layer_output_shapes"]]
+    tried = 0
+    for layer, (name, kind, expected) in zip(network.layers, row["layer_output_shapes"], strict=True):
+        if kind in MERGES:
+            continue
+        door = getattr(ps.keras, kind)
+        taken = set(inspect.signature(door).parameters) - {"name", "dtype", "trainable"}
+        arguments = {key: value for key, value in layer.get_config().items() if key in taken and not isinstance(value, dict)}
+        shape = list(layer.input.shape)
+        assert list(ps.output_shape(door(**arguments, input_shape=shape), shape)) == expected, (name, arguments, shape)
+        tried += 1
+    assert tried > len(network.layers) / 2
