@@ -1,8 +1,28 @@
-"""What every test shares: Hypothesis without deadlines, because a busy machine is no counterexample."""
+"""What every test shares: Hypothesis without deadlines, because a busy machine is no counterexample; and errors that say something."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from paramsym.errors import ParamsymError, RefutedError
 
 settings.register_profile("paramsym", deadline=None)
 settings.load_profile("paramsym")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def every_error_says_something() -> Iterator[None]:
+    """Whatever error a test meets or expects, its message is one text that ends like a sentence; a refutation is a report."""
+
+    def checked(self: ParamsymError, *arguments: object) -> None:
+        Exception.__init__(self, *arguments)
+        (message,) = arguments
+        assert isinstance(message, str), message
+        assert isinstance(self, RefutedError) or message.endswith((".", "?")), message
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ParamsymError, "__init__", checked)
+        yield

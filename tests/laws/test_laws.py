@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from dataclasses import FrozenInstanceError, fields
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -22,6 +24,14 @@ def subject_id(subject: Subject) -> str:
 
 every_layer = pytest.mark.parametrize("cls", subjects(), ids=subject_id)
 every_storing_layer = pytest.mark.parametrize("cls", storing_subjects(), ids=subject_id)
+ROLES = {
+    "bias": r"(?<!correction_)bias|^beta$|^b[12]s$",
+    "scale": r"^(gamma|alpha|scale|negative_slope|\S+original0)$",
+    "statistic": r"mean$|variance$|_?var$|^num_batches_tracked$|^count$|_usage$|_correction_bias$",
+    "table": r"^embeddings?$",
+    "weight": r"kernel|_proj$|^weight_[ihc]|^A_log$|^D$",
+}
+"""The roles of tensors, and the names that have no other."""
 few = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -98,6 +108,27 @@ def test_evaluating_is_putting_sizes_in(cls: Subject, data: st.DataObject) -> No
             ps.evaluate(layer, sizes)
     else:
         assert ps.evaluate(layer, sizes) == expected
+
+
+@every_storing_layer
+@few
+@given(data=st.data())
+def test_a_role_is_what_the_name_says(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """Readers and answers go by the role of a tensor: there are five, and where the framework's name says one, it is that."""
+    for line in data.draw(layers(cls)).lines:
+        said = {role for role, name in ROLES.items() if re.search(name, getattr(line.path[-1], "pattern", line.path[-1]))}
+        assert line.role in said if said else line.role in ROLES, line.name
+
+
+@every_layer
+@few
+@given(data=st.data())
+def test_a_layer_cannot_be_changed(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """A layer is a value: what hashes it and caches its count may rely on it."""
+    layer = data.draw(layers(cls))
+    for name in [field.name for field in fields(layer)] or ["anything"]:
+        with pytest.raises(FrozenInstanceError):
+            setattr(layer, name, 1)
 
 
 @every_storing_layer

@@ -13,7 +13,7 @@ from sympy import Rational, floor
 
 import paramsym as ps
 from paramsym import H, V
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 c1, c2 = ps.dims("c1 c2")
 
@@ -113,3 +113,19 @@ def test_cutoffs_in_symbols() -> None:
         ps.AdaptiveLogSoftmaxWithLoss(H, V, (V,))
     with pytest.raises(SizeError, match="increasing"):
         ps.AdaptiveLogSoftmaxWithLoss(H, V, (c1, c2)).at(c1=5, c2=5)
+
+
+def test_a_cluster_without_width_is_named() -> None:
+    """The first cluster is divided by div_value once, the second twice."""
+    with pytest.raises(SizeError, match=r"in_features 8 divided by div_value 4\.0\*\*2 leaves no width for cluster 1"):
+        ps.AdaptiveLogSoftmaxWithLoss(8, 100, (10, 20))
+    with pytest.raises(SizeError, match=r"div_value 16\.0\*\*1 leaves no width for cluster 0"):
+        ps.AdaptiveLogSoftmaxWithLoss(8, 100, (10,), div_value=16.0)
+
+
+def test_one_number_for_every_example() -> None:
+    """The log-probability of each example's class; the features must be as many as the layer has."""
+    layer = ps.AdaptiveLogSoftmaxWithLoss(64, 100, (10,))
+    assert layer.output_shape((7, 64)) == (7,)
+    with pytest.raises(ShapeError):
+        layer.output_shape((7, 63))

@@ -59,3 +59,9 @@ def test_errors(build: Any) -> None:
     """What the frameworks do not have is refused."""
     with pytest.raises(ArgumentError):
         build()
+
+
+def test_every_weight_is_used_at_every_place() -> None:
+    """Connections: with a kernel of one, an LSTM's at each of 6*7 places and 3 steps."""
+    layer = ps.ConvLSTM2d(5, 4, 1)
+    assert ps.connections(layer, (1, 3, 6, 7, 5)) == 3 * 6 * 7 * ps.LSTM(5, 4, dialect="keras").params

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import C, F, K
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError
 
 g = ps.dims("g")
 FORWARD = ["Conv1d", "Conv2d", "Conv3d"]
@@ -145,3 +145,24 @@ def test_values(name: str) -> None:
         assert pickle.loads(pickle.dumps(layer)) == layer
         assert layer.at(C=3, F=4, K=5).shapes() == layer.at(C=3).at(F=4, K=5).shapes()
         assert layer.params.diff(C) == F * K ** int(name[-2])
+
+
+def test_copied_padding_that_keeps_the_length() -> None:
+    """With ``padding="same"`` and a kernel of 3 one entry is copied on each side; a mirror needs two entries for it. So says torch 2.13."""
+    reflecting = ps.Conv1d(2, 3, 3, padding="same", padding_mode="reflect")
+    assert reflecting.output_shape((1, 2, 2)) == (1, 3, 2)
+    with pytest.raises(ShapeError, match="mirrors more than there is"):
+        reflecting.output_shape((1, 2, 1))
+    circular = ps.Conv1d(2, 3, 3, padding=2, padding_mode="circular")
+    assert circular.output_shape((1, 2, 2)) == (1, 3, 4)
+    with pytest.raises(ShapeError, match="more than once"):
+        circular.output_shape((1, 2, 1))
+    assert ps.Conv1d(2, 3, 3, padding=2, padding_mode="replicate").output_shape((1, 2, 1)) == (1, 3, 3)
+
+
+@pytest.mark.parametrize("field", ["kernel_size", "stride", "dilation", "padding"])
+def test_the_field_with_the_wrong_number_of_axes_is_named(field: str) -> None:
+    """Of the settings of a convolution, the one that is wrong is said."""
+    settings: dict[str, Any] = {"kernel_size": 3, field: (1, 1, 1)}
+    with pytest.raises(ArgumentError, match=field):
+        ps.Conv2d(3, 4, **settings)

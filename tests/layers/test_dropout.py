@@ -32,7 +32,10 @@ def test_every_dropout_of_torch_is_here() -> None:
     assert sorted(imported("torch").nn.modules.dropout.__all__) == TORCH
 
 
-@pytest.mark.parametrize(("layer", "wrong"), [(ps.GaussianDropout, 1.5), (ps.GaussianNoise, -1), (ps.Dropout, "0.1"), (ps.Dropout, True)])
+@pytest.mark.parametrize(
+    ("layer", "wrong"),
+    [(ps.GaussianDropout, 1.5), (ps.GaussianNoise, -1), (ps.GaussianNoise, 1.5), (ps.Dropout, "0.1"), (ps.Dropout, True)],
+)
 def test_what_cannot_be(layer: Any, wrong: Any) -> None:
     """Keras' two are checked likewise; a probability is a number."""
     with pytest.raises(ArgumentError):

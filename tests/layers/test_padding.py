@@ -8,7 +8,7 @@ import pytest
 from frameworks import assert_same_as_torch, assert_same_signature, imported
 
 import paramsym as ps
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 n = ps.dims("n")
 KINDS = ["Circular", "Constant", "Reflection", "Replication", "Zero"]
@@ -42,3 +42,27 @@ def test_cropping(cropping: Any, error: type[Exception]) -> None:
     """Cropping is a pair of numbers per axis, none negative."""
     with pytest.raises(error, match="cropping"):
         ps.Cropping(cropping)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize(("kind", "least"), [("Reflection", 3), ("Replication", 1), ("Circular", 2), ("Zero", 1)])
+def test_how_much_there_must_be_to_copy(kind: str, least: int, rank: int) -> None:
+    """A mirror needs more than it mirrors, a circle as much; an edge is copied as often as one likes. So says torch 2.13."""
+    layer = getattr(ps, f"{kind}Pad{rank}d")(2)
+    for extent in range(1, 5):
+        given = (1, 3, *[extent] * rank)
+        if extent < least:
+            with pytest.raises(ShapeError, match="goes around|mirrors more"):
+                layer.output_shape(given)
+        else:
+            assert layer.output_shape(given) == (1, 3, *[extent + 4] * rank)
+            assert layer.output_shape(given[1:]) == (3, *[extent + 4] * rank)
+
+
+@pytest.mark.parametrize("kind", ["Reflection", "Replication"])
+def test_nothing_may_be_left_of_a_copy(kind: str) -> None:
+    """A padding below zero cuts; what cuts everything is refused."""
+    layer = getattr(ps, f"{kind}Pad1d")((-2, -1))
+    assert layer.output_shape((1, 3, 5)) == (1, 3, 2)
+    with pytest.raises(ShapeError):
+        layer.output_shape((1, 3, 3))

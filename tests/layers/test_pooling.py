@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import K
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 TORCH = [
     *(
@@ -115,3 +115,31 @@ def test_keras_words() -> None:
     assert ps.MaxPool2d(2, padding="same").params == 0
     with pytest.raises(ArgumentError, match="'causal'"):
         ps.MaxPool2d(2, padding="causal")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["Avg", "Max"])
+def test_adaptive_pooling_gives_what_is_asked(kind: str, rank: int) -> None:
+    """As many entries per spatial axis as are wanted, with a batch or without; other numbers of axes are refused."""
+    layer = getattr(ps, f"Adaptive{kind}Pool{rank}d")(2)
+    assert layer.output_shape((4, 3, *[5] * rank)) == (4, 3, *[2] * rank)
+    assert layer.output_shape((3, *[5] * rank)) == (3, *[2] * rank)
+    for axes in (rank, rank + 3):
+        with pytest.raises(ShapeError):
+            layer.output_shape((5,) * axes)
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0, 1.5])
+def test_a_ratio_is_between_0_and_1(ratio: float) -> None:
+    """torch: output_ratio must be between 0 and 1, both excluded."""
+    with pytest.raises(ArgumentError, match="between 0 and 1"):
+        ps.FractionalMaxPool2d(2, output_ratio=ratio)
+    assert ps.FractionalMaxPool2d(2, output_ratio=0.5).output_shape((1, 1, 8, 8)) == (1, 1, 4, 4)
+
+
+def test_keras_pools_batches() -> None:
+    """A padding in Keras' words makes it Keras' layer, which takes no input without a batch; torch's does."""
+    assert ps.MaxPool2d(2, padding="same").output_shape((1, 3, 5, 5)) == (1, 3, 3, 3)
+    with pytest.raises(ShapeError):
+        ps.MaxPool2d(2, padding="same").output_shape((3, 5, 5))
+    assert ps.MaxPool2d(2).output_shape((3, 5, 5)) == (3, 2, 2)

@@ -9,7 +9,7 @@ from frameworks import assert_same_as_torch, assert_same_signature, imported
 
 import paramsym as ps
 from paramsym import K
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "Upsample": {"scale_factor": 2, "mode": "bilinear", "align_corners": True},
@@ -62,3 +62,27 @@ def test_symbols() -> None:
     """Factors may be symbols."""
     assert ps.Upsample(scale_factor=(K, 2)).at(K=3) == ps.Upsample(scale_factor=(3, 2))
     assert ps.PixelShuffle(K).at(K=3) == ps.PixelShuffle(3)
+
+
+@pytest.mark.parametrize(
+    ("mode", "ranks"),
+    [
+        ("nearest", {1, 2, 3}),
+        ("linear", {1}),
+        ("bilinear", {2}),
+        ("bicubic", {2}),
+        ("trilinear", {3}),
+        ("lanczos3", {2}),
+        ("lanczos5", {2}),
+    ],
+)
+def test_a_mode_belongs_to_its_axes(mode: str, ranks: set[int]) -> None:
+    """torch's linear modes are for as many axes as their names say; Keras' other modes are for images."""
+    layer = ps.Upsample(scale_factor=2, mode=mode)  # type: ignore[arg-type]
+    for rank in (1, 2, 3):
+        given = (1, 5, *[3] * rank)
+        if rank in ranks:
+            assert layer.output_shape(given) == (1, 5, *[6] * rank)
+        else:
+            with pytest.raises(ShapeError, match=f"wants {' or '.join(str(rank + 2) for rank in ranks)} axes"):
+                layer.output_shape(given)

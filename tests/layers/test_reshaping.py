@@ -10,7 +10,7 @@ from frameworks import assert_same_as_torch, assert_same_signature, imported
 
 import paramsym as ps
 from paramsym import C
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("Flatten", (2, 3)), ("Unflatten", (1, (2, -1)))])
@@ -55,3 +55,10 @@ def test_what_cannot_be(build: Any, error: type[Exception], words: str) -> None:
     """Extents are sizes but for one open one; an order names every axis once."""
     with pytest.raises(error, match=words):
         build()
+
+
+def test_a_permutation_says_how_many_axes_it_wants() -> None:
+    """The batch axis is one more than the order names."""
+    assert ps.Permute((2, 1)).output_shape((7, 5, 3)) == (7, 3, 5)
+    with pytest.raises(ShapeError, match="wanted 3 axes, batch first; found 4"):
+        ps.Permute((2, 1)).output_shape((7, 5, 3, 1))

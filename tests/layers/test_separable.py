@@ -12,7 +12,7 @@ from sympy import Rational, simplify
 
 import paramsym as ps
 from paramsym import C, F, K
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
 
 m = ps.dims("m")
 RANKS = [1, 2, 3]
@@ -89,3 +89,15 @@ def test_errors(build: Any, words: str) -> None:
     """What was found, and what is wanted."""
     with pytest.raises(ArgumentError, match=words):
         build()
+
+
+@pytest.mark.parametrize("name", ["DepthwiseConv2d", "SeparableConv2d"])
+def test_keras_filters_batches(name: str) -> None:
+    """Keras' convolutions take no input without a batch; torch's do."""
+    arguments = (3, 2) if name.startswith("Depthwise") else (3, 4, 2)
+    out = 3 if name.startswith("Depthwise") else 4
+    keras, torch = getattr(ps, name)(*arguments, dialect="keras"), getattr(ps, name)(*arguments)
+    assert keras.output_shape((7, 5, 5, 3)) == (7, 4, 4, out)
+    with pytest.raises(ShapeError):
+        keras.output_shape((5, 5, 3))
+    assert torch.output_shape((3, 5, 5)) == (out, 4, 4)
