@@ -5,6 +5,7 @@ Needs what the extra ``docs`` installs, and Chromium or Chrome; the browser is d
 
 from __future__ import annotations
 
+import base64
 import functools
 import http.server
 import os
@@ -160,11 +161,15 @@ def test_an_exported_notebook(site: tuple[Path, str], tmp_path: Path) -> None:
     formatters = pytest.importorskip("IPython.core.formatters")
     _, address = site
     bert = ps.models.Bert().at("bert-base-uncased")
-    things = [bert, bert.table(depth=1), bert.ledger(), ps.explain(ps.MultiHeadAttention(H, A), A), ps.reconcile(bert, 109_786_368)]
+    attention = ps.MultiHeadAttention(H, A)
+    things = [bert, attention, bert.table(depth=1), bert.ledger(), ps.explain(attention, A), ps.reconcile(bert, 109_786_368)]
+    things += [ps.conventions(bert), ps.compare(attention, ps.Dense(H, H)), ps.sensitivity(bert, "H"), ps.asymptotics(ps.models.Gpt2())]
+    things += [ps.match(ps.Dense(4, 3), {"weight": (4, 3)}), ps.summary(ps.models.LeNet5(), (1, 1, 32, 32)), ps.plot.share(bert)]
     formatter = formatters.DisplayFormatter()
     notebook = nbformat.v4.new_notebook()
     for thing in things:
         data, metadata = formatter.format(thing)
+        data = {kind: base64.b64encode(shown).decode() if isinstance(shown, bytes) else shown for kind, shown in data.items()}
         output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
         notebook.cells.append(nbformat.v4.new_code_cell("show()", outputs=[output]))
     notebook.cells.append(nbformat.v4.new_markdown_cell(f"${ps.models.Bert().to_latex()}$"))
@@ -173,6 +178,8 @@ def test_an_exported_notebook(site: tuple[Path, str], tmp_path: Path) -> None:
     text, _ = exporter.from_notebook_node(notebook)
     (tmp_path / "notebook.html").write_text(text, encoding="utf-8")
     document, _console = loaded((tmp_path / "notebook.html").as_uri(), tmp_path / "profile")
+    assert document.count("jp-OutputArea-output") >= len(things)
     assert "109,482,240" in document
+    assert document.count("jp-RenderedHTML ") >= len(things)
     assert document.count("<details>") >= 2
     assert "<i>H</i><sup>2</sup>" in document
