@@ -34,11 +34,11 @@ def test_ties_are_made() -> None:
     untied = ps.Block(a=ps.Embedding(V, H), b=ps.Dense(H, V), c=ps.Dense(H, V)).at(V=7, H=4)
     assert whole(untied)["b.weight and c.weight tied to a.weight"] == (-56, {"b.weight", "c.weight"})
     for other in (ps.Sequential(ps.Dense(H, V), ps.Dense(H, V)), ps.Repeat(ps.Block(a=ps.Embedding(V, H), b=ps.Dense(H, V)), L)):
-        assert not any(" tied to " in words for words in whole(other.at({symbol: 4 for symbol in other.symbols})))
+        assert not any(" tied to " in words for words in whole(other.at(dict.fromkeys(other.symbols, 4))))
 
 
 def test_buffers_are_counted() -> None:
-    """torch's batch norm keeps two statistics of K entries and a counter; Keras' keeps the two alone, so there is one way to count them."""
+    """Torch's batch norm keeps two statistics of K entries and a counter; Keras' keeps the two alone, so there is one way to count them."""
     ours = {words: found for words, found in whole(ps.BatchNorm2d(5)).items() if "as well" in words}
     assert ours == {
         "the buffers of the state dict counted as well": (11, {"running_mean", "running_var", "num_batches_tracked"}),

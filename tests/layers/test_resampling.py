@@ -77,7 +77,7 @@ def test_symbols() -> None:
     ],
 )
 def test_a_mode_belongs_to_its_axes(mode: str, ranks: set[int]) -> None:
-    """torch's linear modes are for as many axes as their names say; Keras' other modes are for images."""
+    """Torch's linear modes are for as many axes as their names say; Keras' other modes are for images."""
     layer = ps.Upsample(scale_factor=2, mode=mode)  # type: ignore[arg-type]
     for rank in (1, 2, 3):
         given = (1, 5, *[3] * rank)
