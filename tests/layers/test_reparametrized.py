@@ -96,6 +96,7 @@ def test_symbols() -> None:
     assert eval(repr(layer), {"SpectralNorm": ps.SpectralNorm, "Conv2d": ps.Conv2d, "C": C, "F": F, "K": K}) == layer
     assert pickle.loads(pickle.dumps(layer)) == layer
     assert ps.output_shape(layer, (2, C, 9, 9)) == ps.output_shape(convolution, (2, C, 9, 9))
+    assert (layer.views(), layer.batch_axis((C, 9, 9))) == (convolution.views(), None)
 
 
 @pytest.mark.parametrize(

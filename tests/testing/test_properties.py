@@ -55,6 +55,8 @@ def test_equally_large_tensors_are_told_apart() -> None:
     with pytest.raises(RefutedError) as caught:
         check_against(layer, lambda F, H: 2 * F * H + F + H - F * H if F == H == 1 else 0)
     assert "as many as" not in str(caught.value)  # the difference is no tensor's size elsewhere
+    with pytest.raises(RefutedError, match="as many as there are in"):  # a counter that fails elsewhere tells nothing more
+        check_against(layer, lambda F, H: 3 if F == H == 1 else {}[F])
 
 
 @pytest.mark.parametrize("built", [None, 2.5, (1, 2), object()], ids=lambda built: type(built).__name__)
