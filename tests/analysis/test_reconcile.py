@@ -447,3 +447,27 @@ def test_one_gate_less() -> None:
     d, h = dims("d h")
     answers = ps.reconcile(ps.LSTM(d, h), 3 * 256 * (128 + 256 + 2), at={"d": 128, "h": 256})
     assert expand(answers[0].term + h * (d + h + 2)) == 0
+
+
+@pytest.mark.parametrize(
+    ("units", "size"),
+    [
+        ("K k thousand", 10**3),
+        ("M m mn million", 10**6),
+        ("B b bn G g billion", 10**9),
+        ("T t trillion", 10**12),
+        ("Ki", 2**10),
+        ("Mi", 2**20),
+        ("Gi", 2**30),
+        ("Ti", 2**40),
+    ],
+)
+def test_every_unit(units: str, size: int) -> None:
+    """Units of thousands, long and short, and of 1024; the short ones of thousands may have meant the others."""
+    for unit in units.split():
+        for said in (f"3.5{unit}", f"3.5 {unit}"):
+            stated = read(said).stated
+            assert stated.value == 35 * size // 10
+            binary = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}.get(size)
+            assert (stated.binary is None) == (binary is None)
+            assert binary is None or (stated.binary is not None and stated.binary.value == 35 * binary // 10)

@@ -83,3 +83,19 @@ def test_wrong_questions() -> None:
     with pytest.raises(ArgumentError, match="a layer or an expression"):
         sensitivity("H", "H")  # type: ignore[arg-type]
     assert sensitivity(H * V, V).marginal == H
+
+
+def test_one_more_of_everything_has_a_name() -> None:
+    """One more layer, position, word and token type of BERT: the nouns of the letters, the amounts of the tables."""
+    layer = ps.models.Bert()
+    for letter, noun, cost in (("P", "position", "H"), ("V", "word", "H"), ("T", "token type", "H")):
+        assert str(ps.sensitivity(layer, letter)).startswith(f"one more {noun} costs {cost}")
+    assert str(ps.sensitivity(layer, "L")).startswith("one more layer costs ")
+    assert str(ps.sensitivity(layer, "F")).startswith("one more of F costs ")
+
+
+def test_parts_as_deep_as_is_asked() -> None:
+    """One more position costs in one table; asked for one level, its part is named by that level."""
+    shallow, deep = (ps.sensitivity(ps.models.Bert(), "P", depth=depth).parts for depth in (1, 3))
+    assert [part.part for part in shallow] == ["embeddings"]
+    assert [part.part for part in deep] == ["embeddings.position_embeddings.weight"]

@@ -105,3 +105,10 @@ def test_wrong_questions() -> None:
             sweep(ps.Dense(H, F), {H: 3, F: 4}, parts=parts)  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="no column"):
         sweep(ps.Dense(H, F), {H: 3, F: 4})["V"]
+
+
+def test_a_page_shows_the_first_rows() -> None:
+    """Twenty rows and a heading in a notebook, and all of them when asked."""
+    many = sweep(ps.Dense(H, 4), {"H": range(1, 31)})
+    assert many._repr_html_().count("<tr") == 1 + 20
+    assert many.table().to_html().count("<tr") == 1 + 30

@@ -163,3 +163,10 @@ def test_what_cannot_be_adapted(build: Callable[[], Any], words: str) -> None:
     """A base that the reference does not adapt, and options that do not exist, are refused."""
     with pytest.raises((ArgumentError, ValueError), match=words):
         build()
+
+
+def test_defaults_are_those_of_peft() -> None:
+    """``LoraConfig``: alpha 8, no dropout, none of the variants (peft's documentation)."""
+    layer = ps.LoRA(ps.Dense(4, 5), 2)
+    assert (layer.lora_alpha, layer.lora_dropout) == (8, 0.0)
+    assert not layer.use_rslora | layer.use_dora | layer.lora_bias

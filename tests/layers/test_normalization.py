@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import C, H, S
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError
 
 g = ps.dims("g")
 SHAPES = st.integers(1, 30) | st.lists(st.integers(1, 9), max_size=4)
@@ -112,3 +112,13 @@ def test_what_cannot_be() -> None:
         ps.LayerNorm((3, 0))
     with pytest.raises(ArgumentError, match="axis"):
         ps.UnitNormalization("last")  # type: ignore[arg-type]
+
+
+def test_channels_are_checked_where_torch_checks_them() -> None:
+    """The channels stand behind the batch; another number is refused, also by norms that one framework alone has."""
+    for layer, given in ((ps.GroupNorm(2, 4), (7, 4, 5)), (ps.InstanceNorm1d(4, affine=True), (7, 4, 5)), (ps.BatchNorm1d(4), (7, 4))):
+        assert layer.output_shape(given) == given
+        with pytest.raises(ShapeError):
+            layer.output_shape((7, 3, *given[2:]))
+    for layer, places in ((ps.GroupNorm(2, 4), 5), (ps.InstanceNorm1d(4, affine=True), 5), (ps.BatchNorm1d(4), 5)):
+        assert set(layer.uses((7, 4, 5)).values()) == {places}

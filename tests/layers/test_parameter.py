@@ -60,3 +60,10 @@ def test_what_cannot_be() -> None:
         ps.Parameter((1, 0, 3))
     with pytest.raises(StructureError, match="needs a name"):
         ps.Parameter((1,), "")
+
+
+def test_a_bare_parameter_is_a_trained_weight() -> None:
+    """Only the shape must be said: torch's own name for the one tensor of a layer is weight, and it is trained."""
+    (entry,) = ps.Parameter((3, 4)).entries()
+    assert (entry.name, entry.tensor.role, entry.tensor.trainable) == ("weight", "weight", True)
+    assert not ps.Parameter((3, 4), frozen=True).trainable
