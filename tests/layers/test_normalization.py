@@ -116,9 +116,9 @@ def test_what_cannot_be() -> None:
 
 def test_channels_are_checked_where_torch_checks_them() -> None:
     """The channels stand behind the batch; another number is refused, also by norms that one framework alone has."""
-    for layer, given in ((ps.GroupNorm(2, 4), (7, 4, 5)), (ps.InstanceNorm1d(4, affine=True), (7, 4, 5)), (ps.BatchNorm1d(4), (7, 4))):
-        assert layer.output_shape(given) == given
+    for layer, shape in ((ps.GroupNorm(2, 4), (7, 4, 5)), (ps.InstanceNorm1d(4, affine=True), (7, 4, 5)), (ps.BatchNorm1d(4), (7, 4))):
+        assert layer.output_shape(shape) == shape
         with pytest.raises(ShapeError):
-            layer.output_shape((7, 3, *given[2:]))
+            layer.output_shape((7, 3, *shape[2:]))
     for layer, places in ((ps.GroupNorm(2, 4), 5), (ps.InstanceNorm1d(4, affine=True), 5), (ps.BatchNorm1d(4), 5)):
         assert set(layer.uses((7, 4, 5)).values()) == {places}
