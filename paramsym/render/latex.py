@@ -21,6 +21,11 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 }  # fmt: skip
+_GREEK = frozenset(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split()
+)
+"""The Greek letters for which LaTeX has a command; the others look like Latin ones."""
 
 
 def escape(words: str) -> str:
@@ -80,16 +85,34 @@ def symbol(name: str, letters: Letters) -> str:
     known = dict(letters.latex).get(name)
     if known is not None:
         return known
-    greek = unicodedata.name(name, "").split(" LETTER ") if len(name) == 1 else []
-    if len(greek) == 2 and greek[0].startswith("GREEK"):
-        return rf"\{greek[1].lower() if 'SMALL' in greek[0] else greek[1].capitalize()}"
+    if len(name) == 1 and not name.isascii():
+        return _stem(_spelt(name))
     stem, _, index = name.partition("_")
     if not index and len(name) > 1 and name[1:].isdigit() and name[0].isalpha():
         stem, index = name[0], name[1:]
     if not index:
-        return name if len(name) == 1 else rf"\mathit{{{escape(name)}}}"
-    below = index if index.isdigit() or len(index) == 1 else rf"\text{{{escape(index)}}}"
-    return rf"{stem if len(stem) == 1 else rf'{chr(92)}mathit{{{stem}}}'}_{{{below}}}"
+        return _stem(name)
+    if len(stem) > 1 and not _short(index) and stem not in _GREEK:
+        return _stem(name)  # num_heads is one name; the layer of n_layer says which n
+    return rf"{_stem(stem)}_{{{index if _short(index) else rf'{chr(92)}text{{{escape(index)}}}'}}}"
+
+
+def _stem(name: str) -> str:
+    if len(name) == 1:
+        return name
+    return rf"\{name}" if name in _GREEK else rf"\mathit{{{escape(name)}}}"
+
+
+def _spelt(character: str) -> str:
+    """Return the name of a Greek letter, as LaTeX spells it; any other character as it is."""
+    script, _, letter = unicodedata.name(character, "").partition(" LETTER ")
+    if not script.startswith("GREEK"):
+        return character
+    return letter.replace("LAMDA", "LAMBDA").lower() if script.endswith("SMALL") else letter.replace("LAMDA", "LAMBDA").capitalize()
+
+
+def _short(index: str) -> bool:
+    return index.isdigit() or len(index) == 1
 
 
 def integer(value: int) -> str:

@@ -67,7 +67,7 @@ def test_order_of_letters_is_the_tables() -> None:
     assert expression(L * H, letters) == r"h \ell"
     assert expression(L * H, PAPER) == "L H"
     assert symbol("H", letters) == "h"
-    assert symbol("beta_x", Letters()) == r"\mathit{beta}_{x}"
+    assert symbol("beta_x", Letters()) == r"\beta_{x}"
 
 
 def test_words_and_numbers() -> None:
@@ -82,7 +82,12 @@ def test_names_of_all_kinds() -> None:
     assert symbol("n2", Letters()) == "n_{2}"
     assert symbol("\N{GREEK SMALL LETTER ALPHA}", Letters()) == r"\alpha"
     assert symbol("\N{GREEK CAPITAL LETTER OMEGA}", Letters()) == r"\Omega"
+    assert symbol("\N{GREEK SMALL LETTER LAMDA}", Letters()) == symbol("lambda", Letters()) == r"\lambda"
+    assert symbol("\N{GREEK CAPITAL LETTER ALPHA}", Letters()) == r"\mathit{Alpha}"  # LaTeX has no \Alpha
     assert symbol("width2x", Letters()) == r"\mathit{width2x}"
+    assert symbol("num_heads", Letters()) == r"\mathit{num\_heads}"  # one name, where the layer of n_layer says which n
+    assert symbol("kernel_size_0", Letters()) == r"\mathit{kernel\_size\_0}"
+    assert symbol("size_0", Letters()) == r"\mathit{size}_{0}"
 
 
 def test_long_sums_are_broken() -> None:
