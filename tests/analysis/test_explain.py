@@ -229,3 +229,26 @@ def test_every_symbol_of_every_model(model: type[ps.Layer]) -> None:
         assert str(symbol) in explanation.verdict
         assert "Rational(" not in str(explanation)
         assert "**" not in explanation.to_latex()
+
+
+def test_the_whole_derivation_of_attention() -> None:
+    """Every word of the derivation that the README begins with; its sums are checked step by step above."""
+    words = str(explain(ps.MultiHeadAttention(H, A), A)).splitlines()
+    assert words[0].startswith(
+        "A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 3 of 4 tensors, always as"
+    )
+    assert words[0].endswith(" A slices of width H/A, and leaves no trace in any sum.")
+    assert words[1::2] == [
+        "1. 1 tensor (in_proj_weight [query, key, value]): A slices of width H/A each, because the width is shared out exactly.",
+        "2. 1 tensor (in_proj_bias [query, key, value]): A slices of width H/A each, because the width is shared out exactly.",
+        "3. 1 tensor (out_proj.weight): A slices of width H/A, because the width is shared out exactly.",
+        "4. The derivative: first what one more of A adds while every slice keeps its width, then what thinner slices take away.",
+        "5. Everything together, the last term without A:",
+    ]
+    assert [line.strip() for line in words[2::2]] == [
+        "3 * A*(H/A)*H = 3*H**2",
+        "3 * A*(H/A) = 3*H",
+        "H*A*(H/A) = H**2",
+        "(4*H**2/A + 3*H/A) + (-4*H**2/A - 3*H/A) = 0",
+        "(3*H**2) + (3*H) + (H**2) + H = 4*H**2 + 4*H",
+    ]
