@@ -55,7 +55,7 @@ def only_input(layer: Layer, shape: Shape) -> None:
     """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
     found = each_input(shape)
     if len(found) > 1 and not layer.takes_several:
-        message = f"{type(layer).__name__} takes one input; found {len(found)} shapes, {text(shape)}."
+        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
         raise ShapeError(message)
 
 

@@ -165,9 +165,15 @@ class MultiHeadAttention(Layer):
         Keys may have a shape of their own, and values, as many as keys; given one shape, there are as many keys as queries.
         """
         query, *others = each_input(input_shape)
+        if self.dialect == "torch":
+            check_rank(query)
         widths = (self._key_input, self._value_input)
-        check_attended(query, others, widths if self.dialect != "keras" else widths[::-1])
+        check_attended(query, others, widths if self.dialect != "keras" else widths[::-1], self.batch_axis(input_shape))
         return over_features(query, (self.embed_dim,), self._outputs)
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The second axis, as in torch, unless ``batch_first``; the other dialects have it first."""
+        return batch_axis_of(input_shape, batch_first=self.batch_first or self.dialect != "torch")
 
     def reached(self, places: Shape) -> Shape:
         """The positions, and the width of the queries."""
@@ -183,7 +189,8 @@ class MultiHeadAttention(Layer):
 
     def uses(self, input_shape: Shape) -> dict[str, Dim]:
         """What projects queries is used once per query, what projects keys and values once per key; an added key and value once."""
-        queries, keys = map(positions_of, attending(input_shape))
+        batch = self.batch_axis(input_shape)
+        queries, keys = (positions_of(places, batch) for places in attending(input_shape))
         times: dict[str, Dim] = dict(zip(_PROJECTIONS, (queries, keys, keys), strict=False))
         axes: dict[str, Dim] = dict(zip(_PROJECTIONS, map(extent, self._axes()), strict=False))
         biased = {which: axis for which, axis in axes.items() if self._bias(which)}
@@ -294,7 +301,7 @@ _OF_KEYS = frozenset({"k_proj", "v_proj", "k_norm", "key", "value", "key_ln"})
 
 
 def attending(input_shape: Shape) -> tuple[Shape, Shape]:
-    """Return the positions of queries and of keys, batch first, without features; given one shape, keys stand where queries do.
+    """Return the shapes of queries and of keys without their features; given one shape, keys stand where queries do.
 
     >>> attending((2, 3, 8)), attending(((2, 3, 8), (2, 5, 8)))
     (((2, 3), (2, 3)), ((2, 3), (2, 5)))
@@ -303,12 +310,35 @@ def attending(input_shape: Shape) -> tuple[Shape, Shape]:
     return query[:-1], (others[0] if others else query)[:-1]
 
 
-def positions_of(places: Shape) -> Dim:
-    """Return how many positions there are for one example."""
-    return product(places[1:])
+def positions_of(places: Shape, batch: int | None = 0) -> Dim:
+    """Return how many positions there are for one example: along every axis but that of the batch.
+
+    >>> positions_of((2, 3)), positions_of((3, 2), 1), positions_of((3,), None)
+    (3, 3, 3)
+    """
+    return product(extent for axis, extent in enumerate(places) if axis != batch)
 
 
-def check_attended(query: Shape, others: Sequence[Shape], widths: Sequence[Dim]) -> None:
+def batch_axis_of(input_shape: Shape, *, batch_first: bool) -> int | None:
+    """Return where the batch stands in what torch's attention takes: (positions, batch, features), or the batch first; or there is none.
+
+    >>> batch_axis_of((3, 2, 8), batch_first=False), batch_axis_of((3, 8), batch_first=False), batch_axis_of((2, 3, 8), batch_first=True)
+    (1, None, 0)
+    """
+    rank = len(each_input(input_shape)[0])
+    if batch_first:
+        return None if rank == 2 else 0
+    return 1 if rank == 3 else None
+
+
+def check_rank(shape: Shape) -> None:
+    """Raise ``ShapeError`` for what torch's attention does not take: other than two axes, or three with a batch."""
+    if len(shape) not in {2, 3}:
+        message = f"wanted 3 axes, of positions, batch and features, or 2 without a batch; found {len(shape)}, {text(shape)}."
+        raise ShapeError(message)
+
+
+def check_attended(query: Shape, others: Sequence[Shape], widths: Sequence[Dim], batch: int | None = 0) -> None:
     """Check what is attended to: at most two shapes of the ``widths`` wanted, as many of one as of the other, in the queries' batch.
 
     Raises:
@@ -319,7 +349,7 @@ def check_attended(query: Shape, others: Sequence[Shape], widths: Sequence[Dim])
         raise ShapeError(message)
     for other, width in zip(others, widths, strict=False):
         over_features(other, (width,))
-        if len(other) != len(query) or (len(other) > 2 and differ(other[0], query[0])):
+        if len(other) != len(query) or (batch is not None and len(other) > 2 and differ(other[batch], query[batch])):
             message = f"what is attended to is {text(other)}; wanted the batch of the queries, {text(query)}."
             raise ShapeError(message)
     if len(others) == 2 and any(differ(one, other) for one, other in zip(others[0][:-1], others[1][:-1], strict=True)):

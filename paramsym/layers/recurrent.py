@@ -148,17 +148,16 @@ class _Recurrent(Layer):
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """The lowest layer reads the input, the others the layer below; a Keras or Flax cell reads step by step."""
         self._check_axes(input_shape)
-        steps = input_shape[self._time(input_shape)]
         for part in self.own_parts:
             if isinstance(part.layer, _Level):
                 taken, given = extent(part.layer.inputs), canonical((2 if self.bidirectional else 1) * self._state)
                 assert part.numbers is not None  # noqa: S101 - for the type checker; levels are numbered
                 name, used = str(replace(part.numbers, pattern="l{}")), part.numbers.count
                 if used != 0:
-                    yield Step(name, part.layer, (None, steps, taken), (None, steps, given), used, used)
+                    yield Step(name, part.layer, (*input_shape[:-1], taken), (*input_shape[:-1], given), used, used)
             else:
                 step = (input_shape[0], self.input_size)
-                yield Step(part.name, part.layer, step, part.layer.output_shape(step), product((steps,)))
+                yield Step(part.name, part.layer, step, part.layer.output_shape(step), product(input_shape[1:2]))
 
     @property
     def _all_steps(self) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from paramsym.errors import NotYetError
-from paramsym.extents import View
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.extents import View, differ
 from paramsym.flow import Step, applied, each_input, standing, together
 from paramsym.layer import Layer, Part
 from paramsym.layers.features import over_features
-from paramsym.size import Count, Dim, Shape, canonical
+from paramsym.size import Count, Dim, Shape, canonical, text
 
 
 class OneWidth(Layer):
@@ -20,7 +20,11 @@ class OneWidth(Layer):
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """Positions are kept, and their width is, too."""
-        return over_features(each_input(input_shape)[0], (self.width,))
+        stream, *others = each_input(input_shape)
+        if others and differ(others[-1][0], stream[0]):
+            message = f"what is attended to is {text(others[-1])}; wanted the batch of the stream, {text(stream)}."
+            raise ShapeError(message)
+        return over_features(stream, (self.width,))
 
     def reached(self, places: Shape) -> Shape:
         """The positions and the width."""

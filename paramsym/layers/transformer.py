@@ -10,7 +10,7 @@ from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
 from paramsym.flow import Step, across, each_input
 from paramsym.layer import Layer, Part
-from paramsym.layers.attention import MultiHeadAttention, check_attended
+from paramsym.layers.attention import MultiHeadAttention, batch_axis_of, check_attended, check_rank
 from paramsym.layers.features import over_features
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
@@ -53,10 +53,19 @@ class TransformerEncoderLayer(OverPositions):
         yield Part("self_attn", _attention(self))
         yield from _rest(self, norms=2)
 
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Positions are kept, and their width is, too."""
+        check_rank(input_shape)
+        return super().output_shape(input_shape)
+
     @property
     def width(self) -> Dim:  # type: ignore[override]
         """The width of the stream."""
         return self.d_model
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The second axis, unless ``batch_first``."""
+        return batch_axis_of(input_shape, batch_first=self.batch_first)
 
 
 @dataclass(frozen=True)
@@ -101,10 +110,15 @@ class TransformerDecoderLayer(OverPositions):
         """The width of the stream."""
         return self.d_model
 
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The second axis, unless ``batch_first``."""
+        return batch_axis_of(input_shape, batch_first=self.batch_first)
+
     def output_shape(self, input_shape: Shape) -> Shape:
         """The shape of the target goes in and comes out; that of the encoder's output may follow it."""
         target, *memory = each_input(input_shape)
-        check_attended(target, memory, (self.d_model,))
+        check_rank(target)
+        check_attended(target, memory, (self.d_model,), self.batch_axis(input_shape))
         return over_features(target, (self.d_model,))
 
 
@@ -211,6 +225,10 @@ class Transformer(Layer):
     def output_shape(self, input_shape: Shape) -> Shape:
         """The shape of the target comes out; source and target go in, or one shape for both."""
         return list(self.applications(input_shape))[-1].left
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """The second axis, unless ``batch_first``."""
+        return batch_axis_of(input_shape, batch_first=self.batch_first)
 
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """The source reaches the encoder, the target and what the encoder makes of the source the decoder."""

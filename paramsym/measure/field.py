@@ -5,6 +5,7 @@ from __future__ import annotations
 from paramsym.errors import NotYetError
 from paramsym.extents import View
 from paramsym.layer import Layer
+from paramsym.measure.walk import check_layer
 from paramsym.size import Dim
 
 
@@ -48,6 +49,7 @@ def effective_stride(layer: Layer) -> tuple[Dim, ...]:
 
 
 def _through(layer: Layer) -> tuple[View, ...]:
+    check_layer(layer)
     try:
         return layer.views()
     except NotYetError as error:

@@ -9,7 +9,7 @@ from paramsym.extents import share
 from paramsym.flow import only_input
 from paramsym.layer import Layer
 from paramsym.measure.shapes import located
-from paramsym.measure.walk import Visit, gated, units, visits
+from paramsym.measure.walk import Visit, check_layer, gated, units, visits, within
 from paramsym.polynomial import Polynomial
 from paramsym.size import Count, Dim, Shape, canonical, product, text
 
@@ -29,10 +29,11 @@ def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = 
     >>> neurons(Conv2d(4, 4, 5, stride=2), (B, 4, 11, 11))  # neither 4 nor 12
     64
     """
+    check_layer(layer)
     shape = gated(input_shape)
     batch_axis = _batch_axis(layer, shape)
     if total:
-        return _sum(_units(visit, batch_axis) * visit.used for visit in _visited(layer, shape) if _stores(visit.layer))
+        return _sum(_known(visit.left, visit.batch_axis) * visit.used for visit in _visited(layer, shape) if _stores(visit.layer))
     return _known(_checked(layer, shape), batch_axis)
 
 
@@ -53,6 +54,7 @@ def connections(layer: Layer, input_shape: Iterable[Count | None]) -> Dim:
     >>> shared.params, unshared.params, connections(shared, (B, 3, 227, 227)) == connections(unshared, (B, 227, 227, 3))
     (34944, 105705600, True)
     """
+    check_layer(layer)
     shape = gated(input_shape)
     return _sum(connections_of(visit) for visit in _visited(layer, shape))
 
@@ -85,14 +87,14 @@ def connections_of(visit: Visit) -> Dim:
     """Return the connections of one visit, all its uses together."""
     layer = visit.layer
     if layer.per_token and not visit.own:
-        return canonical(product(visit.arrived[1:-1]) * layer.active * visit.used)
+        return canonical(product(visit.batch_first[1:-1]) * layer.active * visit.used)
     if layer.own_parts and not visit.own:
-        inner = list(visits(layer, visit.arrived))
-        if any(within.layer is layer and not within.own for within in inner):
+        inner = list(within(visit))
+        if any(one.layer is layer and not one.own for one in inner):
             message = f"{type(layer).__name__} does not say which shape reaches which of its parts."
             raise NotYetError(message)
-        return canonical(_sum(connections_of(within) for within in inner) * visit.used)
-    uses = layer.uses(visit.arrived)
+        return canonical(_sum(map(connections_of, inner)))
+    uses = layer.uses(visit.batch_first)
     sizes = {tensor.name: product(tensor.sizes) for tensor in layer.own_tensors if not tensor.buffer}
     return canonical(_sum(sizes[name] * times for name, times in uses.items() if name in sizes) * visit.used)
 
@@ -115,10 +117,6 @@ def _checked(layer: Layer, shape: Shape) -> Shape:
 def _batch_axis(layer: Layer, shape: Shape) -> int | None:
     _checked(layer, shape)
     return layer.batch_axis(shape)
-
-
-def _units(visit: Visit, batch_axis: int | None) -> Dim:
-    return _known(visit.left, batch_axis)
 
 
 def _known(shape: Shape, batch_axis: int | None) -> Dim:

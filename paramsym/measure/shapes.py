@@ -11,7 +11,7 @@ from paramsym.flow import only_input
 from paramsym.layer import Layer
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
-from paramsym.measure.walk import gated, rebuilt, visits
+from paramsym.measure.walk import check_layer, gated, rebuilt, visits
 from paramsym.size import Count, Shape, canonical
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
@@ -36,6 +36,7 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     >>> output_shape(Dense(3, 4), (B, 3))
     (B, 4)
     """
+    check_layer(layer)
     shape = gated(input_shape)
     try:
         only_input(layer, shape)
@@ -58,6 +59,7 @@ def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
     >>> infer(net, (B, 1, 28, 28)).count
     34726
     """
+    check_layer(layer)
     shape = gated(input_shape)
     if isinstance(layer, LazyDense):
         return layer.built(layer.width(shape))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from paramsym.errors import NotYetError, ShapeError, SizeError
+from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
 from paramsym.layer import Layer
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import located, settled
-from paramsym.measure.walk import Visit, gated, units, visits
+from paramsym.measure.walk import Visit, check_layer, gated, units, visits
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Table
 from paramsym.size import Count, Dim, Shape, canonical, text
@@ -25,6 +25,7 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
+        ArgumentError: a depth below zero; what is no layer.
 
     >>> from paramsym import B, Conv2d, Dense, Flatten, Sequential
     >>> print(summary(Sequential(Conv2d(1, 6, 5), Flatten(), Dense(3456, 10)), (B, 1, 28, 28)))
@@ -37,13 +38,15 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     --------------------------------------------------------------------------------
     total           (B, 1, 28, 28)  (B, 10)             34,726    3,466      124,426
     """
+    check_layer(layer)
+    _check_depth(depth)
     shape = gated(input_shape)
     try:
         found = list(visits(layer, shape, depth))
-        batch_axis, left = layer.batch_axis(shape), settled(layer.output_shape(shape))
+        left = settled(layer.output_shape(shape))
     except ShapeError as error:
         raise located(layer, shape, error) from None
-    entries = [_Entry(visit, batch_axis) for visit in found]
+    entries = [_Entry(visit) for visit in found]
     rows = [entry.row() for entry in entries]
     total = canonical(layer.params)
     twice = (Polynomial.of(layer.params) - Polynomial.total(Polynomial.of(entry.parameters) for entry in entries)).as_expr()
@@ -55,16 +58,22 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {text(shape)}", PAPER)
 
 
+def _check_depth(depth: object) -> None:
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
+        message = f"depth is {depth!r}; wanted a whole number from 0, or None for every layer that is applied."
+        raise ArgumentError(message)
+
+
 class _Entry:
     """One row: a visit and what is counted for it."""
 
-    def __init__(self, visit: Visit, batch_axis: int | None) -> None:
+    def __init__(self, visit: Visit) -> None:
         self.visit = visit
         layer = visit.layer
         own = [tensor for tensor in layer.own_tensors if not tensor.buffer]
         whole = Polynomial.total(Polynomial.product(tensor.sizes) for tensor in own).as_expr() if visit.own else layer.params
         self.parameters = canonical(whole * visit.stored)
-        found = units(visit.left, batch_axis)
+        found = units(visit.left, visit.batch_axis)
         weighs = whole != 0 and not visit.own
         self.neurons: Dim | None = canonical(found * visit.used) if weighs and found is not None else (None if weighs else 0)
         try:

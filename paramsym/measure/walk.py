@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from paramsym.compose import Sequential
-from paramsym.errors import NotYetError, ShapeError
+from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.flow import each_input, only_input, together
 from paramsym.layer import Layer
 from paramsym.size import Count, Dim, Shape, canonical, count, product
@@ -20,7 +20,8 @@ _NUMBERED = re.compile(r"\{[^}]*\}")
 class Visit:
     """One layer applied: its path, its shapes, how many times over one example uses it, and how many copies are stored.
 
-    ``own`` means its own tensors only: its parts have visits of their own.
+    ``own`` means its own tensors only: its parts have visits of their own. ``batch_axis`` is where the examples of a batch stand, as the
+    composite around it says.
     """
 
     path: str
@@ -30,6 +31,16 @@ class Visit:
     used: Count = 1
     stored: Count = 1
     own: bool = False
+    batch_axis: int | None = 0
+
+    @property
+    def batch_first(self) -> Shape:
+        """What arrives, the batch before the positions, as layers that know nothing of a batch's place take it."""
+        if self.batch_axis == 0 or self.layer.batch_axis(self.arrived) != 0:
+            return self.arrived
+        if self.batch_axis is None:
+            return together(*((1, *shape) for shape in each_input(self.arrived)))
+        return together(*((shape[1], shape[0], *shape[2:]) for shape in each_input(self.arrived)))
 
 
 def gated(input_shape: Iterable[Count | None]) -> Shape:
@@ -55,13 +66,26 @@ def _extents(given: Iterable[object], where: str) -> Shape:
     return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(given))
 
 
+def check_layer(layer: object) -> None:
+    """Raise ``ArgumentError`` for what is no layer."""
+    if not isinstance(layer, Layer):
+        message = f"{layer!r:.80} is no layer; wanted one such as Dense(3, 4), or a model."
+        raise ArgumentError(message)
+
+
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:
     """Yield the layers that are applied, in order: those without parts, or the parts down to a depth.
 
     A layer that has parts but does not say what reaches them stands for itself.
     """
     only_input(layer, input_shape)
-    return _inside(Visit("", layer, input_shape, layer.output_shape(input_shape)), depth)
+    left, batch_axis = layer.output_shape(input_shape), layer.batch_axis(input_shape)
+    return _inside(Visit("", layer, input_shape, left, batch_axis=batch_axis), depth)
+
+
+def within(visit: Visit) -> Iterator[Visit]:
+    """Yield the layers inside one visit, as ``visits`` does, with the uses of that visit."""
+    return _inside(visit, None)
 
 
 def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
@@ -78,12 +102,12 @@ def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
         yield visit
         return
     if any(not tensor.buffer for tensor in layer.own_tensors):
-        yield Visit(visit.path, layer, visit.arrived, visit.left, visit.used, visit.stored, own=True)
+        yield replace(visit, own=True)
     for step in steps:
         path = ".".join(name for name in (visit.path, step.name) if name)
         used, stored = canonical(visit.used * step.used), canonical(visit.stored * step.stored)
         deeper = None if depth is None else depth - _levels(step.name)
-        yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored), deeper)
+        yield from _inside(Visit(path, step.layer, step.arrived, step.left, used, stored, batch_axis=visit.batch_axis), deeper)
 
 
 def _levels(name: str) -> int:

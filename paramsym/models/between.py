@@ -137,7 +137,7 @@ def refuse_maps(architecture: str) -> None:
 def check_axes(input_shape: Shape, axes: tuple[str, ...], what: str) -> None:
     """Raise ``ShapeError`` for another number of axes."""
     if len(input_shape) != len(axes):
-        message = f"wanted ({', '.join(axes)}), {what}; found {len(input_shape)} axes, {text(input_shape)}."
+        message = f"wanted {len(axes)} axes, ({', '.join(axes)}), for {what}; found {len(input_shape)}, {text(input_shape)}."
         raise ShapeError(message)
 
 

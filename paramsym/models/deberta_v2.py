@@ -244,21 +244,24 @@ class DebertaV2Encoder(InTurn):
     def applications(self, input_shape: Shape) -> Iterator[Step]:
         """The table is read once for all blocks; the convolution reads the input."""
         parts = self.named()
-        beside: tuple[Shape, ...] = ()
+        beside: Shape | None = None
         if isinstance(table := parts.get("rel_embeddings"), Embedding):
             rows = (input_shape[0], extent(table.num_embeddings))
-            beside = ((*rows, self.width),)
-            yield Step("rel_embeddings", table, rows, *beside)
+            beside = (*rows, self.width)
+            yield Step("rel_embeddings", table, rows, beside)
             if "LayerNorm" in parts:
-                yield Step("LayerNorm", parts["LayerNorm"], *beside, *beside)
-        for step in parts["layer"].applications(together(input_shape, *beside)):
+                yield Step("LayerNorm", parts["LayerNorm"], beside, beside)
+        for step in parts["layer"].applications(input_shape if beside is None else together(input_shape, beside)):
             yield replace(step, name=f"layer.{step.name}")
-            for path in self.again if beside else ():
-                projection = step.layer.part(path)
-                left = applied(path, projection, *beside)
-                yield Step(f"layer.{step.name}.{path}", projection, beside[0], left, step.used, stored=0)
+            if beside is not None:
+                yield from (self._again(step, path, beside) for path in self.again)
         if "conv" in parts:
             yield Step("conv", Stream(self.width, parts["conv"]), input_shape, input_shape)
+
+    @staticmethod
+    def _again(step: Step, path: str, table: Shape) -> Step:
+        projection = step.layer.part(path)
+        return Step(f"layer.{step.name}.{path}", projection, table, applied(path, projection, table), step.used, stored=0)
 
 
 @dataclass(frozen=True)

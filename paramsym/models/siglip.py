@@ -160,7 +160,7 @@ class SiglipPooling(Layer):
     def parts(self) -> Iterator[Part]:
         """Attention, normalisation, feed-forward network."""
         width, inner = self.hidden_size, self.intermediate_size
-        yield Part("attention", MultiHeadAttention(width, self.num_attention_heads))
+        yield Part("attention", MultiHeadAttention(width, self.num_attention_heads, batch_first=True))
         yield Part("layernorm", LayerNorm(width))
         mlp = Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
         yield Part("mlp", Stream(width, mlp))

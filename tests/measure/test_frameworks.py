@@ -264,3 +264,56 @@ def test_keras(name: str) -> None:
         if found != expected:
             wrong.append((named, shape, expected, found))
     assert not wrong, f"{len(wrong)} of {TRIES // 2}, such as {wrong[0]}"
+
+
+def attention(rnd: random.Random) -> tuple[Any, Any, tuple[tuple[int, ...], ...]]:
+    """Draw an attention, its module, and shapes for queries, keys and values, most of which go together."""
+    torch, width, first = imported("torch"), 2 * rnd.randint(1, 4), rnd.random() < 0.5
+    named: dict[str, Any] = {"batch_first": first}
+    if rnd.random() < 0.5:
+        named |= {"kdim": rnd.randint(1, 5), "vdim": rnd.randint(1, 5)}
+    sizes, batches, lengths = [width, named.get("kdim", width), named.get("vdim", width)], [rnd.randint(1, 3)] * 3, [rnd.randint(1, 4)] * 3
+    lengths[1] = lengths[2] = rnd.randint(1, 4)
+    if rnd.random() < 0.3:
+        rnd.choice((sizes, batches, lengths))[rnd.randrange(3)] += 1
+    shapes = tuple((n, t, e) if first else (t, n, e) for n, t, e in zip(batches, lengths, sizes, strict=True))
+    if rnd.random() < 0.2:
+        shapes = tuple(shape[1:] if first else (shape[0], shape[2]) for shape in shapes)
+    return ps.MultiheadAttention(width, 2, **named), torch.nn.MultiheadAttention(width, 2, **named), shapes
+
+
+def stacks(rnd: random.Random) -> tuple[Any, Any, tuple[tuple[int, ...], ...]]:
+    """Draw a decoder layer or a whole Transformer, its module, and shapes of its two inputs."""
+    torch, width, first = imported("torch"), 2 * rnd.randint(1, 3), rnd.random() < 0.5
+    name, arguments = rnd.choice([("TransformerDecoderLayer", (width, 2, 5)), ("Transformer", (width, 2, 1, 1, 5))])
+    batches, sizes = [rnd.randint(1, 3)] * 2, [width] * 2
+    if rnd.random() < 0.3:
+        rnd.choice((sizes, batches))[rnd.randrange(2)] += 1
+    pairs = zip(batches, (rnd.randint(1, 4), rnd.randint(1, 4)), sizes, strict=True)
+    shapes = tuple((n, t, e) if first else (t, n, e) for n, t, e in pairs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = getattr(torch.nn, name)(*arguments, batch_first=first)
+    return getattr(ps, name)(*arguments, batch_first=first), module, shapes
+
+
+@pytest.mark.parametrize("draw", [attention, stacks])
+def test_several_inputs(draw: Callable[[random.Random], Any]) -> None:
+    """Queries, keys and values, or source and target, each with a shape of its own: torch's output, or an error where torch has one."""
+    torch, rnd, wrong = imported("torch"), chance_of(draw.__name__), []
+    for _ in range(TRIES):
+        layer, module, shapes = draw(rnd)
+        try:
+            with warnings.catch_warnings(), torch.no_grad():
+                warnings.simplefilter("ignore")
+                output = module(*(torch.zeros(shape) for shape in shapes))
+            expected: tuple[int, ...] | None = tuple((output[0] if isinstance(output, tuple) else output).shape)
+        except (RuntimeError, AssertionError):
+            expected = None
+        try:
+            found: tuple[Any, ...] | None = ps.output_shape(layer, shapes)  # type: ignore[arg-type]
+        except ParamsymError:
+            found = None
+        if found != expected:
+            wrong.append((layer, shapes, expected, found))
+    assert not wrong, f"{len(wrong)} of {TRIES}, such as {wrong[0]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 from recorded import document
@@ -125,7 +126,7 @@ def test_connections_of_other_layers() -> None:
     assert ps.connections(ps.LSTM(3, 5, dialect="keras"), (B, 7, 3)) == 7 * ps.LSTM(3, 5, dialect="keras").params
     assert ps.connections(ps.Embedding(100, H), (B, S)) == S * H
     assert ps.connections(ps.MixtureOfExperts(H, F, E, K), (B, S, H)) == (S * ps.MixtureOfExperts(H, F, E, K).active).expand()
-    encoder = ps.TransformerEncoder(ps.TransformerEncoderLayer(H, A, F), L)
+    encoder = ps.TransformerEncoder(ps.TransformerEncoderLayer(H, A, F, batch_first=True), L)
     assert ps.connections(encoder, (B, S, H)) == (S * encoder.params).expand()
     assert ps.connections(ps.Shared(Dense(H, H), L), (B, H)) == H**2 * L + H * L
     assert ps.connections(ps.Repeat(Dense(H, H), L), (B, H)) == H**2 * L + H * L
@@ -158,7 +159,7 @@ class TestAttention:
 
     def test_of_a_decoder(self) -> None:
         """T positions attend to M: two of the eight matrices, keys and values of the second attention, are used M times."""
-        decoder = ps.TransformerDecoderLayer(H, A, F)
+        decoder = ps.TransformerDecoderLayer(H, A, F, batch_first=True)
         assert ps.connections(decoder, (B, S, H)) == (S * decoder.params).expand()
         crossing = 2 * H**2 + 2 * H
         expected = T * (decoder.params - crossing) + M * crossing
@@ -169,7 +170,7 @@ class TestAttention:
 
     def test_of_both_stacks(self) -> None:
         """The source goes through the encoder, the target through the decoder."""
-        whole = ps.Transformer(H, A, L, L, F)
+        whole = ps.Transformer(H, A, L, L, F, batch_first=True)
         encoder, decoder = whole.part("encoder"), whole.part("decoder")
         expected = S * encoder.params + ps.connections(decoder, ((B, T, H), (B, S, H)))
         assert ps.connections(whole, ((B, S, H), (B, T, H))) == expected.expand()
@@ -178,14 +179,27 @@ class TestAttention:
 
     def test_of_one_attention(self) -> None:
         """Fused or apart, grouped, with norms that the heads share; an added key and value is used once."""
-        assert ps.connections(ps.MultiHeadAttention(H, A), (B, S, H)) == 4 * H**2 * S + 4 * H * S
-        assert ps.connections(ps.MultiHeadAttention(H, A), ((B, T, H), (B, M, H))) == (2 * (H**2 + H) * (T + M)).expand()
-        wide = ps.MultiHeadAttention(H, A, kdim=F, vdim=E, bias=False)
+        assert ps.connections(ps.MultiHeadAttention(H, A, batch_first=True), (B, S, H)) == 4 * H**2 * S + 4 * H * S
+        assert ps.connections(ps.MultiHeadAttention(H, A, batch_first=True), ((B, T, H), (B, M, H))) == (2 * (H**2 + H) * (T + M)).expand()
+        wide = ps.MultiHeadAttention(H, A, kdim=F, vdim=E, bias=False, batch_first=True)
         assert ps.connections(wide, ((B, T, H), (B, M, F), (B, M, E))) == 2 * H**2 * T + F * H * M + E * H * M
-        grouped = ps.MultiHeadAttention(64, 8, kv_heads=2, bias=False, qk_norm="rms")
+        grouped = ps.MultiHeadAttention(64, 8, kv_heads=2, bias=False, qk_norm="rms", batch_first=True)
         assert ps.connections(grouped, (1, 5, 64)) == 5 * (2 * 64 * 64 + 2 * 64 * 16 + 8 * 8 + 2 * 8)
-        assert ps.connections(ps.MultiHeadAttention(8, 2, add_bias_kv=True), (1, 5, 8)) == 5 * (4 * 64 + 4 * 8) + 16
+        assert ps.connections(ps.MultiHeadAttention(8, 2, add_bias_kv=True, batch_first=True), (1, 5, 8)) == 5 * (4 * 64 + 4 * 8) + 16
         assert ps.connections(ps.MultiHeadAttention(8, 2, dialect="keras"), ((1, 5, 8), (1, 7, 8))) == 5 * 2 * 72 + 7 * 2 * 72
+
+    def test_where_the_batch_stands(self) -> None:
+        """Torch has positions first unless told otherwise; the same numbers come out, also without a batch."""
+        first, second = ps.TransformerDecoderLayer(8, 2, 16, batch_first=True), ps.TransformerDecoderLayer(8, 2, 16)
+        whole = ps.TransformerEncoder(ps.TransformerEncoderLayer(8, 2, 16), 3)
+        for question in (ps.connections, ps.neurons, partial(ps.neurons, total=True)):
+            expected = question(first, ((2, 5, 8), (2, 7, 8)))
+            assert question(second, ((5, 2, 8), (7, 2, 8))) == question(second, ((5, 8), (7, 8))) == expected
+            assert question(whole, (5, 2, 8)) == question(whole, (5, 8))
+        assert ps.connections(whole, (5, 2, 8)) == 5 * whole.params
+        assert ps.summary(second, ((5, 2, 8), (7, 2, 8))).footer[4:] == ps.summary(first, ((2, 5, 8), (2, 7, 8))).footer[4:]
+        with pytest.raises(ShapeError, match="wanted the batch of the queries"):
+            ps.output_shape(second, ((5, 2, 8), (7, 3, 8)))
 
     def test_of_additive_attention(self) -> None:
         """The score's vector meets every pair of query and key (Bahdanau et al. 2015, appendix A.1.2)."""
@@ -197,13 +211,15 @@ class TestAttention:
     @pytest.mark.parametrize(
         ("layer", "shape", "words"),
         [
-            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (3, 4, 8)), "wanted the batch of the queries"),
-            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 8), (2, 5, 8)), "a value for every key"),
+            (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 3, 8)), "wanted the batch of the queries"),
+            (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 2, 8), (5, 2, 8)), "a value for every key"),
             (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), "last axis has 9 entries; wanted 8"),
             (ps.MultiHeadAttention(8, 2), ((2, 3, 8),) * 4, "at most 3 shapes"),
-            (ps.Transformer(8, 2, 1, 1, 4), ((2, 3, 8), (3, 3, 8)), "wanted the batch of the queries"),
-            (Sequential(Dense(8, 8)), ((2, 3, 8), (2, 3, 8)), "Sequential takes one input; found 2 shapes"),
-            (Dense(8, 8), ((2, 8), (2, 8)), "Dense takes one input; found 2 shapes"),
+            (ps.Transformer(8, 2, 1, 1, 4), ((3, 2, 8), (3, 3, 8)), "wanted the batch of the queries"),
+            (ps.MultiHeadAttention(8, 2), (8,), "wanted 3 axes"),
+            (ps.TransformerEncoderLayer(8, 2, 4), (1, 2, 3, 8), "wanted 3 axes"),
+            (Sequential(Dense(8, 8)), ((2, 3, 8), (2, 3, 8)), "wanted one shape, for one input; found 2"),
+            (Dense(8, 8), ((2, 8), (2, 8)), "wanted one shape, for one input; found 2"),
         ],
     )
     def test_what_does_not_go_together(self, layer: ps.Layer, shape: Shape, words: str) -> None:
