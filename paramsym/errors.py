@@ -99,8 +99,8 @@ class RefutedError(ParamsymError, AssertionError):
     Traceback (most recent call last):
         ...
     paramsym.errors.RefutedError: Dense: 1 of 2 tensors does not match.
-    tensor  outcome  expected  found  note
-    --------------------------------------
+    tensor  outcome  expected  found
+    --------------------------------
     bias    missing  (3,)
     """
 
