@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import timeit
 from typing import Any
 
@@ -336,3 +337,11 @@ def test_the_program_of_a_convolution() -> None:
     assert evaluate(model, C=6, N=9, K=3, G=3) == model.at(C=6, N=9, K=3, G=3).count
     with pytest.raises(DivisibilityError):
         evaluate(model, C=6, N=8, K=3, G=3)
+
+
+def test_without_numpy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Single sizes need nothing; columns need NumPy, which the extra brings."""
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert ps.evaluate(ps.Dense(H, F), H=3, F=4) == 16
+    with pytest.raises(ArgumentError, match=r"computing with columns needs numpy, .*: pip install numpy \(or paramsym\[numpy\]\)"):
+        ps.evaluate(ps.Dense(H, F), H=[3, 5], F=4)

@@ -145,6 +145,7 @@ def test_latex_holds_no_source_form() -> None:
         explanation = explain(layer, symbol)
         assert "**" not in explanation.to_latex()
         assert "<li>" in explanation._repr_html_()
+        assert explanation._repr_html_().rstrip().endswith("</ol>")
         assert explanation.to_latex().count("{") == explanation.to_latex().count("}")
 
 

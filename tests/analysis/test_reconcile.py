@@ -471,3 +471,11 @@ def test_every_unit(units: str, size: int) -> None:
             binary = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}.get(size)
             assert (stated.binary is None) == (binary is None)
             assert binary is None or (stated.binary is not None and stated.binary.value == 35 * binary // 10)
+
+
+def test_how_far_off_a_right_claim_is() -> None:
+    """A claim that is right within its rounding still differs: by what it was rounded, in the unit that it was meant in."""
+    (rounded,) = ps.reconcile(BERT, "110M", at="bert-base-uncased")
+    assert rounded.difference == 110_000_000 - 109_482_240
+    (binary,) = ps.reconcile(BERT, "104.4M", at="bert-base-uncased")
+    assert binary.difference == int(104.4 * 2**20) - 109_482_240

@@ -70,3 +70,10 @@ def test_wrong_input(arguments: dict[str, Any], error: type[Exception], words: s
     """One clear error when the layer is built."""
     with pytest.raises(error, match=words):
         ps.AdditiveAttention(**arguments)
+
+
+def test_values_have_a_width_of_their_own() -> None:
+    """In Keras a mean of values comes out, also where nobody says how many there are."""
+    layer = ps.AdditiveAttention(8, dialect="keras")
+    for places in (5, None):
+        assert layer.output_shape(((2, 3, 8), (2, places, 6), (2, places, 8))) == (2, 3, 6)  # type: ignore[arg-type]

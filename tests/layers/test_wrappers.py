@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 from frameworks import entries, flax_parameters, imported, keras_weights
@@ -90,3 +91,10 @@ def test_errors() -> None:
         ps.Bidirectional(ps.LSTM(3, 4), "max")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="layer"):
         ps.TimeDistributed(4)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dialect", ["flax", "nnx"])
+def test_the_directions_of_flax(dialect: Any) -> None:
+    """Both of Flax' classes call them ``forward_rnn`` and ``backward_rnn``; Keras puts the layer's name in."""
+    assert [part.name for part in ps.Bidirectional(ps.LSTM(3, 4, dialect=dialect)).parts()] == ["forward_rnn", "backward_rnn"]
+    assert [part.name for part in ps.Bidirectional(ps.LSTM(3, 4, dialect="keras")).parts()] == ["forward_lstm", "backward_lstm"]
