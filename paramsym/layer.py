@@ -324,7 +324,11 @@ class Layer:
 
         Raises:
             UnknownNameError: a path that does not exist; the message lists what there is.
+            ArgumentError: what is no path.
         """
+        if not isinstance(path, str):
+            message = f"{type(self).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {path!r}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
         return descend(self, path.split(".") if path else [], path)
 
     # Putting sizes in ---------------------------------------------------------------------------------------------------------
@@ -511,6 +515,20 @@ class Layer:
             seen.add(name)
         if self.ties():
             self.lines  # noqa: B018 - resolving the ties raises where one ends in nothing
+
+
+def check_layer(layer: object, more: str = "") -> None:
+    """Raise ``ArgumentError`` where something else stands in a layer's place; ``more`` is said after it.
+
+    >>> check_layer("bert")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model.
+    """
+    if not isinstance(layer, Layer):
+        found = f"{' '.join(repr(layer).split())[:80]} ({type(layer).__name__})"
+        message = f"layer is {found}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
+        raise ArgumentError(message.rstrip())
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

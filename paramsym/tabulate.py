@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer
 
+from paramsym.errors import ArgumentError
 from paramsym.ledger import Numbers
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
@@ -32,7 +33,11 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
 
     Rows of numbered copies stand once, under their template name, with the number of copies beside them. An alias is a row that adds
     nothing and says whose tensor it is. ``letters`` says how formulas are typeset.
+
+    Raises:
+        ArgumentError: a depth that is no number of levels.
     """
+    check_depth(depth)
     lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
     name = type(layer).__name__
@@ -51,6 +56,13 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
         rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
         return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), *form)
     return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), *form)
+
+
+def check_depth(depth: object) -> None:
+    """Raise ``ArgumentError`` for what is no number of levels; None stands for all of them."""
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
+        message = f"depth is {depth!r}; wanted a whole number from 0, or None for all levels."
+        raise ArgumentError(message)
 
 
 def overview(layer: Layer) -> Table:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from strategies import layer_classes, model_classes
 
 import paramsym as ps
 import paramsym.errors
+from paramsym.errors import ParamsymError
 
 SOURCE = Path(ps.__file__).read_text(encoding="utf-8")
 PLAIN = {"LETTERS", "LETTER_SETS", "Count", "Dim", "Width", "Axis", "Factor", "Shape"} | {letter.name for letter in ps.LETTERS}
@@ -114,3 +117,56 @@ def test_every_error_is_documented_and_ours(name: str) -> None:
     error = getattr(paramsym.errors, name)
     assert issubclass(error, paramsym.errors.ParamsymError)
     assert inspect.getdoc(error)
+
+
+ASKED: dict[str, Callable[[Any], object]] = {
+    "explain": lambda it: ps.explain(it, "A"),
+    "reconcile": lambda it: ps.reconcile(it, 100),
+    "conventions": ps.conventions,
+    "evaluate": lambda it: ps.evaluate(it, H=3),
+    "sensitivity": lambda it: ps.sensitivity(it, "H"),
+    "asymptotics": lambda it: ps.asymptotics(it, "H"),
+    "compare": lambda it: ps.compare(ps.Dense(2, 3), it),
+    "solve": lambda it: ps.solve(it, 100, {"H": [1, 2]}),
+    "sweep": lambda it: ps.sweep(it, {"H": [1, 2]}),
+    "export": lambda it: ps.export(it, "c"),
+    "match": lambda it: ps.match(it, {"weight": (3, 2)}),
+    "output_shape": lambda it: ps.output_shape(it, (1, 2)),
+    "neurons": lambda it: ps.neurons(it, (1, 2)),
+    "connections": lambda it: ps.connections(it, (1, 2)),
+    "summary": lambda it: ps.summary(it, (1, 2)),
+    "receptive_field": ps.receptive_field,
+    "infer": lambda it: ps.infer(it, (1, 2)),
+    "Sequential": ps.Sequential,
+    "Repeat": lambda it: ps.Repeat(it, 3),
+    "Residual": ps.Residual,
+    "Tied": lambda it: ps.Tied(it, {}),
+}
+
+
+@pytest.mark.parametrize("wrong", ["bert", None, 1.5, [1], ps.Dense], ids=repr)
+@pytest.mark.parametrize("name", ASKED)
+def test_what_is_no_layer_is_refused_in_words(name: str, wrong: object) -> None:
+    """Whatever stands in a layer's place, the error is ours and shows it."""
+    with pytest.raises(ParamsymError, match=r"bert|None|1|Dense"):
+        ASKED[name](wrong)
+
+
+@pytest.mark.parametrize("depth", ["2", 1.5, -1, True, [1]])
+def test_a_depth_is_a_number_of_levels(depth: Any) -> None:
+    """Tables and summaries refuse anything else."""
+    with pytest.raises(ParamsymError, match="depth is"):
+        ps.Dense(2, 3).table(depth=depth)
+    with pytest.raises(ParamsymError, match="depth is"):
+        ps.summary(ps.Dense(2, 3), (1, 2), depth=depth)
+
+
+@pytest.mark.parametrize("symbol", [3, None, ["A"], ps.Dense])
+def test_a_symbol_is_a_symbol_or_its_name(symbol: Any) -> None:
+    """What is neither is refused in words; so is what is no path."""
+    with pytest.raises(ParamsymError, match="symbol"):
+        ps.explain(ps.Dense(ps.H, 3), symbol)
+    with pytest.raises(ParamsymError, match="symbol"):
+        ps.sensitivity(ps.Dense(ps.H, 3), symbol)
+    with pytest.raises(ParamsymError, match="path"):
+        ps.Dense(2, 3).part(symbol if symbol is not None else 0)

@@ -9,7 +9,7 @@ from typing import TypeAlias, overload
 from sympy import Expr, Integer
 
 from paramsym.errors import UnknownNameError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.ledger import Kind, Ledger, Line, Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Table, Tabular
@@ -114,6 +114,7 @@ def conventions(layer: Layer) -> Conventions:
     >>> print(found["rows as listed"])
     rows as listed: 2*H*V, stored + H*V; with head.weight
     """
+    check_layer(layer)
     root = layer.origin[0]
     stored, formula = layer.polynomial, root.polynomial
     items = []

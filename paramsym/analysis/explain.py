@@ -15,9 +15,9 @@ from paramsym.analysis.formula import formula_of
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
-from paramsym.errors import UnknownNameError
+from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.fields import field_names
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
@@ -159,6 +159,7 @@ def explain(layer: Layer, symbol: Symbol | str) -> Explanation:
     symbol that the layer was given there; where it was given a number, for that number.
 
     Raises:
+        ArgumentError: what is no layer, or no symbol.
         UnknownNameError: a name that is neither the layer's nor a shared letter, or another symbol of the same name.
 
     >>> from paramsym import A, H, MultiHeadAttention
@@ -171,6 +172,7 @@ and leaves no trace in any sum.
     >>> explain(MultiHeadAttention(768, 12), "num_heads").derivative
     0
     """
+    check_layer(layer)
     root, sizes = named(layer, symbol if isinstance(symbol, str) else "").origin
     found = _symbol(root, symbol)
     lines = root.ledger().lines
@@ -227,6 +229,9 @@ def _aside(layer: Layer, symbol: Symbol, arguments: list[str]) -> str:
 
 
 def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
+    if not isinstance(symbol, Symbol | str):
+        message = f"wanted a symbol or its name, not {symbol!r}."
+        raise ArgumentError(message)
     by_name = {s.name: s for s in layer.symbols}
     name = symbol if isinstance(symbol, str) else symbol.name
     if name in by_name and (isinstance(symbol, str) or by_name[name] == symbol):

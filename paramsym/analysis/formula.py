@@ -34,7 +34,7 @@ class Formula:
             UnknownNameError: one that it does not have.
         """
         for symbol in self.symbols:
-            if wanted in {symbol, symbol.name}:
+            if wanted in (symbol, symbol.name):
                 return symbol
         has = ", ".join(sorted(symbol.name for symbol in self.symbols)) or "no symbols"
         message = f"{self.name} has no symbol {str(wanted)!r}; it has {has}."

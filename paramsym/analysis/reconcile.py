@@ -20,7 +20,7 @@ from paramsym.analysis.ranking import Hit, Search, search
 from paramsym.analysis.resizing import impossible, symbols_of
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import written
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim
 
@@ -62,6 +62,7 @@ def reconcile(
     >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
     False
     """
+    check_layer(layer)
     sized = named(layer if at is None else layer.at(at))
     if isinstance(claim, Layer):
         return _with_search(sized, against_layer(sized, named(claim)), others)

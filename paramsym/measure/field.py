@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from paramsym.errors import NotYetError
 from paramsym.extents import View
-from paramsym.layer import Layer
-from paramsym.measure.walk import check_layer
+from paramsym.layer import Layer, check_layer
 from paramsym.size import Dim
 
 

@@ -8,10 +8,10 @@ from typing import cast
 
 from paramsym.errors import ShapeError
 from paramsym.flow import only_input
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
-from paramsym.measure.walk import check_layer, gated, rebuilt, visits
+from paramsym.measure.walk import gated, rebuilt, visits
 from paramsym.size import Count, Shape, canonical
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
-from paramsym.layer import Layer
+from paramsym.errors import NotYetError, ShapeError, SizeError
+from paramsym.layer import Layer, check_layer
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import located, settled
-from paramsym.measure.walk import Visit, check_layer, gated, units, visits
+from paramsym.measure.walk import Visit, gated, units, visits
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Table
 from paramsym.size import Count, Dim, Shape, canonical, text
-from paramsym.tabulate import PAPER
+from paramsym.tabulate import PAPER, check_depth
 
 
 def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None = None) -> Table:
@@ -39,7 +39,7 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     total           (B, 1, 28, 28)  (B, 10)             34,726    3,466      124,426
     """
     check_layer(layer)
-    _check_depth(depth)
+    check_depth(depth)
     shape = gated(input_shape)
     try:
         found = list(visits(layer, shape, depth))
@@ -56,12 +56,6 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     columns = ("part", "layer", "input", "output", "parameters", "neurons", "connections")
     footer: tuple[Cell, ...] = ("total", "", _shape(shape), _shape(left), total, *totals)
     return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {text(shape)}", PAPER)
-
-
-def _check_depth(depth: object) -> None:
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        message = f"depth is {depth!r}; wanted a whole number from 0, or None for every layer that is applied."
-        raise ArgumentError(message)
 
 
 class _Entry:

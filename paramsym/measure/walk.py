@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from paramsym.compose import Sequential
-from paramsym.errors import ArgumentError, NotYetError, ShapeError
+from paramsym.errors import NotYetError, ShapeError
 from paramsym.flow import each_input, only_input, together
 from paramsym.layer import Layer
 from paramsym.size import Count, Dim, Shape, canonical, count, product
@@ -64,13 +64,6 @@ def gated(input_shape: Iterable[Count | None]) -> Shape:
 
 def _extents(given: Iterable[object], where: str) -> Shape:
     return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(given))
-
-
-def check_layer(layer: object) -> None:
-    """Raise ``ArgumentError`` for what is no layer."""
-    if not isinstance(layer, Layer):
-        message = f"{layer!r:.80} is no layer; wanted one such as Dense(3, 4), or a model."
-        raise ArgumentError(message)
 
 
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:

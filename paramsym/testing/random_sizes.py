@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sympy import Integer, Symbol
 
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.size import substitute
 from paramsym.testing.drawing import hypothesis
 from paramsym.verify.lattice import Coordinate, Lattice, lattice
-from paramsym.verify.readers import check_layer
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

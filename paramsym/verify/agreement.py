@@ -10,11 +10,10 @@ from itertools import cycle
 from typing import Any, Literal
 
 from paramsym.errors import ArgumentError, RefutedError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.size import text
 from paramsym.verify.lattice import lattice
 from paramsym.verify.match import match
-from paramsym.verify.readers import check_layer
 from paramsym.verify.rename import Renaming
 
 _NAMED = 4  # tensors that a difference of counts is held against
@@ -31,7 +30,7 @@ class Rival:
 
     def check_call(self, layer: Layer) -> None:
         """Raise ``ArgumentError`` where there is no layer, or ``build`` does not take its symbols by name."""
-        check_layer(layer)
+        check_layer(layer, "It comes first, and what builds the other one second.")
         names = sorted(symbol.name for symbol in layer.symbols)
         if not callable(self.build):
             message = f"build is {self.build!r}; wanted a function of {', '.join(names) or 'nothing'}."  # type: ignore[unreachable]

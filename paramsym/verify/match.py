@@ -9,13 +9,13 @@ from typing import Any, Literal
 from sympy import Expr, Symbol
 
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim, symbols_in
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer
-from paramsym.verify.readers import check_layer, read
+from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
@@ -138,7 +138,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     weight  transposed   (3072, 768)  (768, 3072)
     bias    wrong shape  (3072,)      (3071,)      axis 0 (F) is 3071, not 3072
     """
-    check_layer(layer)
+    check_layer(layer, "It comes first, and what it is compared with second.")
     stored = read(shapes)
     if by not in {"name", "order"} or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."

@@ -62,16 +62,6 @@ def _no_source(source: Any) -> str:
     )
 
 
-def check_layer(layer: object) -> None:
-    """Raise ``ArgumentError`` where something else stands in a layer's place."""
-    if not isinstance(layer, Layer):
-        message = (
-            f"layer is {' '.join(repr(layer).split())[:80]} ({type(layer).__name__}); wanted a layer of paramsym, such as"
-            " ps.Dense(H, F). It comes first, and what it is compared with second."
-        )
-        raise ArgumentError(message)
-
-
 def from_layer(layer: Layer) -> Stored:
     """Read another layer with its sizes put in.
 
