@@ -9,7 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -516,21 +515,6 @@ def test_harmless() -> None:
     """Nothing from a file can steer the terminal."""
     assert harmless("a\x1b[31mb\r\x07\u202ec\ud800") == "a\\x1b[31mb\\r\\x07\\u202ec\\ud800"
     assert harmless("Größe H²\n") == "Größe H²\n"
-
-
-def test_cold_start() -> None:
-    """Help answers in a small part of the time that SymPy alone takes to load."""
-
-    def seconds(*arguments: str) -> float:
-        began = time.perf_counter()
-        subprocess.run([sys.executable, *arguments], capture_output=True, check=True, cwd=Path(ps.__file__).parents[1])
-        return time.perf_counter() - began
-
-    empty = min(seconds("-c", "") for _ in range(3))
-    assert (
-        min(seconds("-m", "paramsym", "--help") for _ in range(3)) - empty
-        < (min(seconds("-c", "import sympy") for _ in range(3)) - empty) / 2
-    )
 
 
 # The pages --------------------------------------------------------------------------------------------------------------------

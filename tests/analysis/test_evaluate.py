@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import timeit
 from typing import Any
 
 import pytest
@@ -310,15 +309,6 @@ def test_the_bare_function_runs_on_any_array() -> None:
         columns = {"H": np.array([1, 9, 9, 4]), "F": np.array([5, 2, 9, 3]), "K": np.array([3, 3, 12, 5])}
         given_sizes = {symbol.name: columns[symbol.name] for symbol in expression.free_symbols}
         assert as_function(expression)(**given_sizes).tolist() == evaluate(expression, given_sizes).tolist()
-
-
-def test_one_configuration_is_fast() -> None:
-    """Measured 55 times as fast as SymPy's ``subs`` with the same sizes again, which it remembers; on a busy machine less."""
-    model = ps.models.Llama()
-    sizes = {symbol: LLAMA[symbol.name] for symbol in model.params.free_symbols}
-    ours = min(timeit.repeat(lambda: evaluate(model, LLAMA), number=200, repeat=20)) / 200
-    theirs = min(timeit.repeat(lambda: model.params.subs(sizes), number=5, repeat=20)) / 5
-    assert theirs / ours > 20
 
 
 def test_depth_and_experts_cost_nothing() -> None:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
-import timeit
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from frameworks import imported, on_meta
-from recorded import rows
+from frameworks import imported
 
 import paramsym as ps
 from paramsym.errors import RefutedError
@@ -93,53 +86,3 @@ def test_a_bert_without_its_tie_is_refuted() -> None:
     spec = (ps.models.Bert(architecture="BertForMaskedLM", tie_word_embeddings=False), *MODELS[2][1:])
     with pytest.raises(RefutedError, match=r"cls\.predictions\.decoder\.weight"):
         certify(spec[0], builder(spec))
-
-
-# How long it takes ------------------------------------------------------------------------------------------------------------
-
-QUICK = ("qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3", "clip", "t5", "bert")
-"""The families with the most parts for their size, and one as a measure."""
-
-
-@pytest.mark.parametrize("family", QUICK)
-def test_warm(family: str) -> None:
-    """A configuration is read in a fifth of the time in which the reference builds it without weights, or in 2 ms where that is more."""
-    transformers = imported("transformers")
-    transformers.logging.set_verbosity_error()
-    row = next(row for row in rows("hf_random") if row["config"]["model_type"] == family)
-    config, model_class = transformers.AutoConfig.for_model(**row["config"]), getattr(transformers, row["model_class"])
-
-    def ours() -> object:
-        return ps.from_config(row["config"], row["model_class"])
-
-    def theirs() -> object:
-        return on_meta(lambda: model_class(config))
-
-    ours(), theirs()
-    # In turn, so that a busy machine is busy for both.
-    taken = [(timeit.timeit(theirs, number=1), timeit.timeit(ours, number=1), timeit.timeit(ours, number=1)) for _ in range(10)]
-    built, read = min(one for one, _, _ in taken), min(min(pair) for _, *pair in taken)
-    assert read <= max(built / 5, 0.002), f"{read * 1000:.2f} ms to read, {built * 1000:.2f} ms to build"
-
-
-def test_cold(tmp_path: Path) -> None:
-    """The command line counts DeepSeek-V3 in a quarter of the time that the reference takes to build it, imports on both sides."""
-    imported("transformers")
-    row = next(row for row in rows("hf_checkpoints") if row["checkpoint"].startswith("deepseek-ai/DeepSeek-V3"))
-    file = tmp_path / "config.json"
-    file.write_text(json.dumps({**row["config"], "architectures": [row["model_class"]]}), encoding="utf-8")
-    build = (
-        "import json, sys, torch, transformers\n"
-        "config = transformers.AutoConfig.for_model(**json.load(open(sys.argv[1])))\n"
-        "with torch.device('meta'):\n"
-        "    model = transformers.DeepseekV3ForCausalLM(config)\n"
-        "print(sum(parameter.numel() for parameter in model.parameters()))\n"
-    )
-
-    def seconds(*command: str) -> float:
-        began = time.perf_counter()
-        said = subprocess.run([sys.executable, *command], capture_output=True, check=True, cwd=Path(ps.__file__).parents[1], text=True)
-        assert int(said.stdout) == row["n_params"]
-        return time.perf_counter() - began
-
-    assert seconds("-m", "paramsym", "count", str(file)) <= seconds("-c", build, str(file)) / 4
