@@ -20,10 +20,9 @@ def test_defaults_are_torchs(name: str) -> None:
     assert all(type(ours[argument].default) is type(default) for argument, default in DEFAULTS[name].items())
 
 
-@pytest.mark.parametrize("rank", [1, 2, 3])
-@pytest.mark.parametrize("name", ["DepthwiseConv", "SeparableConv"])
-def test_other_convolutions_have_the_defaults_of_convolutions(name: str, rank: int) -> None:
+@pytest.mark.parametrize("name", [f"{kind}Conv{rank}d" for kind in ("Depthwise", "Separable") for rank in (1, 2, 3)])
+def test_other_convolutions_have_the_defaults_of_convolutions(name: str) -> None:
     """Layers that torch has not take what they share with torch's convolution as that does."""
-    ours, theirs = inspect.signature(getattr(ps, f"{name}{rank}d")).parameters, DEFAULTS[f"Conv{rank}d"]
+    ours, theirs = inspect.signature(getattr(ps, name)).parameters, DEFAULTS[f"Conv{name[-2:]}"]
     shared = {"stride", "padding", "dilation", "bias", "padding_mode"}
     assert {argument: ours[argument].default for argument in shared} == {argument: theirs[argument] for argument in shared}
