@@ -8,6 +8,7 @@ from sympy import expand, summation, symbols
 
 import paramsym as ps
 from paramsym import E, H, K, L, Numbers, cat, stack
+from paramsym.ledger import Line
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,10 @@ def test_sums_over_bound_indices_nest() -> None:
     assert expand(layer.params - expected) == 0
     assert layer.at(L=4, H=10).params == sum(10 + b for a in range(4) for b in range(a + 1))
     assert sum(shape[0] * shape[1] for shape in layer.at(L=4, H=10).shapes().values()) == layer.at(L=4, H=10).params
+
+
+def test_a_line_is_a_trained_weight_unless_it_says_otherwise() -> None:
+    """What a line needs are its path and its factors."""
+    line = Line(("w",), (3, 4))
+    assert (line.role, line.label, line.alias_of, line.trainable, line.buffer, line.persistent) == ("weight", "", "", True, False, True)
+    assert line.polynomial().as_expr() == 12

@@ -184,3 +184,10 @@ def test_wrong_questions() -> None:
         rounded_up(H, 0)
     with pytest.raises(UnknownNameError, match="has no K"):
         solve(ps.Dense(H, F), 4, {H: [3], F: [1]})[0]["K"]
+
+
+def test_a_table_of_no_solutions() -> None:
+    """Where nothing fits, the table has its two last columns and no row."""
+    none = solve(ps.Dense(H, 4, bias=False), 7, {H: range(1, 9)})
+    assert not none
+    assert none.table().to_csv().split() == ["parameters,difference"]

@@ -157,3 +157,10 @@ def test_wrong_input(arguments: tuple[tuple[Any, ...], dict[str, Any]], error: t
     """One clear error when the layer is built."""
     with pytest.raises(error, match=words):
         ps.MixtureOfExperts(*arguments[0], **arguments[1])
+
+
+def test_experts_without_a_gate() -> None:
+    """Nemotron-H's experts are two matrices, ``up_proj`` and ``down_proj``; a gate makes the first one twice as wide."""
+    assert list(ps.StackedExperts(3, 4, 5, 2, gated=False).shapes()) == ["up_proj", "down_proj"]
+    plain, gated = (ps.StackedExperts(3, 4, 5, 2, gated=flag).count for flag in (False, True))
+    assert gated - plain == 5 * 3 * 4

@@ -70,3 +70,9 @@ def test_torch_agrees() -> None:
     assert ps.MultiHeadAttention(8, 2).output_shape((2, 5, 8)) == tuple(attention(taken, taken, taken)[0].shape)
     layer = torch.nn.TransformerEncoderLayer(8, 2, 3, batch_first=True)
     assert ps.TransformerEncoderLayer(8, 2, 3).output_shape((2, 5, 8)) == tuple(layer(taken).shape)
+
+
+def test_too_few_axes_are_counted() -> None:
+    """How many axes are wanted, which extents stand last, and how many there are."""
+    with pytest.raises(ShapeError, match="wanted at least 2 axes, the last of 4; found 1"):
+        ps.LayerNorm((3, 4)).output_shape((4,))

@@ -189,3 +189,13 @@ def test_errors(build: Any, error: type[Exception], words: str) -> None:
     """What was found, and what to write instead."""
     with pytest.raises(error, match=words):
         build()
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.5])
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_dropout_is_a_probability(name: str, dropout: float) -> None:
+    """torch: dropout should be a number in range [0, 1]."""
+    with pytest.raises(ArgumentError, match="a probability, from 0 to 1"):
+        getattr(ps, name)(3, 4, 2, dropout=dropout)
+    for allowed in (0.0, 1.0):
+        getattr(ps, name)(3, 4, 2, dropout=allowed)

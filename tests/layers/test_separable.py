@@ -101,3 +101,7 @@ def test_keras_filters_batches(name: str) -> None:
     with pytest.raises(ShapeError):
         keras.output_shape((5, 5, 3))
     assert torch.output_shape((3, 5, 5)) == (out, 4, 4)
+    first = getattr(ps, name)(*arguments, dialect="keras", data_format="channels_first")
+    assert first.output_shape((7, 3, 5, 5)) == (7, out, 4, 4)
+    with pytest.raises(ShapeError):
+        first.output_shape((3, 5, 5))
