@@ -159,7 +159,7 @@ def test_wrong_input(arguments: tuple[tuple[Any, ...], dict[str, Any]], error: t
         ps.MixtureOfExperts(*arguments[0], **arguments[1])
 
 
-def test_experts_without_a_gate() -> None:
+def test_stacked_experts_without_a_gate() -> None:
     """Nemotron-H's experts are two matrices, ``up_proj`` and ``down_proj``; a gate makes the first one twice as wide."""
     assert list(ps.StackedExperts(3, 4, 5, 2, gated=False).shapes()) == ["up_proj", "down_proj"]
     plain, gated = (ps.StackedExperts(3, 4, 5, 2, gated=flag).count for flag in (False, True))
