@@ -405,3 +405,16 @@ def test_a_tie_between_no_copies_says_nothing() -> None:
     assert tied.at(L=1, H=2).tied == {"b.0.weight": "a.0.weight"}
     assert tied.at(L=0, H=2).shapes() == {}
     assert tied.at(L=4, H=2).tied == {f"b.{k}.weight": f"a.{k}.weight" for k in range(4)}
+
+
+def test_runs_are_written_as_they_were_given() -> None:
+    """What has its default is left out."""
+    runs = (ps.Dense(3, 3), 2), (ps.Dense(3, 3), 1)
+    assert repr(ps.Runs(*runs)) == "Runs((Dense(3, 3), 2), (Dense(3, 3), 1))"
+    assert repr(ps.Runs(*runs, name="h{}", start=1)) == "Runs((Dense(3, 3), 2), (Dense(3, 3), 1), start=1, name='h{}')"
+
+
+def test_the_number_of_copies_is_named() -> None:
+    """Copies that cannot be are said to be copies."""
+    with pytest.raises(SizeError, match="copies is -1"):
+        ps.Repeat(ps.Dense(3, 3), -1)

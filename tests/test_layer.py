@@ -10,7 +10,7 @@ from sympy import Integer, Symbol
 
 import paramsym as ps
 from paramsym import A, Dim, F, H, L, Layer, Part, Tensor, V, per
-from paramsym.errors import ArgumentError, DivisibilityError, ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, DivisibilityError, NotYetError, ParamsymError, SizeError, StructureError, UnknownNameError
 
 
 @dataclass(frozen=True)
@@ -398,3 +398,9 @@ def test_numbers_inside_names() -> None:
         ps.Part("", ps.Dense(H, H), ps.Numbers(L, pattern=""))
     with pytest.raises(UnknownNameError):
         layer.freeze("weight_m1")
+
+
+def test_what_does_not_say_its_use_is_named() -> None:
+    """A layer of one's own that stores tensors and does not say how often they are used cannot be asked for connections."""
+    with pytest.raises(NotYetError, match="Scale does not say how often its weights are used"):
+        Scale(4).uses((1, 4))

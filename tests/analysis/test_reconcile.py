@@ -378,6 +378,9 @@ def test_numbers_are_read() -> None:
     assert read("2*(3+4)-1").stated.value == 13
     assert read("2*3*4").stated.factors == (2, 3, 4)
     assert read("1.5 billion").stated.value == 1_500_000_000
+    eight = read("56B").stated.shared(8)
+    assert eight is not None
+    assert (eight.low, eight.value, eight.high) == (8 * 6_500_000_000, 8 * 7_000_000_000, 8 * 7_500_000_000)
 
 
 def test_terms_hold_for_every_answer() -> None:

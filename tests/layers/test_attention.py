@@ -12,7 +12,7 @@ from sympy import Integer
 
 import paramsym as ps
 from paramsym import A, D, E, G, H
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError, SizeError, StructureError, UnknownNameError
 
 K, V, W = ps.dims("K V W")
 few = settings(max_examples=30, deadline=None)
@@ -257,3 +257,19 @@ def test_a_symbol_that_is_nowhere_is_refused() -> None:
         ps.MultiHeadAttention(H, A).at(L=3)
     with pytest.raises(DivisibilityError, match="786"):
         ps.MultiHeadAttention(H, A).at(H=786, A=12)
+
+
+def test_the_gate_of_keras() -> None:
+    """``use_gate`` of Keras 3.15: a projection like that of the query, as wide as the values, between key and value."""
+    layer = ps.MultiHeadAttention(8, 2, gate=True, dialect="keras")
+    assert list(layer.shapes())[4:8] == ["gate.kernel", "gate.bias", "value.kernel", "value.bias"]
+    assert (layer.shapes()["gate.kernel"], layer.shapes()["gate.bias"]) == ((8, 2, 4), (2, 4))
+
+
+def test_keras_reads_values_before_keys() -> None:
+    """Keras' order is query, value, key; each has the width that its projection wants."""
+    layer = ps.MultiHeadAttention(8, 2, kdim=6, vdim=4, dialect="keras")
+    assert layer.output_shape(((1, 3, 8), (1, 5, 4), (1, 5, 6))) == (1, 3, 8)
+    for values, keys in ((4, 7), (5, 6), (6, 4)):
+        with pytest.raises(ShapeError):
+            layer.output_shape(((1, 3, 8), (1, 5, values), (1, 5, keys)))

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import A, D, F, H, S
-from paramsym.errors import ArgumentError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 widths = st.integers(1, 40)
 d, e = ps.dims("d e")
@@ -181,3 +181,11 @@ def test_sizes_that_cannot_be(size: Any) -> None:
     """A width is a positive whole number."""
     with pytest.raises(SizeError, match="Dense: in_features"):
         ps.Dense(size, 3)
+
+
+def test_an_equation_is_built_for_one_input() -> None:
+    """Keras' EinsumDense keeps the extents that it was built with; those of None are free."""
+    layer = ps.EinsumDense("ab,bc->ac", 5, (None, 3))
+    assert layer.output_shape((7, 3)) == (7, 5)
+    with pytest.raises(ShapeError, match="was built for"):
+        layer.output_shape((7, 4))

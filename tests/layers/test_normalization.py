@@ -120,5 +120,10 @@ def test_channels_are_checked_where_torch_checks_them() -> None:
         assert layer.output_shape(shape) == shape
         with pytest.raises(ShapeError):
             layer.output_shape((7, 3, *shape[2:]))
+    with pytest.raises(ShapeError, match="wanted at least 2 axes, the channels before the spatial ones; found 1"):
+        ps.GroupNorm(2, 4).output_shape((4,))
+    with pytest.raises(ShapeError):
+        ps.SyncBatchNorm(4).output_shape((7, 3, 5))
+    assert ps.SyncBatchNorm(4).uses((7, 4, 5)) == {"weight": 5, "bias": 5}
     for layer, places in ((ps.GroupNorm(2, 4), 5), (ps.InstanceNorm1d(4, affine=True), 5), (ps.BatchNorm1d(4), 5)):
         assert set(layer.uses((7, 4, 5)).values()) == {places}

@@ -119,3 +119,9 @@ def test_errors(build: Any, error: type[Exception], words: str) -> None:
     """What was found, and what was wanted."""
     with pytest.raises(error, match=words):
         build()
+
+
+def test_a_dialect_without_the_wrapper() -> None:
+    """Keras has a spectral norm and no weight norm; which frameworks have one is said."""
+    with pytest.raises(ArgumentError, match=r"dialect 'keras', which has no WeightNorm; wanted torch or flax\."):
+        ps.WeightNorm(ps.Dense(3, 4, dialect="keras"))
