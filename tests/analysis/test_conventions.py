@@ -83,3 +83,11 @@ def test_shown() -> None:
 def test_symbols_that_cancel_leave_no_trace() -> None:
     """No convention brings the heads back."""
     assert all(A not in item.params.free_symbols for item in ps.conventions(ps.models.Bert()))
+
+
+def test_nanogpt_keeps_a_table_that_is_the_output_matrix() -> None:
+    """``get_num_params(non_embedding=True)`` takes positions away; tokens stay where they are the head, too."""
+    untied = ps.Block(embed=ps.Embedding(7, 4), head=ps.Dense(4, 7, bias=False))
+    tied = ps.Tied(untied, {"head.weight": "embed.weight"})
+    for layer, left in ((untied, 28), (tied, 28), (ps.Block(embed=ps.Embedding(7, 4), head=ps.Dense(4, 6, bias=False)), 28 + 24)):
+        assert ps.conventions(layer)["non-embedding (nanoGPT)"].params == left
