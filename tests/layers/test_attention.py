@@ -273,3 +273,10 @@ def test_keras_reads_values_before_keys() -> None:
     for values, keys in ((4, 7), (5, 6), (6, 4)):
         with pytest.raises(ShapeError):
             layer.output_shape(((1, 3, 8), (1, 5, values), (1, 5, keys)))
+
+
+def test_flax_has_one_width_of_heads() -> None:
+    """Keras' ``value_dim`` is an argument of its own; Flax' values are as wide as its queries and keys."""
+    assert ps.MultiHeadAttention(8, 2, value_head_dim=3, dialect="keras").shapes()["value.kernel"] == (8, 2, 3)
+    with pytest.raises(ArgumentError, match="dialect='flax' has no value_head_dim"):
+        ps.MultiHeadAttention(8, 2, value_head_dim=3, dialect="flax")

@@ -124,10 +124,11 @@ def test_errors(build: Any, error: type[Exception]) -> None:
 
 
 def test_cells_of_flax_nnx() -> None:
-    """Names, order and shapes as ``flax.nnx`` 0.12 made them: the bias stands with what is read, the state's matrix has none."""
+    """Names, order and shapes as ``flax.nnx`` 0.12 made them: the bias stands with what is read, in the LSTM with the state."""
     assert list(ps.RNNCell(3, 4, dialect="nnx").shapes().items()) == [
         ("dense_i.kernel", (3, 4)),
         ("dense_i.bias", (4,)),
         ("dense_h.kernel", (4, 4)),
     ]
+    assert ps.LSTMCell(3, 4, dialect="nnx").shapes() == {"dense_i.kernel": (3, 16), "dense_h.kernel": (4, 16), "dense_h.bias": (16,)}
     assert ps.GRUCell(3, 4, dialect="nnx").shapes() == {"dense_i.kernel": (3, 12), "dense_i.bias": (12,), "dense_h.kernel": (4, 12)}

@@ -166,3 +166,10 @@ def test_the_field_with_the_wrong_number_of_axes_is_named(field: str) -> None:
     settings: dict[str, Any] = {"kernel_size": 3, field: (1, 1, 1)}
     with pytest.raises(ArgumentError, match=field):
         ps.Conv2d(3, 4, **settings)
+
+
+def test_flax_pads_what_it_spreads() -> None:
+    """``linen.ConvTranspose`` with a number for padding pads its spread input: lengths as Flax 0.12 gave them."""
+    for padding, kernel, stride, length, dilation, wanted in ((1, 3, 2, 5, 1, 9), (2, 3, 1, 5, 2, 5), (0, 2, 3, 4, 1, 9)):
+        layer = ps.ConvTranspose1d(3, 6, kernel, stride=stride, padding=padding, dilation=dilation, dialect="flax")
+        assert layer.output_shape((1, length, 3)) == (1, wanted, 6)
