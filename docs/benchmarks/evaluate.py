@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import itertools
 import time
+import timeit
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,25 +118,20 @@ def one() -> None:
 
         return run
 
-    def often(task: Callable[[], object]) -> Callable[[], object]:
-        return lambda: [task() for _ in range(100)]
-
     fresh = itertools.count(1)
     agree(ps.evaluate(model, LLAMA) == formula.subs(values) == formula.xreplace(integers))
     # Caches are warm where they are not cleared: what clears them does not take turns with the rest.
-    quick = best(
-        20,
-        {
-            "evaluate": often(lambda: ps.evaluate(model, LLAMA)),
-            "evaluate, another depth each time": often(lambda: ps.evaluate(model, LLAMA | {"L": next(fresh)})),
-            "lambdify, called: nothing checked": often(lambda: function(*values.values())),
-            "expr.subs, the same sizes again": often(lambda: formula.subs(values)),
-            "expr.subs, another depth each time": often(lambda: formula.subs(values | {L: next(fresh)})),
-            "expr.subs, other sizes each time": often(lambda: formula.subs({symbol: next(fresh) * LLAMA["A"] for symbol in values})),
-            "expr.xreplace": often(lambda: formula.xreplace(integers)),
-        },
-    )
-    times = {name: seconds / 100 for name, seconds in quick.items()}
+    often: dict[str, tuple[int, Callable[[], object]]] = {
+        "evaluate": (1000, partial(ps.evaluate, model, LLAMA)),
+        "evaluate, another depth each time": (1000, lambda: ps.evaluate(model, LLAMA | {"L": next(fresh)})),
+        "lambdify, called: nothing checked": (1000, lambda: function(*values.values())),
+        "expr.subs, the same sizes again": (100, partial(formula.subs, values)),
+        "expr.subs, another depth each time": (100, lambda: formula.subs(values | {L: next(fresh)})),
+        "expr.subs, other sizes each time": (100, lambda: formula.subs({symbol: next(fresh) * LLAMA["A"] for symbol in values})),
+        "expr.xreplace": (100, lambda: formula.xreplace(integers)),
+    }
+    turns = best(20, {name: partial(timeit.timeit, task, number=number) for name, (number, task) in often.items()})
+    times = {name: seconds / often[name][0] for name, seconds in turns.items()}
     times |= best(
         50,
         {

@@ -35,7 +35,7 @@ class Edit:
     value: int
     cost: float
     lines: frozenset[int] = frozenset()
-    times: Dim | None = None
+    times: Dim = 0
     fixed: Polynomial | None = field(default=None, repr=False)
     sizes: tuple[tuple[Symbol, int], ...] = ()
     alone: bool = False
@@ -46,7 +46,7 @@ class Edit:
         if self.fixed is not None:
             return self.fixed
         base = subject.total(sorted(self.lines))
-        return base * (Polynomial.of(self.times or 0) - Polynomial.of(1))
+        return base * (Polynomial.of(self.times) - Polynomial.of(1))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class Structure:
         if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
             rest = frozenset(range(len(self.lines))) - group.lines
             others = sum(self.subject.values) - total
-            yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest, 0)
+            yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest)
         yield from self._once_per_head(group, total)
         yield from self._once_per_copy(group, total)
         yield from self._without_factor(group, total)

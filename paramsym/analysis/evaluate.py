@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any, Literal, NamedTuple, overload
+from functools import cached_property, lru_cache, partial
+from typing import Any, Literal, overload
 
 from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis import columns as vectorised
+from paramsym.analysis.bytecode import Quick, function_of
 from paramsym.analysis.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
@@ -75,19 +76,16 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
         message = f"chunk is {chunk!r}; wanted a positive number of rows."
         raise ArgumentError(message)
     given = named if sizes is None else sizes if type(sizes) is dict and not named else together(called(subject), sizes, named)
-    plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
-    values: list[Any] = [*given.values()]
-    try:
-        for value in values:
-            if type(value) is not int or value < 1:
-                result = plan.run(values, chunk)
-                break
-        else:
-            result = plan.program.run(values)
-    except REFUSED as error:
-        message = f"{plan.where}: {error}"
-        raise type(error)(message) from None
-    return Approximate(_rounded(result, plan.where), 2.0**-53) if floats else result
+    plan = _plans.get((id(subject), *given))
+    result = None if plan is None else plan.function(*given.values())
+    if result is None:
+        plan = plan or planned(subject, tuple(given))
+        try:
+            result = plan.run([*given.values()], chunk)
+        except REFUSED as error:
+            message = f"{plan.where}: {error}"
+            raise type(error)(message) from None
+    return Approximate(_rounded(result, called(subject)), 2.0**-53) if floats else result
 
 
 def called(subject: Layer | Expr | int) -> str:
@@ -95,12 +93,18 @@ def called(subject: Layer | Expr | int) -> str:
     return type(subject).__name__ if isinstance(subject, Layer) else "the expression"
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan:
     """What is known once it is known which sizes are given: the program that reads them in this order, without conditions on others."""
 
     subject: Layer | Expr | int
     where: str
     program: Program
+
+    @cached_property
+    def function(self) -> Quick:
+        """The program for whole numbers that nothing speaks against; what is asked once can do without."""
+        return function_of(self.program)
 
     def run(self, values: Sequence[Any], chunk: int) -> Any:
         """Return the value for columns, or for numbers that have to be looked at."""

@@ -9,7 +9,6 @@ from functools import cached_property
 from sympy import Expr, Symbol
 
 from paramsym.analysis.derivation import Product, Said
-from paramsym.analysis.subject import segment
 from paramsym.analysis.wording import plain
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
@@ -111,9 +110,9 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
     if symbol in group.factors:
         return _multiplied(group, symbol, each)
     size = next(factor for factor in group.factors if symbol in set(symbols_in(factor)))
-    for axis in line.shape:
-        slices = [factor for factor in segment(axis, line.label) if factor != size]
-        if isinstance(size, per) and size.as_quotient()[0] == symbol and len(slices) == 1 and size in segment(axis, line.label):
+    for axis in line.axes:
+        slices = [factor for factor in axis if factor != size]
+        if isinstance(size, per) and size.as_quotient()[0] == symbol and len(slices) == 1 and size in axis:
             return (f"the width{each} is ", symbol, ", shared out among ", slices[0], " slices")
     return (symbol, " stands inside a size", each, ", ", size)
 
@@ -121,8 +120,7 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
 def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
     """Say what becomes of a division by the symbol: multiplied away by as many slices, or not."""
     stays = symbol in group.amount.free_symbols
-    for axis in group.lines[0].shape:
-        factors = segment(axis, group.lines[0].label)
+    for factors in group.lines[0].axes:
         for factor in factors:
             if not isinstance(factor, per) or symbol not in factor.as_quotient()[1].free_symbols:
                 continue

@@ -116,10 +116,12 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
 
 def _search_of(subject: Subject, others: _Others) -> Search:
     """Return the search, kept for the next claim about the same layer; two layers of one size may have different letters."""
+    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), others)
     try:
-        return _search(subject.layer, subject.root, tuple(subject.sizes.items()), others)
+        hash(asked)
     except TypeError:  # a layer of the user's own with a field that has no hash
         return search(subject, dict(others))
+    return _search(*asked)
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from math import gcd
 from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.edits import Edit
-from paramsym.analysis.subject import Subject, evaluated, segment
+from paramsym.analysis.subject import Subject, evaluated
 from paramsym.errors import ParamsymError, SizeError, UnknownNameError
 from paramsym.polynomial import Polynomial
 from paramsym.size import substitute, text
@@ -86,8 +86,7 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
 def _slices(subject: Subject) -> Iterator[tuple[Symbol, Symbol]]:
     """Yield the widths of slices with their numbers: what stands behind a number of heads in an axis."""
     for line in subject.lines:
-        for axis in line.shape:
-            factors = segment(axis, line.label)
+        for factors in line.axes:
             if len(factors) == 2 and isinstance(factors[0], Symbol) and isinstance(factors[1], Symbol) and factors[0] in subject.sizes:
                 yield factors[1], factors[0]
 

@@ -13,7 +13,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.layer import Layer
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
-from paramsym.size import Axis, Dim, cat, per, stack, substitute
+from paramsym.size import Dim, per, substitute, symbols_in
 
 Sizes: TypeAlias = Mapping[Symbol, "int | Expr"]
 _NEARBY = 20  # wrong claims lie within a twentieth of the count, or as far off as the one at hand
@@ -117,16 +117,13 @@ def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
 def _number(generator: Expr, sizes: Sizes) -> Fraction:
     if isinstance(generator, Symbol):
         return Fraction(int(sizes[generator]))
-    return Fraction(
-        int(substitute(generator, {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}))
-    )
+    return Fraction(int(substitute(generator, {symbol: Integer(sizes[symbol]) for symbol in symbols_in(generator)})))
 
 
 def heads(line: Line) -> frozenset[Dim]:
     """The numbers of slices that a tensor's axes are made of: the first factor of an axis with several, the divisor of a lone quotient."""
     found: set[Dim] = set()
-    for axis in line.shape:
-        first, *others = segment(axis, line.label)
+    for first, *others in line.axes:
         if others:
             found.add(first)
         elif isinstance(first, Expr):
@@ -137,20 +134,8 @@ def heads(line: Line) -> frozenset[Dim]:
 def widths(line: Line) -> frozenset[Dim]:
     """The full widths that slices share: H where an axis is A slices of H/A, or one such slice."""
     found: set[Dim] = set()
-    for axis in line.shape:
-        for factor in segment(axis, line.label):
+    for axis in line.axes:
+        for factor in axis:
             if isinstance(factor, Expr):
                 found.update(quotient.as_quotient()[0] for quotient in factor.atoms(per) if isinstance(quotient, per))
     return frozenset(found)
-
-
-def segment(axis: Axis, label: str) -> tuple[Dim, ...]:
-    """Return the factors of an axis, narrowed to the labelled segment where it is a concatenation."""
-    factors: list[Dim] = []
-    for factor in axis if isinstance(axis, tuple) else (axis,):
-        if isinstance(factor, cat):
-            known = dict(factor.segments)
-            factors.extend(next((known[step] for step in label.split(".") if step in known), (factor.size,)))
-        else:
-            factors.append(factor.size if isinstance(factor, stack) else factor)
-    return tuple(factors)

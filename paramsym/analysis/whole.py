@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from paramsym.analysis.conventions import conventions, is_position
 from paramsym.analysis.derivation import shown
 from paramsym.analysis.edits import Edit, Structure
-from paramsym.analysis.subject import segment
 from paramsym.analysis.wording import listed, once_per
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
@@ -37,7 +36,7 @@ def _ties_done(structure: Structure) -> Iterator[Edit]:
     for first, *others in structure.alike():
         names = [structure.full[i] for i in others]
         value = -sum(structure.subject.values[i] for i in others)
-        yield Edit(f"{listed(names)} tied to {structure.full[first]}", tuple(names), value, 0.95, frozenset(others), 0)
+        yield Edit(f"{listed(names)} tied to {structure.full[first]}", tuple(names), value, 0.95, frozenset(others))
 
 
 def _masks(structure: Structure) -> Iterator[Edit]:
@@ -125,7 +124,7 @@ def _could_have_bias(structure: Structure, i: int) -> bool:
 
 
 def _bias_of(line: Line) -> Polynomial:
-    outputs = segment(line.shape[-1 if line.path[-1] == "kernel" else 0], line.label)
+    outputs = line.axes[-1 if line.path[-1] == "kernel" else 0]
     return Polynomial.product((*outputs, *line.stored))
 
 
@@ -143,4 +142,4 @@ def _conventions(structure: Structure) -> Iterator[Edit]:
 
 
 def _fixed(structure: Structure, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
-    return Edit(words, tensors, structure.subject.value(term), cost, frozenset(), None, term)
+    return Edit(words, tensors, structure.subject.value(term), cost, fixed=term)
