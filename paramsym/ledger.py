@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Tabular
-from paramsym.size import Axis, Count, Dim, Factor, canonical, cat, extent, substitute, symbols_in, text
+from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, stack, substitute, symbols_in, text
 
 if TYPE_CHECKING:
     from paramsym.render.table import Table
@@ -106,7 +106,18 @@ class Line:
     @property
     def sizes(self) -> tuple[Dim, ...]:
         """The sizes of the tensor's axes; of the labelled segment's, where there is a label."""
-        return tuple(extent(_segment(axis, self.label)) for axis in self.shape)
+        return tuple(map(extent, self.axes if self.label else self.shape))
+
+    @property
+    def axes(self) -> tuple[tuple[Dim, ...], ...]:
+        """The factors of each axis, a concatenation narrowed to the labelled segment; ``a.d`` names one segment each of two.
+
+        >>> from paramsym import A, F, H
+        >>> Line(("w",), (H, A, F), label="a.d", shape=(cat(a=H, b=3), cat(c=5, d=(A, F)))).axes
+        ((H,), (A, F))
+        """
+        labels = iter(self.label.split("."))
+        return tuple(tuple(_narrowed(axis, labels)) for axis in self.shape)
 
     def polynomial(self, kind: Kind = "stored") -> Polynomial:
         """Return the whole contribution."""
@@ -178,14 +189,12 @@ def _joined(step: str | Numbers, path: tuple[str | Numbers, ...]) -> tuple[str |
     return (step, *path) if step else path
 
 
-def _segment(axis: Axis, label: str) -> Axis:
-    """Return an axis with its labelled concatenation narrowed to one segment."""
-    if not label:
-        return axis
-    factors: list[Factor] = []
-    for factor in axis if isinstance(axis, tuple) else (axis,):
-        factors.extend(dict(factor.segments).get(label, (factor.size,)) if isinstance(factor, cat) else (factor,))
-    return tuple(factors)
+def _narrowed(axis: Axis, labels: Iterator[str]) -> Iterator[Dim]:
+    for factor in factors_of(axis):
+        if isinstance(factor, cat):
+            yield from dict(factor.segments).get(next(labels, ""), (factor.size,))
+        else:
+            yield factor.size if isinstance(factor, stack) else factor
 
 
 @dataclass(frozen=True)

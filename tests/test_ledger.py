@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 from hypothesis import given, strategies as st
 from sympy import expand, summation, symbols
@@ -56,6 +58,18 @@ class TestLines:
         """Labels are joined by a dot."""
         lines = list(ps.Tensor("x", (cat(a=1, b=2), cat(c=3, d=4))).lines())
         assert [(line.label, line.amount) for line in lines] == [("a.c", 3), ("a.d", 4), ("b.c", 6), ("b.d", 8)]
+        assert [line.sizes for line in lines] == [(1, 3), (1, 4), (2, 3), (2, 4)]
+
+    def test_two_concatenations_may_share_a_label(self) -> None:
+        """The first part of a label is the first concatenation's, whatever stands between them."""
+        lines = list(ps.Tensor("x", (cat(a=1, b=2), H, (cat(b=3, a=4), K))).lines())
+        assert [(line.label, line.sizes) for line in lines] == [
+            ("a.b", (1, H, 3 * K)),
+            ("a.a", (1, H, 4 * K)),
+            ("b.b", (2, H, 3 * K)),
+            ("b.a", (2, H, 4 * K)),
+        ]
+        assert all(line.amount == prod(line.sizes) for line in lines)
 
     def test_a_stack_stores_all_and_uses_some(self) -> None:
         """Both multiplicities stand on the line."""
