@@ -332,7 +332,7 @@ class Repeat(Layer):
             start = self.start + position
             if self.first is not None and position == 0:
                 here, start = canonical(here - 1), self.start + period
-            yield Part("", block, Numbers(count(here, "copies"), start, period, self.name, self.index), used=self.used)
+            yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""

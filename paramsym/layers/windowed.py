@@ -73,8 +73,7 @@ class Sliding:
             before, after = _halves(width)
         else:
             before = after = 0 if isinstance(margin, str) else margin
-        if self.padding_mode != "zeros":
-            check_copied(self.padding_mode, length, before, after)
+        check_copied(self.padding_mode, length, before, after)
         return length if margin == "same" else windows(length, kernel, stride, canonical(before + after), dilation)
 
 
