@@ -11,7 +11,7 @@ from sympy import Rational, Symbol, ceiling, expand, symbols
 
 import paramsym as ps
 from paramsym import F, H, L, V, dims
-from paramsym.errors import ArgumentError, ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymError, ShapeError, SizeError, StructureError, UnknownNameError
 from paramsym.polynomial import Polynomial
 
 i, g, k, n, q = dims("i g k n q")
@@ -75,6 +75,13 @@ class TestResidual:
         assert block.params == 2 * H**2 + H
         with pytest.raises(StructureError, match="two parts or tensors"):
             ps.Residual(ps.Block(shortcut=dense), dense)
+
+    def test_an_error_inside_says_where(self) -> None:
+        """A body with a name is named; one without is on the residual's own level."""
+        with pytest.raises(ShapeError, match=r"^fn, a Dense, which was given \(2, 5\): the last axis has 5 entries; wanted 4"):
+            ps.Residual(ps.Dense(4, 4), name="fn").output_shape((2, 5))
+        with pytest.raises(ShapeError, match=r"^the last axis has 5 entries; wanted 4"):
+            ps.Residual(ps.Dense(4, 4)).output_shape((2, 5))
 
 
 class TestRepeat:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -118,6 +119,7 @@ class TestAt:
         assert (layer.formula, layer.sizes) == (layer.params, {})
         assert (half.formula, half.sizes) == (layer.params, {F: 4 * H})
         assert (full.formula, full.sizes, full.count) == (layer.params, {F: 32, H: 8}, 8 * 32 + 32)
+        assert json.dumps(list(layer.at(H=8, F=32).sizes.values())) == "[8, 32]"  # plain numbers, not SymPy's
 
     def test_symbols_brought_in_can_be_put_in_too(self) -> None:
         """A symbol that arrives with a size becomes one of the layer's."""

@@ -129,13 +129,31 @@ def test_copies_that_differ_are_summed() -> None:
     assert explanation.steps[0].holds
 
 
+def test_a_copy_that_does_not_differ_is_stored_again_and_again() -> None:
+    """Beside a matrix that grows from copy to copy stands one that does not: it is multiplied, not summed."""
+    i = dims("i")
+    explanation = explain(Repeat(Block(wider=Dense(H + i, F, bias=False), same=Dense(H, F, bias=False)), L, index=i), L)
+    assert [step.words.partition(": ")[2] for step in explanation.steps[:2]] == [
+        "one for every copy, and the copies differ: their sizes are summed.",
+        "stored L times, once per layer.",
+    ]
+
+
+def test_sums_in_steps_are_written_in_the_letters_asked_for() -> None:
+    """Of blocks that take turns, every second copy is summed; a paper that calls the number of layers N reads N."""
+    i = dims("i")
+    turns = Repeat((Dense(H + i, F, bias=False), Dense(H, F, bias=False)), 2 * L, index=i)
+    assert r"\sum_{i=0,2,\ldots,2 L - 2}" in explain(turns, L).to_latex()
+    assert r"\sum_{i=0,2,\ldots,2 N - 2}" in explain(turns, L).to_latex("vaswani")
+
+
 def test_words_for_each_way_to_stay() -> None:
     """Per-head norms, free widths, relative tables and grouped heads each say why the heads stay."""
     assert "shared by all" in str(explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A))
     assert explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A).derivative == -2 * H / A**2
     assert "A slices of width D, a width of its own" in str(explain(ps.MultiHeadAttention(H, A, head_dim=D, dialect="keras"), A))
     assert "is a factor of the table" in str(explain(Embedding(32, A), A))
-    assert "G is not A" in str(explain(ps.MultiHeadAttention(H, A, kv_heads=G), A))
+    assert ": G slices of width H/A each, and G is not A: A stays." in str(explain(ps.MultiHeadAttention(H, A, kv_heads=G), A))
     assert "stored L times, once per layer" in str(explain(ps.models.Bert(), L))
 
 
@@ -177,6 +195,8 @@ def test_arguments_by_name() -> None:
     assert explain(ps.models.Bert(30522, 768, 12, 12, 3072, 512, 2), A).cancels
     assert explain(ps.Conv2d(64, 64, 3), "groups").derivative.subs({"in_channels": 64}) != 0
     assert not explain(ps.Conv2d(64, 64, 3), "stride").enters
+    windows = explain(ps.LocallyConnected1d(3, 4, 2, 10, 3), "out_channels")  # its 3 windows are rounded down, and stay numbers
+    assert windows.derivative == 3 * (2 * 3 + 1)
     assert "ask for one by its name, embed_dim and num_heads" in explain(ps.MultiheadAttention(448, 8), A).verdict
     with pytest.raises(UnknownNameError, match="has no symbol 'nheads'"):
         explain(ps.MultiheadAttention(448, 8), "nheads")
@@ -184,6 +204,7 @@ def test_arguments_by_name() -> None:
 
 def test_what_a_letter_means_here() -> None:
     """A letter that this model uses for another thing is called by its argument, and one that counts uses says so."""
+    assert "V (vocabulary size)" in explain(ps.models.Bert(), V).verdict  # its argument vocab_size says no more
     assert "E (embedding_size)" in explain(ps.models.Albert(), "E").verdict
     assert "K (num_experts_per_tok)" in explain(ps.models.Mixtral(), "K").verdict
     assert "It says how often what is stored is used." in explain(ps.models.Mixtral(), "K").verdict

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from sympy import Expr, Max, Min, Mod, ceiling, floor
 
 import paramsym as ps
 from paramsym import F, H, K, L, W, as_function, evaluate
+from paramsym.analysis.frames import as_given, lazily
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 
 SIZES = {"V": [32000, 100, 7], "H": [4096, 512, 64], "L": [32, 2, 1], "A": [32, 8, 4], "G": [8, 8, 2], "F": [14336, 1000, 7]}
@@ -59,6 +62,47 @@ def test_a_data_frame_of_polars() -> None:
         evaluate(H + 1, H=polars.Series([1, None]))
     with pytest.raises(ArgumentError, match=r"call \.collect\(\) first"):
         evaluate(ps.models.Llama(), frame.lazy())
+
+
+class Column:
+    """What a Series of polars has, where polars is not installed: a name in front, ``to_numpy`` and ``to_arrow``, no index."""
+
+    def __init__(self, name: str, values: Any) -> None:
+        """Take a name and values, as polars.Series does."""
+        self.name, self.values = name, values
+
+    def to_numpy(self) -> Any:
+        """Return the values."""
+        return self.values
+
+    def to_arrow(self) -> None:
+        """Stand for what polars has and pandas has not."""
+
+
+def test_a_column_without_an_index() -> None:
+    """One column comes back as it came; what is no column cannot."""
+    np = pytest.importorskip("numpy")
+    found = as_given(np.array([3, 8]), [Column("H", np.array([1, 2]))])
+    assert (type(found), found.name, found.values.tolist()) == (Column, "params", [3, 8])
+    grid = np.ones((2, 2))
+    assert as_given(grid, [Column("H", np.array([1, 2])), grid]) is grid
+
+
+def test_dask_is_told_what_a_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no sample (``meta``) is given to ``map_blocks``, dask runs the function to see; so it gets one, of 64-bit integers."""
+    np, told = pytest.importorskip("numpy"), SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "dask.array", SimpleNamespace(map_blocks=lambda *_, **keywords: told.__dict__.update(keywords)))
+    lazily(lambda _: pytest.fail("nobody asked for values"), [H], [np.array([1])])
+    assert told.dtype == told.meta.dtype == np.int64
+    assert told.meta.size == 0
+
+
+def test_dask_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the extra that brings it, as ``pyproject.toml`` does."""
+    monkeypatch.setitem(sys.modules, "dask.array", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ArgumentError, match=r"^computing with columns needs numpy, .*: pip install numpy \(or paramsym\[numpy\]\)\.$"):
+        lazily(len, [H], [[1]])
 
 
 def test_lazy_arrays_of_dask_stay_lazy() -> None:

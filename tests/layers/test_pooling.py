@@ -143,3 +143,16 @@ def test_keras_pools_batches() -> None:
     with pytest.raises(ShapeError):
         ps.MaxPool2d(2, padding="same").output_shape((3, 5, 5))
     assert ps.MaxPool2d(2).output_shape((3, 5, 5)) == (3, 2, 2)
+
+
+@pytest.mark.parametrize(("kernel", "step", "extent"), [(1, 2, 5), (1, 3, 5), (1, 3, 6), (3, 2, 5)])
+def test_keras_leaves_even_padding_to_torch(kernel: int, step: int, extent: int) -> None:
+    """What "same" adds to each axis, none too, is even here, so torch sees volumes smaller than the window, and refuses them (Keras 3.15).
+
+    An odd padding Keras makes itself, before torch looks.
+    """
+    window, stride = (3, kernel, kernel), (1, step, step)
+    with pytest.raises(ShapeError, match="smaller than the window"):
+        ps.AvgPool3d(window, stride, "same").output_shape((1, 2, 1, extent, extent))
+    assert ps.AvgPool3d(window, stride, "same").output_shape((1, 2, 4, extent, extent))[:3] == (1, 2, 4)
+    assert ps.AvgPool3d((3, 2, 2), (1, 2, 2), "same").output_shape((1, 2, 1, 5, 5)) == (1, 2, 1, 3, 3)

@@ -76,6 +76,12 @@ def test_templates() -> None:
     assert ps.LSTM(i, H, L).params.diff(L) == 8 * H**2 + 8 * H
 
 
+def test_levels_are_called_as_their_tensors_end() -> None:
+    """``weight_ih_l0`` belongs to l0; the levels above it, which are alike, stand under one template."""
+    rows = ps.summary(ps.LSTM(3, 4, 4, bidirectional=True), (5, 2, 3)).rows
+    assert [row[0] for row in rows] == ["l0", "l{1..3}"]
+
+
 def test_a_million_layers() -> None:
     """The closed form does not write the layers out."""
     assert ps.LSTM(8, 8, 10**6).count == 10**6 * 4 * 8 * (8 + 8 + 2)

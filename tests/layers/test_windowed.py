@@ -23,10 +23,18 @@ def test_an_empty_output() -> None:
     assert ps.output_shape(ps.ConvTranspose2d(1, 1, 5, padding=3), (1, 1, 2, 12)) == (1, 1, 0, 10)
     assert ps.output_shape(ps.ConvTranspose1d(1, 1, 3, padding=2), (B, 1, 2)) == (B, 1, 0)
     assert ps.output_shape(ps.ConvTranspose2d(1, 1, 1, padding=(1, 0)), (1, 1, 2, 20_481)) == (1, 1, 0, 20_481)
-    with pytest.raises(ShapeError, match="makes no empty ones here"):
-        ps.output_shape(ps.ConvTranspose1d(1, 1, 3, padding=2), (1, 1, 2))
+    for kernel, padding, extent in ((3, 2, 2), (4, 2, 1), (6, 3, 1)):
+        with pytest.raises(ShapeError, match="makes no empty ones here"):
+            ps.output_shape(ps.ConvTranspose1d(1, 1, kernel, padding=padding), (1, 1, extent))
     with pytest.raises(ShapeError, match="cuts away more"):
         ps.output_shape(ps.ConvTranspose1d(1, 1, 3, padding=3), (2, 1, 2))
+
+
+def test_flax_pads_before_it_convolves() -> None:
+    """``linen.ConvTranspose`` with numbers for padding: an input spread by the stride, padded, under a dilated kernel."""
+    for length, stride, kernel, dilation, padding, left in ((5, 2, 3, 2, 1, 7), (4, 1, 3, 3, 2, 2), (5, 3, 2, 2, 0, 11)):
+        layer = ps.ConvTranspose1d(3, 7, kernel, stride, padding, dilation=dilation, dialect="flax")
+        assert ps.output_shape(layer, (2, length, 3)) == (2, left, 7)
 
 
 def test_output_padding() -> None:

@@ -1,0 +1,22 @@
+"""The steps of a program where their operands are equal, zero, or only zero as far as bounds can tell."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import Mod, floor
+
+from paramsym import F, H, K, evaluate
+from paramsym.errors import SizeError
+
+
+def test_remainders() -> None:
+    """Nothing is left of a number divided by itself; by zero nothing is divided."""
+    assert evaluate(Mod(H, F), H=5, F=5) == 0
+    with pytest.raises(SizeError, match=r"^the expression: 3 cannot be divided by zero"):
+        evaluate(Mod(H, F - 5), H=3, F=5)
+
+
+def test_a_divisor_that_looks_as_if_it_could_be_zero() -> None:
+    """F is 3 or 5 and K 2 or 4: somewhere between the bounds they meet, but in no row."""
+    pytest.importorskip("numpy")
+    assert evaluate(floor(H / (F - K)), H=[7, 9], F=[3, 5], K=[2, 4]).tolist() == [7, 9]
