@@ -434,18 +434,17 @@ def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
 def symbols_in(value: object) -> set[Symbol]:
     """Return the free symbols anywhere inside a field's value."""
     found: set[Symbol] = set()
-    _collect(value, found)
+    _collect((value,), found)
     return found
 
 
 def _collect(value: object, found: set[Symbol]) -> None:
-    if isinstance(value, _INERT):
-        return
-    if isinstance(value, Symbol):
-        found.add(value)
-    elif isinstance(value, tuple):
+    if isinstance(value, tuple):
         for item in value:
-            _collect(item, found)
+            if not isinstance(item, _INERT):  # most are; asked here, that takes no call
+                _collect(item, found)
+    elif isinstance(value, Symbol):
+        found.add(value)
     elif isinstance(value, Expr):
         found.update(cast("set[Symbol]", value.free_symbols))
     elif isinstance(value, cat):
