@@ -63,6 +63,12 @@ def test_the_groups_that_one_speaks_of() -> None:
     assert len({frozenset(tensors) for tensors in left_out.values()}) == len(left_out)
 
 
+def test_a_table_counted_twice_is_the_output_matrix() -> None:
+    """Which is often tied to it: that is likelier than a matrix left out, and a matrix counted twice less likely."""
+    cost = {edit.words: edit.cost for edit in edits(SMALL)}
+    assert cost["the table embed counted twice"] < cost["the weight of head left out"] < cost["the weight of head counted twice"]
+
+
 def test_the_usual_mistake_costs_least() -> None:
     """Biases at full width for every head are likelier than anything else; what is rarer costs more."""
     cost = {edit.words: edit.cost for edit in edits(HEADS)}
