@@ -249,8 +249,9 @@ class Layer:
         return lines
 
     def _lines_under(self, above: tuple[str, ...]) -> Iterable[Line]:
-        # Plain names only make paths longer: a line is made once, at the end of them all, and not copied from level to level.
-        if "lines" in self.__dict__ or self.ties():
+        # Plain names only make paths longer: a line is made once, at the end of them all, and not copied from level to level. Where there
+        # are ties, the lines are known, because resolving them was a check.
+        if "lines" in self.__dict__:
             return [line.under(above) for line in self.lines]
         return self._stated_lines(above)
 

@@ -67,6 +67,12 @@ def test_names_of_frozen_layers() -> None:
     assert list(ps.Bidirectional(frozen).shapes()) == list(ps.Bidirectional(ps.LSTM(7, 4, dialect="keras")).shapes())
 
 
+def test_both_directions_of_what_has_one() -> None:
+    """Keras also takes convolutional cells, which know nothing of directions."""
+    one = ps.ConvLSTM2d(3, 4, 3)
+    assert ps.Bidirectional(one).count == 2 * one.count
+
+
 def test_both_directions_are_twice_one() -> None:
     """Whatever the layer is, and as torch counts a bidirectional layer."""
     one = ps.LSTM(i, H)
