@@ -172,6 +172,9 @@ def test_names_that_differ_in_one_step_are_one() -> None:
     words = str(explain(ps.models.Bert(), A))
     assert "3 tensors (encoder.layer.{0..L-1}.attention.self.{query,key,value}.weight): A slices" in words
     assert "1 tensor (in_proj_weight [query, key, value]): A slices" in str(explain(ps.MultiHeadAttention(H, A), A))
+    one = Dense(H, F, bias=False)
+    apart = Block(a=Block(x=one), b=Block(y=one), c=Block(x=one), deeper=Block(a=Block(x=one)))
+    assert "4 tensors ({a,c}.x.weight, b.y.weight, deeper.a.x.weight): " in str(explain(apart, F))
 
 
 @pytest.mark.parametrize("layer", [ps.MultiHeadAttention(H, A), ps.LSTM(H, F), ps.models.Gpt2(), ps.models.Deepseek(), ps.models.Phi3()])

@@ -147,6 +147,11 @@ def test_conditions_are_kept() -> None:
     with pytest.raises(ValueError, match="9 is more than 8"):
         run(source.code, {"H": 64, "F": 128, "E": 8, "K": 9}, source.arguments)
     assert "NA()" in export(model, "spreadsheet").code
+    source = export(ps.models.Electra())  # a projection stands between its widths, where they are two
+    sizes = {"V": 100, "P": 16, "T": 2, "E": 12, "H": 24, "A": 4, "F": 48, "L": 2}
+    assert run(source.code, sizes, source.arguments) == evaluate(ps.models.Electra(), sizes)
+    with pytest.raises(ValueError, match="^24 is 24$"):
+        run(source.code, sizes | {"E": 24}, source.arguments)
 
 
 def test_c_says_when_it_overflows(tmp_path: Path) -> None:
