@@ -80,6 +80,11 @@ def test_shown() -> None:
         found["unique"]
 
 
+def test_kaplan_counts_the_blocks() -> None:
+    """N = 2 * d_model * n_layer * (2 * d_attn + d_ff), equation 2.1: what stands behind the blocks, as BERT's pooler does, is none of it."""
+    assert expand(ps.conventions(ps.models.Bert())["non-embedding (Kaplan)"].formula - 2 * H * L * (2 * H + F)) == 0
+
+
 def test_symbols_that_cancel_leave_no_trace() -> None:
     """No convention brings the heads back."""
     assert all(A not in item.params.free_symbols for item in ps.conventions(ps.models.Bert()))

@@ -150,7 +150,7 @@ def test_conditions_are_kept() -> None:
     source = export(ps.models.Electra())  # a projection stands between its widths, where they are two
     sizes = {"V": 100, "P": 16, "T": 2, "E": 12, "H": 24, "A": 4, "F": 48, "L": 2}
     assert run(source.code, sizes, source.arguments) == evaluate(ps.models.Electra(), sizes)
-    with pytest.raises(ValueError, match="^24 is 24$"):
+    with pytest.raises(ValueError, match=r"^24 is 24$"):
         run(source.code, sizes | {"E": 24}, source.arguments)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import C
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
 
 BATCH = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 INSTANCE = ["InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
@@ -110,3 +110,15 @@ def test_instance_norms_in_flax_keep_no_statistics() -> None:
         ps.InstanceNorm2d(4, track_running_stats=True, dialect="flax")
     with pytest.raises(ArgumentError, match="scale=False is not torch's"):
         ps.InstanceNorm2d(4, affine=True, scale=False)
+
+
+def test_what_axes_there_are() -> None:
+    """torch: (N, C) or (N, C, L), (N, C, H, W), (N, C, D, H, W), and nothing else ("expected 2D or 3D input")."""
+    shape = (6, 3, 5, 4, 7, 2)
+    for name, allowed in (("BatchNorm1d", {2, 3}), ("BatchNorm2d", {4}), ("BatchNorm3d", {5})):
+        for axes in range(1, 7):
+            if axes in allowed:
+                assert getattr(ps, name)(3).output_shape(shape[:axes]) == shape[:axes]
+            else:
+                with pytest.raises(ShapeError, match=f"found {axes}"):
+                    getattr(ps, name)(3).output_shape(shape[:axes])
