@@ -81,7 +81,7 @@ def test_shown() -> None:
 
 
 def test_kaplan_counts_the_blocks() -> None:
-    """N = 2 * d_model * n_layer * (2 * d_attn + d_ff), equation 2.1: what stands behind the blocks, as BERT's pooler does, is none of it."""
+    """N = 2 * d_model * n_layer * (2 * d_attn + d_ff), equation 2.1: what stands behind the blocks, as BERT's pooler, is none of it."""
     assert expand(ps.conventions(ps.models.Bert())["non-embedding (Kaplan)"].formula - 2 * H * L * (2 * H + F)) == 0
 
 
