@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import TypeAlias, cast
 
-from paramsym.analysis.program import QUOTIENTS, Kind, Program
+from paramsym.analysis.program import LONGEST_POWER, QUOTIENTS, Kind, Program
 
 Quick: TypeAlias = Callable[..., int | None]
 _Pair: TypeAlias = Callable[[ast.expr, ast.expr], ast.expr]
@@ -20,7 +20,7 @@ _Pair: TypeAlias = Callable[[ast.expr, ast.expr], ast.expr]
 def function_of(program: Program) -> Quick:
     """Return a function of one int per input, in order: the exact value, or None where something has to be looked at.
 
-    That is a size which is not an int or is below 1, a condition that does not hold, and a power.
+    That is a size which is not an int or is below 1, a condition that does not hold, or a power too long to write down.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> from paramsym.analysis.program import compiled
@@ -88,6 +88,11 @@ def _chosen(one: ast.cmpop) -> _Pair:
     return lambda left, right: ast.IfExp(ast.Compare(left, [one], [right]), left, right)
 
 
+def _too_long(left: ast.expr, right: ast.expr) -> ast.expr:
+    bits = ast.BinOp(right, ast.Mult(), ast.Call(ast.Attribute(left, "bit_length", ast.Load()), [], []))
+    return ast.UnaryOp(ast.Not(), ast.Compare(ast.Constant(0), [ast.LtE(), ast.LtE()], [bits, ast.Constant(LONGEST_POWER)]))
+
+
 _VALUE: Mapping[Kind, _Pair] = {
     "add": _operator(ast.Add()),
     "sub": _operator(ast.Sub()),
@@ -105,5 +110,5 @@ _REFUSED: Mapping[Kind, _Pair] = {
     "most": _comparison(ast.Gt()),
     "equal": _comparison(ast.NotEq()),
     "differ": _comparison(ast.Eq()),
-    "pow": lambda _left, _right: ast.Constant(True),  # may be too long to write down
+    "pow": _too_long,
 }

@@ -36,7 +36,8 @@ _STEPS: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": 
 _Terms: TypeAlias = dict[frozenset[tuple[int, int]], int]
 
 _HUGE = 1 << 4096  # stands for a power too large to write down
-_LONGEST = 1 << 20  # bits of a power that is still computed
+LONGEST_POWER = 1 << 20
+"""Bits of a power that is still computed."""
 
 
 class Op(NamedTuple):
@@ -155,7 +156,7 @@ def holds(kind: Kind, left: int, right: int) -> bool:
     if kind == "most":
         return left <= right
     if kind == "pow":
-        return 0 <= right * left.bit_length() <= _LONGEST
+        return 0 <= right * left.bit_length() <= LONGEST_POWER
     return right != 0 if kind in {"floordiv", "mod"} else (left == right) is (kind == "equal")
 
 
