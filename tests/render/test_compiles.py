@@ -25,7 +25,8 @@ from paramsym.render.widths import LINE
 from paramsym.testing import certify
 from paramsym.typeset import FORMS
 
-ENGINES = ("pdflatex", "lualatex")
+BOTH = pytest.mark.skipif(os.environ.get("LATEX_ENGINES") != "all", reason="pdfLaTeX runs; set LATEX_ENGINES=all to run LuaLaTeX too")
+ENGINES = ("pdflatex", pytest.param("lualatex", marks=BOTH))
 
 TOLERANCE = 12.0
 """Points by which a line may stand out into the margin: no more than two letters."""
