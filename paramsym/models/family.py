@@ -93,9 +93,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Flag:
-    """A key that is true or false."""
+    """A key that is true or false; the default is None where the reference works out what holds without the key."""
 
-    default: bool
+    default: bool | None
     only: tuple[str, ...] = ()
 
     def read(self, value: Any, where: str, sizes: Sizes) -> bool:
@@ -106,7 +106,7 @@ class Flag:
             raise ConfigError(message)
         return value
 
-    def missing(self, sizes: Sizes) -> bool:
+    def missing(self, sizes: Sizes) -> bool | None:
         """Return the default."""
         del sizes
         return self.default

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 from sympy import Rational, floor
 
 from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ArgumentError, ConfigError, ShapeError
 from paramsym.extents import View, share, up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import take_apart
@@ -33,7 +33,7 @@ Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMasked
 _LABELLED = frozenset({"SwinForImageClassification"})
 _BACKBONE = ("SwinBackbone",)
 _PAPER = "Liu et al. 2021, table 1"
-WINDOW = dims("M")
+WINDOW, STAGES = dims("M n_stages")
 
 
 def _size(embed_dim: int, deep: int, heads: int, window: int = 7) -> dict[str, Any]:
@@ -344,6 +344,11 @@ class SwinPositionBias(Layer):
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
+    stages = sizes.pop(STAGES, None)
+    arguments.pop("num_layers", None)
+    if stages not in {None, len(arguments["depths"])}:
+        message = f"num_layers is {stages}, and depths has {len(arguments['depths'])} entries; the decoder would not fit the last stage."
+        raise ConfigError(message)
     if arguments["use_absolute_embeddings"]:
         whole_patches(arguments, sizes)
     if "out_features" in arguments:
@@ -371,14 +376,15 @@ FAMILIES = (
             "hidden_act": Word("gelu"),
             "use_absolute_embeddings": Flag(default=False),
             "encoder_stride": Size(STRIDE, 32, only=("SwinForMaskedImageModeling",)),
+            "num_layers": Size(STAGES, None, only=("SwinForMaskedImageModeling",)),
             "out_features": Listed(str, only=_BACKBONE),
             "out_indices": Listed(int, only=_BACKBONE),
         },
-        aliases={"num_attention_heads": "num_heads"},
+        aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
             "keeps a quotient finite": "layer_norm_eps",
-            "follows from depths and embed_dim": "num_layers num_hidden_layers hidden_size",
+            "follows from depths and embed_dim": "hidden_size",
             "was never read": "path_norm",
             "chooses what a backbone returns": "_out_features _out_indices stage_names",
             "there is no word table": "tie_word_embeddings",

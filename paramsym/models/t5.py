@@ -20,7 +20,7 @@ from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.between import OneOfEach, Seq2Seq, Stacks
 from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Key, Size, Sizes, Word
+from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, H, L, V, dims
@@ -233,8 +233,14 @@ class T5(Seq2Seq):
         return Block({**layers, "wo": Dense(self.d_ff, self.d_model, bias=False), **learned("act", act)})
 
 
-def _as_deep(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """A stack of no blocks has no first one."""
+def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """As in the reference, what it works out of ``feed_forward_proj`` wins where it is given; a stack of no blocks has no first one."""
+    said = arguments["feed_forward_proj"]
+    gate, _, act = said.rpartition("-")
+    gated, function = arguments.pop("is_gated_act"), arguments.pop("dense_act_fn")
+    if gate in {"", "gated"} and (gated not in {None, gate != ""} or function not in {None, "gelu_new" if said == "gated-gelu" else act}):
+        open_gate = gate != "" if gated is None else gated
+        arguments["feed_forward_proj"] = ("gated-" if open_gate else "") + (function or act)
     for name, letter in (("num_layers", L), ("num_decoder_layers", DECODER_LAYERS)):
         if sizes.get(letter) == 0:
             arguments[name] = sizes.pop(letter)
@@ -254,6 +260,8 @@ def _keys(vocab_size: int, d_ff: int, layers: int, heads: int, feed_forward_proj
         "num_heads": Size(A, heads),
         "relative_attention_num_buckets": Size(BUCKETS, 32),
         "feed_forward_proj": Word(feed_forward_proj),
+        "is_gated_act": Flag(None),
+        "dense_act_fn": Word(None),
     }
 
 
@@ -269,14 +277,13 @@ def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, 
             "drops values while training": "dropout_rate classifier_dropout",
             "keeps a quotient finite": "layer_norm_epsilon",
             "says which bucket a distance falls into": "relative_attention_max_distance",
-            "repeats what feed_forward_proj says, and is overruled by it": "dense_act_fn is_gated_act",
             "is overruled: the reference ties the output matrix whatever this says": "tie_word_embeddings",
             "scales the output": "scale_decoder_outputs",
             "named the number of positions of the training data, and no class reads it": "n_positions",
         },
         follows={"num_decoder_layers": "num_layers"},
         usual={"is_encoder_decoder": (True, False)},
-        arrange=_as_deep,
+        arrange=_as_read,
         **own,
     )
 
