@@ -81,6 +81,8 @@ def _check_of(hint: Any) -> Check | None:
         return _GATES.get(get_args(hint)[1])
     if origin in {typing.Union, types.UnionType}:
         return _check_of_union(get_args(hint))
+    if origin is list:  # lists become tuples: a layer is a value
+        return _check_of_tuple((*get_args(hint), Ellipsis))
     if origin is tuple:
         return _check_of_tuple(get_args(hint))
     if origin is Literal:
@@ -108,7 +110,7 @@ def _matching(value: object, checks: list[tuple[Any, Check | None]]) -> Check | 
     """Return the check meant for this kind of value; the first one words the error where none is."""
     for hint, check in checks:
         origin = get_origin(hint)
-        if origin is tuple and isinstance(value, tuple | list):
+        if origin in {tuple, list} and isinstance(value, tuple | list):
             return check
         if (origin is Literal or hint is str) and isinstance(value, str):
             return check

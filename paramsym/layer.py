@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from sympy import Expr, Integer, Symbol
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from paramsym.render.table import Table
 
 __all__ = ["Entry", "Layer", "Part", "Tensor"]
+
+_Stated = TypeVar("_Stated")
 
 
 @dataclass(frozen=True)
@@ -223,12 +225,16 @@ class Layer:
     @cached_property
     def own_tensors(self) -> tuple[Tensor, ...]:
         """The tensors stated, once."""
-        return tuple(self.tensors())
+        return _all(Tensor, self, "tensors")
 
     @cached_property
     def own_parts(self) -> tuple[Part, ...]:
         """The parts stated, once."""
-        return tuple(self.parts())
+        stated = _all(Part, self, "parts")
+        if any(part.layer is self for part in stated):
+            message = f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself."
+            raise StructureError(message)
+        return stated
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -347,7 +353,7 @@ class Layer:
         2362368
         """
         given = [*self._given(sizes), *named.items()]
-        mapping = mapping_from(type(self).__name__, given, self.symbols)
+        mapping = mapping_from(type(self).__name__, given, self.symbols, self._why_not)
         rebuilt = self.substituted(mapping)
         if rebuilt._skeleton != self._skeleton:
             raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
@@ -410,6 +416,18 @@ class Layer:
         message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."  # type: ignore[unreachable]
         raise ArgumentError(message)
 
+    def _why_not(self, name: str) -> str:
+        """Say, where it can be known, why a name is none of the symbols."""
+        before = {symbol.name: size for symbol, size in self.origin[1].items()}
+        if name in before:
+            return f"{name} was put in before, as {text(before[name])}; the layer without it is origin[0]."
+        if name in field_names(type(self)):  # type: ignore[arg-type]
+            held = getattr(self, name)
+            return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")
+        if any(symbol.name == name for symbol in symbols_in(self.params)):
+            return f"{name} stands in a tensor and in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."
+        return ""
+
     # Editing ------------------------------------------------------------------------------------------------------------------
 
     def replace(self, path: str, layer: Layer) -> Layer:
@@ -464,6 +482,7 @@ class Layer:
                 continue
             value = getattr(self, field.name)
             default = field.default if field.default_factory is MISSING else field.default_factory()
+            default = tuple(default) if isinstance(default, list) else default  # as the gate of the fields leaves it
             if default is MISSING:
                 required.append(value)
             elif type(value) is not type(default) or value != default:
@@ -533,6 +552,22 @@ def check_layer(layer: object, more: str = "") -> None:
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}
+
+
+def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
+    """Return what ``tensors()`` or ``parts()`` states, after checking that it is what is wanted."""
+    where, word = f"{type(layer).__name__}.{method}()", kind.__name__
+    try:
+        given: Any = getattr(layer, method)()
+        stated = tuple(given) if isinstance(given, Iterable) else None
+    except RecursionError:
+        message = f"{where} gives layers inside layers without end; a layer cannot contain itself."
+        raise StructureError(message) from None
+    wrong = [given] if stated is None else [one for one in stated if not isinstance(one, kind)]
+    if stated is None or wrong:
+        message = f"{where} gives {text(wrong[0])} ({type(wrong[0]).__name__}); wanted any number of {word}: yield {word}(...)."
+        raise StructureError(message)
+    return stated
 
 
 def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any], origin: object) -> Layer:

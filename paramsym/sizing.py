@@ -16,8 +16,10 @@ from paramsym.size import count, substitute, symbols_in, text
 _SHOWN = 200  # characters of a constructor call that an error shows
 
 
-def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol]) -> dict[Symbol, Expr]:
-    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names.
+def mapping_from(
+    where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol], why_not: Callable[[str], str] = lambda _: ""
+) -> dict[Symbol, Expr]:
+    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains a name that is none of them.
 
     Raises:
         UnknownNameError: a key that is none of the layer's symbols: a silent no-op is the classic trap of ``subs``.
@@ -29,7 +31,7 @@ def mapping_from(where: str, given: Iterable[tuple[Any, Any]], symbols: frozense
     for key, value in given:
         symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
         if symbol is None or (isinstance(key, Symbol) and key != symbol):
-            raise _unknown_symbol(where, key, by_name)
+            raise _unknown_symbol(where, key, by_name, why_not)
         checked = count(value, f"{where}.at(): {symbol.name}")
         if symbol in mapping and mapping[symbol] != checked:
             message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
@@ -98,12 +100,13 @@ def _assumed(symbol: Symbol) -> str:
     return ", ".join(f"{k}={v}" for k, v in symbol.assumptions0.items() if k in {"integer", "positive", "real"}) or "none"
 
 
-def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol]) -> UnknownNameError:
+def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_not: Callable[[str], str]) -> UnknownNameError:
     has = f"it has {', '.join(sorted(by_name))}" if by_name else "it has no symbols"
-    hint = ""
+    name = getattr(key, "name", key)
+    hint = why_not(name) if isinstance(name, str) else ""
     if isinstance(key, Symbol) and key.name in by_name:
-        hint = f" Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
-    return UnknownNameError(f"{where} has no symbol {getattr(key, 'name', key)!r}; {has}.{hint}")
+        hint = f"Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
+    return UnknownNameError(f"{where} has no symbol {name!r}; {has}. {hint}".rstrip())
 
 
 def skeleton(lines: Iterable[Line]) -> list[tuple[object, ...]]:

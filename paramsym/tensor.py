@@ -39,6 +39,10 @@ class Tensor:
             message = f"a tensor needs a name, got {self.name!r}."
             raise StructureError(message)
         # Most axes come from fields that were gated already: what plainly is a size is not asked again.
+        if not isinstance(self.shape, tuple | list):
+            found = f"{self.shape} ({type(self.shape).__name__})"  # type: ignore[unreachable]
+            message = f"tensor {self.name!r}: the shape is {found}; wanted a tuple of sizes, such as (H,)."
+            raise StructureError(message)
         if type(self.shape) is not tuple or not all(map(_plainly_a_size, self.shape)):
             checked = (axis(stated, f"tensor {self.name!r}, axis {position}") for position, stated in enumerate(self.shape))
             object.__setattr__(self, "shape", tuple(checked))

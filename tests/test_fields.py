@@ -31,6 +31,7 @@ class Everything(Layer):
     padding: Literal["same", "valid"] | Count = 0
     anything: object = None
     many: list[int] = field(default_factory=list)
+    widths: list[Dim] = field(default_factory=list)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,8 @@ class Everything(Layer):
         ("inner", "dense", ArgumentError, "inner is 'dense' (str); wanted a Layer"),
         ("padding", "full", ArgumentError, "padding is 'full'"),
         ("padding", -2, SizeError, "padding is -2"),
+        ("widths", [3, 0], SizeError, "widths[1] is 0"),
+        ("widths", 3, ArgumentError, "widths is 3 (int); wanted a tuple"),
     ],
 )
 def test_wrong_values_are_named(name: str, value: object, error: type[Exception], words: str) -> None:
@@ -89,7 +92,11 @@ def test_right_values_pass_and_lists_become_tuples() -> None:
         inner=Dense(1, 2),
         padding="same",
         anything=(0.5,),
+        widths=[2, H],
     )
+    assert layer.widths == (2, H)  # type: ignore[comparison-overlap]
+    assert layer.at(H=5).widths == (2, 5)  # type: ignore[comparison-overlap]
+    assert repr(Everything(3)) == "Everything(3)"
     assert layer.width == (2, H)
     assert layer.kernel == (3, 5)
     assert layer.pair == (1, H)

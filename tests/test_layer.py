@@ -152,6 +152,29 @@ class TestAt:
             ps.Dense(2, 3).at(H=1)
         with pytest.raises(ParamsymError, match=r"at\(\) takes a mapping"):
             ps.Dense(H, F).at([(H, 1)])  # type: ignore[arg-type]
+
+    def test_why_a_name_is_no_symbol(self) -> None:
+        """What was put in before, what an argument is called, and what stands in no field, is said."""
+
+        @dataclass(frozen=True)
+        class Global(Layer):
+            width: Dim
+
+            def tensors(self) -> Iterator[Tensor]:
+                yield Tensor("weight", (self.width, F))
+
+        for layer, name, words in (
+            (ps.Dense(H, F).at(H=3), "H", "it has F. H was put in before, as 3; the layer without it is origin[0]."),
+            (ps.Dense(H, F), "in_features", "it has F, H. Its in_features is H: write at(H=...)."),
+            (ps.Dense(3, 4), "in_features", "it has no symbols. Its in_features is 3: build it with another."),
+            (Global(H), "F", "F stands in a tensor and in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."),
+        ):
+            with pytest.raises(UnknownNameError) as caught:
+                layer.at({name: 1})
+            assert str(caught.value).endswith(words)
+
+    def test_nothing_put_in(self) -> None:
+        """An empty mapping changes nothing."""
         assert ps.Dense(H, F).at({}) == ps.Dense(H, F)
         assert ps.Dense(H, F).at() == ps.Dense(H, F)
 
@@ -278,6 +301,68 @@ class TestStructure:
             Part("x", Scale(1), ps.Numbers(-1))
         with pytest.raises(StructureError, match="'used' cannot be given as well"):
             Part("x", Scale(H), ps.Numbers(3, index=H), used=1)
+
+    @pytest.mark.parametrize(
+        ("given", "found"),
+        [
+            (Tensor("a", (1,)), r"Tensor\(.*\) \(Tensor\)"),  # returned, not yielded
+            (None, r"None \(NoneType\)"),  # neither
+            ([("a", (1,))], r"\('a', \(1,\)\) \(tuple\)"),
+            ({"a": Tensor("a", (1,))}, r"'a' \(str\)"),
+            ([Part("a", Scale(1))], r"Part\(.*\) \(Part\)"),
+        ],
+    )
+    def test_tensors_are_tensors(self, given: object, found: str) -> None:
+        """What ``tensors()`` gives in their place is shown, with what to write."""
+
+        @dataclass(frozen=True)
+        class Odd(Layer):
+            width: Dim
+
+            def tensors(self) -> object:  # type: ignore[override]
+                return given
+
+        with pytest.raises(StructureError, match=rf"Odd.tensors\(\) gives {found}; wanted any number of Tensor: yield Tensor\(...\)"):
+            Odd(1)
+
+    def test_parts_are_parts(self) -> None:
+        """A mapping of layers is what Block takes, and no parts."""
+
+        @dataclass(frozen=True)
+        class Odd(Layer):
+            width: Dim
+
+            def parts(self) -> object:  # type: ignore[override]
+                return {"scale": Scale(self.width)}
+
+        with pytest.raises(StructureError, match=r"Odd.parts\(\) gives 'scale' \(str\); wanted any number of Part"):
+            Odd(1)
+
+    def test_a_layer_does_not_contain_itself(self) -> None:
+        """Neither the same value nor one like it, without end."""
+
+        @dataclass(frozen=True)
+        class Mirror(Layer):
+            width: Dim
+
+            def parts(self) -> Iterator[Part]:
+                yield Part("again", self)
+
+        @dataclass(frozen=True)
+        class Mirrors(Layer):
+            width: Dim
+
+            def parts(self) -> Iterator[Part]:
+                yield Part("again", Mirrors(self.width))
+
+        for build in (Mirror, Mirrors):
+            with pytest.raises(StructureError, match="a layer cannot contain itself"):
+                build(2)
+
+    def test_a_shape_is_a_tuple(self) -> None:
+        """A size alone is not read as one axis."""
+        with pytest.raises(StructureError, match=r"tensor 'w': the shape is H \(Symbol\); wanted a tuple of sizes, such as \(H,\)"):
+            Tensor("w", H)  # type: ignore[arg-type]
 
     def test_a_layer_is_a_dataclass(self) -> None:
         """A forgotten decorator and a field that hides the contract are named."""
