@@ -25,7 +25,8 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
         pairs = tuple((str(position), layer) for position, layer in enumerate(layers))
     for name, layer in pairs:
         if not isinstance(layer, Layer):
-            message = f"{where}: {name!r} is {layer!r} ({type(layer).__name__}), not a layer."
+            hint = f" Write {where}(*layers) for a list of them." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
+            message = f"{where}: {name!r} is {layer!r} ({type(layer).__name__}), not a layer.{hint}"
             raise ArgumentError(message)
         if not isinstance(name, str) or not name:
             message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."
@@ -203,6 +204,9 @@ class Block(_Container):
 
     def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:
         """Take layers by keyword, or a mapping where a name is no identifier."""
+        if not isinstance(layers, Mapping | None):
+            message = f"Block: {text(layers)} ({type(layers).__name__}) has no name; write Block(name=layer), or Block({{'name': layer}})."  # type: ignore[unreachable]
+            raise ArgumentError(message)
         twice = [name for name in layers or {} if name in named]
         if twice:
             message = f"Block: two parts are named {twice[0]!r}; every name must be its own."
@@ -447,7 +451,15 @@ class Tied(Layer):
     def __init__(self, layer: Layer, pairs: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
         """Take the ties as a mapping from alias to tensor."""
         object.__setattr__(self, "layer", layer)
-        object.__setattr__(self, "pairs", tuple(dict(pairs).items()))
+        try:
+            paths = tuple(dict(pairs).items())
+        except (TypeError, ValueError):
+            paths = ((None, None),)  # type: ignore[assignment]
+        if not all(isinstance(path, str) for pair in paths for path in pair):
+            found = f"{text(pairs)} ({type(pairs).__name__})"
+            message = f"Tied: {found} is no mapping of paths; wanted such as {{'head.weight': 'wte.weight'}}."
+            raise ArgumentError(message)
+        object.__setattr__(self, "pairs", paths)
         self.__post_init__()
 
     @property

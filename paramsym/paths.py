@@ -101,7 +101,8 @@ def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_o
             continue
         for name in pair:
             if name not in position:
-                known = ", ".join(names[:_LISTED]) + (f", ... ({len(names)} in all)" if len(names) > _LISTED else "")
+                held = list(dict.fromkeys(names))  # a tensor of several segments has a line for each
+                known = ", ".join(held[:_LISTED]) + (f", ... ({len(held)} in all)" if len(held) > _LISTED else "")
                 message = f"there is no tensor {name!r} to tie; the layer has {known or 'none'}."
                 raise StructureError(message)
         one, two = sorted({find(name) for name in pair}, key=position.__getitem__)[:2] if find(pair[0]) != find(pair[1]) else ("", "")

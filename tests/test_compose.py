@@ -51,7 +51,8 @@ class TestSequentialAndBlock:
             (lambda: ps.Sequential({"": dense}), "'' is not a name"),
             (lambda: ps.Sequential({1: dense}), "1 is not a name"),
             (lambda: ps.Block(a=None), "Block: 'a' is None"),
-            (lambda: ps.Sequential([dense]), "not a layer"),
+            (lambda: ps.Sequential([dense]), r"not a layer. Write Sequential\(\*layers\)"),
+            (lambda: ps.Block(dense), r"Block: Dense\(.*\) \(Dense\) has no name; write Block\(name=layer\)"),
         ],
     )
     def test_what_is_no_layer_or_no_name(self, build: object, words: str) -> None:
@@ -311,6 +312,17 @@ class TestTied:
         """A tie needs two tensors."""
         with pytest.raises(StructureError, match=f"Tied: .*{words}"):
             ps.Tied(self.model, pairs)
+
+    def test_a_tensor_of_segments_is_listed_once(self) -> None:
+        """What there is to tie is named by tensor, and not by line of the ledger."""
+        with pytest.raises(StructureError, match=r"has in_proj_weight, in_proj_bias, out_proj.weight, out_proj.bias\."):
+            ps.Tied(ps.MultiHeadAttention(8, 2), {"weight": "in_proj_weight"})
+
+    @pytest.mark.parametrize("pairs", ["x", 3, None, {"head.weight": 3}, (("a",),)])
+    def test_what_is_no_tie(self, pairs: object) -> None:
+        """A mapping of paths is wanted."""
+        with pytest.raises(ArgumentError, match=r"is no mapping of paths; wanted such as \{'head.weight'"):
+            ps.Tied(self.model, pairs)  # type: ignore[arg-type]
 
     def test_shapes_must_agree(self) -> None:
         """A transposed weight is not the same tensor."""

@@ -50,7 +50,7 @@ def rules_of(rename: Any) -> tuple[Rule, ...]:
         raise ArgumentError(message)
     rules = []
     for stored, target in rename.items():
-        targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
+        targets = () if target is None else tuple(target) if isinstance(target, tuple | list) else (target,)
         if not isinstance(stored, str) or not all(isinstance(name, str) for name in targets):
             message = f"rename: {stored!r}: {target!r} is no pair of names; wanted strings, a tuple of strings, or None to leave it out."
             raise ArgumentError(message)

@@ -185,8 +185,9 @@ def test_renaming_refuses_what_it_cannot_do() -> None:
         ps.match(DENSE, SHAPES, rename={"bias": "{}.bias"})
     with pytest.raises(ArgumentError, match="wanted a table"):
         ps.match(DENSE, SHAPES, rename=["bias"])  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="no pair of names"):
-        ps.match(DENSE, SHAPES, rename={"bias": (3,)})  # type: ignore[dict-item]
+    for target in ((3,), 3):
+        with pytest.raises(ArgumentError, match="no pair of names"):
+            ps.match(DENSE, SHAPES, rename={"bias": target})  # type: ignore[dict-item]
     assert ps.match(DENSE, {**SHAPES, "steps": ()}, rename={"steps": None}).ok
 
 
