@@ -17,7 +17,7 @@ from paramsym.polynomial import Polynomial
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
 from paramsym.render.table import Table, Tabular
-from paramsym.render.widths import LINE, width as measured, width_of_words
+from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 from paramsym.size import Dim, symbols_in, text
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def to_latex(
     characters of five points (an article in ten points has 67 on a line, 45 in a column of two); ``standalone`` returns a whole document.
 
     Raises:
-        ArgumentError: an unknown form or letters.
-        UnknownNameError: ``by`` is no symbol of the layer.
+        ArgumentError: an unknown form or letters, or what is no width.
+        UnknownNameError: ``by`` is no symbol of the layer, or not given where it has several.
         SizeError: ``steps`` while symbols are left.
 
     >>> from paramsym import Dense, H, L, MultiHeadAttention, A
@@ -158,7 +158,7 @@ def to_latex(
         raise ArgumentError(message)
     root = layer.origin[0] if form == "steps" else layer
     chosen = lettering(letters, root.symbols)
-    limit = width or (LINE if standalone or form in {"align", "steps"} else 10**9)
+    limit = limit_of(width, LINE if standalone or form in {"align", "steps"} else 10**9)
     written = _written(layer, form, chosen, by, depth, limit)
     return document([displayed(written)]) if standalone else written
 
@@ -193,6 +193,9 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     name = by if isinstance(by, str) else getattr(by, "name", None)
     if name is None and len(names) == 1:
         return next(iter(names.values()))
+    if name is None:
+        message = f"which symbol is {type(layer).__name__} to be collected by? Write by= with one of {', '.join(sorted(names)) or 'none'}."
+        raise UnknownNameError(message)
     if name not in names or (isinstance(by, Symbol) and names[name] != by):
         message = f"{type(layer).__name__} has no symbol {text(by)} to collect by; it has {', '.join(sorted(names)) or 'none'}."
         raise UnknownNameError(message)

@@ -97,8 +97,13 @@ def test_what_cannot_be_written() -> None:
         ps.Dense(H, F).to_latex("nice")
     with pytest.raises(UnknownNameError, match="no symbol A to collect by; it has F, H"):
         ps.Dense(H, F).to_latex("collected", by=A)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match="Write by= with one of F, H"):
         ps.Dense(H, F).to_latex("collected")
+    for width in ("67", True, 0):
+        with pytest.raises(ArgumentError, match=f"width is {width!r}; wanted a number of characters"):
+            ps.Dense(H, F).to_latex(width=width)
+        with pytest.raises(ArgumentError, match="wanted a number of characters"):
+            ps.Dense(H, F).table().to_latex(width=width)  # type: ignore[arg-type]
     with pytest.raises(SizeError, match="symbols left"):
         ps.Dense(H, F).to_latex("steps")
     with pytest.raises(ArgumentError, match="cannot be written"):

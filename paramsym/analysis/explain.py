@@ -24,7 +24,7 @@ from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
-from paramsym.render.widths import LINE, width
+from paramsym.render.widths import limit_of, width as measured
 from paramsym.size import Dim, per, substitute, symbols_in
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
@@ -103,23 +103,30 @@ class Explanation(Printed):
     def __str__(self) -> str:
         return "\n".join([self.verdict, *(f"{number}. {step}" for number, step in enumerate(self.steps, 1))])
 
-    def to_latex(self, letters: Lettering = None, *, words: Literal["intertext", "text", "none"] = "intertext") -> str:
+    def to_latex(
+        self, letters: Lettering = None, *, words: Literal["intertext", "text", "none"] = "intertext", width: int | None = None
+    ) -> str:
         r"""Return the derivation as a LaTeX ``align*``; needs ``amsmath``.
 
         ``letters`` is the name of a paper's set or a mapping. ``words="text"`` writes the sentences with ``\text``, which MathJax and KaTeX
-        know too; ``"none"`` leaves them out.
+        know too; ``"none"`` leaves them out. ``width`` is how many characters stand on a line: None means an article in ten points, 45 a
+        column of two.
+
+        Raises:
+            ArgumentError: unknown letters, or what is no width.
         """
+        limit = limit_of(width)
         chosen = self.letters if letters is None else lettering(letters, symbols_in(self.params) | {self.symbol})
         rows: list[str] = []
         sides = [step.to_latex(chosen).split("&=") for step in self.steps]
-        widest = sum(max(map(width, side), default=0) for side in zip(*sides, strict=True))
-        fits = widest <= LINE and words != "text"  # else all of it stands flush left
+        widest = sum(max(map(measured, side), default=0) for side in zip(*sides, strict=True))
+        fits = widest <= limit and words != "text"  # else all of it stands flush left
         for step in self.steps:
-            equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, LINE))
+            equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, limit))
             if words == "intertext":
                 equation = rf"\intertext{{{in_latex(step.said, chosen)}}}" + "\n" + equation
             elif words == "text":
-                said = latex.wrapped(step.words, LINE)
+                said = latex.wrapped(step.words, limit)
                 equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in said), equation])
             rows.append(equation)
         return "\\begin{align*}\n" + " \\\\\n".join(rows).replace(" \\\\\n\\intertext", "\n\\intertext") + "\n\\end{align*}"

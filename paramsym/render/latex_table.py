@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from paramsym.render import latex
-from paramsym.render.widths import LINE, width as measured, width_of_words
+from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 
 if TYPE_CHECKING:
     from paramsym.render.table import Letters, Table
@@ -38,7 +38,7 @@ def table(source: Table, letters: Letters | None = None, *, long: bool = False, 
     body = [[latex.cell(value, letters) for value in row] for row in source.rows]
     footer = [[latex.cell(value, letters) for value in source.footer]] if source.footer else []
     head = [latex.escape(title) for title in source.columns]
-    size, columns, room = _columns(source, [head, *body, *footer], width or LINE)
+    size, columns, room = _columns(source, [head, *body, *footer], limit_of(width))
     written = [_row([_breakable(cell, wide) for cell, wide in zip(row, room, strict=True)]) for row in [*body, *footer]]
     rows, totals = (written[:-1], written[-1:]) if footer else (written, [])
     spec = "".join(columns)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase, digits
 
+from paramsym.errors import ArgumentError
+
 LINE = 67
 """Characters on a line of an article, whose 345 points are 69: two are kept, because an estimate may be a little off."""
 
@@ -29,6 +31,23 @@ _WORDS = {
     " ": 0.67, "=": 1.55, "/": 1.0, r"\_": 0.8,
 }  # fmt: skip
 _NOTHING = {r"\allowbreak", r"\displaystyle", r"\penalty", "&", "$"}
+
+
+def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
+    """Return how many characters stand on a line: as many as are wanted, else ``otherwise``.
+
+    Raises:
+        ArgumentError: what is no width.
+
+    >>> limit_of(45), limit_of(None)
+    (45, 67)
+    """
+    if wanted is None:
+        return otherwise
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not wanted > 0:
+        message = f"width is {wanted!r}; wanted a number of characters, such as {LINE} for a line of an article, 45 for a column of two."
+        raise ArgumentError(message)
+    return wanted
 
 
 def width(written: str) -> float:

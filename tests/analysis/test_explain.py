@@ -9,8 +9,9 @@ from sympy import Symbol
 import paramsym as ps
 from paramsym import A, Block, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
 from paramsym.analysis.derivation import Product
-from paramsym.errors import UnknownNameError
+from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.models import family_of, model_types
+from paramsym.render.widths import width as measured
 
 HEADS = (A, per(H, A))
 
@@ -118,6 +119,17 @@ def test_latex_aligns() -> None:
     assert written.startswith("\\begin{align*}\n\\intertext{")
     assert r"3 \cdot A \cdot \frac{H}{A} \cdot H &= 3 H^{2}" in written
     assert written.count("&=") == len(explain(attention(), A).steps)
+
+
+def test_latex_fits_a_column() -> None:
+    """Of two columns each has 45 characters to a line; the default is a line of an article."""
+    explained = explain(ps.models.Bert(), A)
+    for words in ("none", "text"):
+        rows = [row.replace("&", "") for row in explained.to_latex(words=words, width=45).split("\n")[1:-1]]
+        assert max(measured(row.removesuffix(r" \\")) for row in rows) <= 45
+    assert explained.to_latex(width=67) == explained.to_latex() != explained.to_latex(width=45)
+    with pytest.raises(ArgumentError, match="width is 'narrow'"):
+        explained.to_latex(width="narrow")  # type: ignore[arg-type]
 
 
 def test_copies_that_differ_are_summed() -> None:
