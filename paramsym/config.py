@@ -21,6 +21,7 @@ from paramsym.symbols import N
 if TYPE_CHECKING:
     from paramsym.layer import Layer
 
+_BY_NAME = " Nothing is downloaded; a published size is put into its model: ps.models.Bert().at('bert-base-uncased')."
 LARGEST_FILE = 16 * 2**20
 """The largest known configuration, with 21,843 labels, is a tenth of this."""
 
@@ -252,7 +253,7 @@ def _found(path: Path) -> Path:
     file = path / "config.json" if path.is_dir() else path
     if not file.is_file():
         what = "the directory {} holds no config.json." if path.is_dir() else "there is no file or directory {}."
-        message = what.format(_shortened(path))
+        message = what.format(_shortened(path)) + ("" if path.exists() or path.suffix == ".json" else _BY_NAME)
         raise ConfigError(message)
     return file
 

@@ -82,8 +82,8 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
     try:
         where = Path(path)
         folder = where.parent if where.is_file() else where
-    except (TypeError, ValueError, OSError) as error:
-        message = f"a checkpoint is the path of a directory, not {path!r:.60}: {type(error).__name__}."
+    except (TypeError, ValueError, OSError):
+        message = f"a checkpoint is the path of a directory or of one file, not {path!r:.60} ({type(path).__name__})."
         raise ArgumentError(message) from None
     config = read_config(folder)
     model = from_config(config, architecture, strict)

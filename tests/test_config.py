@@ -131,6 +131,31 @@ def test_a_default_is_taken_before_other_spellings() -> None:
     assert deep == {"encoder": 2, "decoder": 6}
 
 
+@pytest.mark.parametrize(
+    ("keys", "names"),  # as transformers 5.23 builds T5Model of these keys
+    [
+        ({"feed_forward_proj": "relu", "is_gated_act": True}, {"wi_0", "wi_1", "wo"}),
+        ({"feed_forward_proj": "gated-gelu", "is_gated_act": False}, {"wi", "wo"}),
+        ({"feed_forward_proj": "gated-gelu", "is_gated_act": True, "dense_act_fn": "gelu_new"}, {"wi_0", "wi_1", "wo"}),
+        ({"feed_forward_proj": "relu", "dense_act_fn": "prelu"}, {"wi", "wo", "act"}),
+        ({"is_gated_act": False}, {"wi", "wo"}),
+    ],
+)
+def test_what_is_worked_out_may_be_given(keys: dict[str, Any], names: set[str]) -> None:
+    """T5 works the gate out of feed_forward_proj, and the reference then sets it as the file has it."""
+    found = ps.from_config({"model_type": "t5", **keys}).shapes()
+    assert {name.split(".")[6] for name in found if name.startswith("encoder.block.0.layer.1.Dense")} == names
+
+
+def test_stages_are_counted_once() -> None:
+    """Swin's number of stages is that of its depths; a decoder made for another could not be applied."""
+    config = {"model_type": "swin", "architectures": ["SwinForMaskedImageModeling"]}
+    assert ps.from_config({**config, "num_layers": 4}).count == ps.from_config(config).count == 29_881_818
+    for key in ("num_layers", "num_hidden_layers"):
+        refused({**config, key: 3}, "num_layers is 3, and depths has 4 entries; the decoder would not fit the last stage.")
+    assert ps.from_config({**config, "num_layers": 3, "architectures": ["SwinModel"]}).count > 0
+
+
 def test_depth_costs_nothing() -> None:
     """A configuration with very many layers is counted at once."""
     model = ps.from_config({**SMALL, "num_hidden_layers": 10**9})
@@ -324,7 +349,7 @@ def test_no_file(tmp_path: Path) -> None:
     """A path to nothing, a directory without a configuration, a path that no system takes."""
     refused(tmp_path / "none", "there is no file or directory ")
     refused(tmp_path, "holds no config.json.")
-    refused("bert-base-uncased", "there is no file or directory 'bert-base-uncased'.")
+    refused("bert-base-uncased", "there is no file or directory 'bert-base-uncased'. Nothing is downloaded; a published size is put into")
     refused("a\0b", "'a\\x00b'")
     refused("x" * 10_000, "")
     refused(b"config.json", "a configuration is a dictionary or a path, not b'config.json' (bytes).")
