@@ -70,11 +70,12 @@ def _adapters(others: dict[str, Shape]) -> Iterator[str]:
 
 
 def _frozen(layer: Layer, missing: dict[str, Row], rows: Sequence[Row]) -> Iterator[str]:
-    """Say so where all that is missing is frozen: a file may hold what was trained alone."""
-    if not missing or not any(row.outcome == "equal" for row in rows):
+    """Say so where all that is missing is frozen and nothing frozen is there: a file may hold what was trained alone."""
+    present = {row.name for row in rows if row.outcome == "equal"}
+    if not missing or not present:
         return
     trained = {entry.name for entry in layer.entries() if entry.tensor.trainable}
-    if not trained & missing.keys():
+    if not trained & missing.keys() and present <= trained:
         yield "all that is missing is frozen in the layer: the source holds what was trained alone, as an adapter's file does."
 
 

@@ -156,6 +156,14 @@ def test_adapters_of_peft(options: dict[str, Any], tmp_path: Path) -> None:
     assert "frozen in the layer" in str(saved)
 
 
+def test_a_source_with_frozen_tensors_is_no_adapters_file() -> None:
+    """What was trained alone is said of a source that holds nothing else."""
+    layer = ps.Block(a=ps.Dense(2, 2), b=ps.Dense(2, 2), c=ps.Dense(2, 2)).freeze("a").freeze("b")
+    alone = {"c.weight": (2, 2), "c.bias": (2,)}
+    assert "was trained alone" in str(ps.match(layer, alone))
+    assert "was trained alone" not in str(ps.match(layer, {**alone, "a.weight": (2, 2), "a.bias": (2,)}))
+
+
 def test_gates_of_nnx() -> None:
     """``if`` is a keyword of Python, so NNX writes ``if_``."""
     nnx = imported("flax.nnx")
