@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, Sizes, in_letters, shown, whole
-from paramsym.naming import nearest
+from paramsym.naming import described, nearest
 from paramsym.symbols import N
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
 
-_BY_NAME = " Nothing is downloaded; a published size is put into its model: ps.models.Bert().at('bert-base-uncased')."
 LARGEST_FILE = 16 * 2**20
 """The largest known configuration, with 21,843 labels, is a tenth of this."""
 
@@ -230,7 +229,8 @@ def read_config(source: object) -> Mapping[str, Any]:
         return source
     if isinstance(source, str | os.PathLike):
         return _read(source)
-    message = f"a configuration is a dictionary or a path, not {shown(source)}."
+    hint = " Write what its to_dict() returns." if hasattr(source, "to_dict") else ""
+    message = f"a configuration is a dictionary or a path, not {described(source)}.{hint}"
     raise ConfigError(message)
 
 
@@ -253,9 +253,18 @@ def _found(path: Path) -> Path:
     file = path / "config.json" if path.is_dir() else path
     if not file.is_file():
         what = "the directory {} holds no config.json." if path.is_dir() else "there is no file or directory {}."
-        message = what.format(_shortened(path)) + ("" if path.exists() or path.suffix == ".json" else _BY_NAME)
+        message = what.format(_shortened(path)) + _instead(path)
         raise ConfigError(message)
     return file
+
+
+def _instead(path: Path) -> str:
+    """Say what to write where a path, which leads to no configuration, is that of an adapter or no path at all."""
+    if (path / "adapter_config.json").is_file():
+        return " It holds an adapter: compare that with a layer that has LoRA parts, by ps.match(layer, path, rename='auto')."
+    if not path.exists() and path.suffix != ".json":
+        return " Nothing is downloaded; a published size is put into its model: ps.models.Bert().at('bert-base-uncased')."
+    return ""
 
 
 def parse_config(content: bytes, name: str) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from paramsym.extents import View
 from paramsym.fields import check_fields, field_names
 from paramsym.flow import Step, each_part, seen, steps, through
 from paramsym.ledger import Ledger, Line, Numbers
+from paramsym.naming import described
 from paramsym.paths import check_tied_shapes, resolve_ties
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
@@ -546,8 +547,7 @@ def check_layer(layer: object, more: str = "") -> None:
     paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model.
     """
     if not isinstance(layer, Layer):
-        found = f"{' '.join(repr(layer).split())[:80]} ({type(layer).__name__})"
-        message = f"layer is {found}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
+        message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
         raise ArgumentError(message.rstrip())
 
 

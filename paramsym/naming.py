@@ -1,4 +1,4 @@
-"""Names as people type them: without the organisation, in other letters; and the nearest ones where none is meant."""
+"""Names as people type them: without the organisation, in other letters; the nearest where none is meant; and what was no name at all."""
 
 from __future__ import annotations
 
@@ -16,6 +16,19 @@ def meant(typed: str, names: Iterable[str]) -> str | None:
         return typed
     found = {name for name in known if typed.lower() in {name.lower(), name.rpartition("/")[2].lower()}}
     return found.pop() if len(found) == 1 else None
+
+
+def described(value: object, limit: int = 80) -> str:
+    """Return what was found in another thing's place: one line, however it prints itself, and its type.
+
+    >>> described([1, 2])
+    '[1, 2] (list)'
+    """
+    kind = type(value).__name__
+    try:
+        return f"{' '.join(repr(value).split())[:limit]} ({kind})"
+    except (RecursionError, ValueError):  # nested without end, or an int of more digits than Python writes
+        return f"something ({kind})"
 
 
 def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3) -> list[str]:

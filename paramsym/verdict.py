@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
 from typing import Any
 
+from sympy import Symbol
+
 from paramsym.config import from_config, read_config, reader_of
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.layer import Layer
 from paramsym.ledger import Numbers
+from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
+from paramsym.size import Dim
 from paramsym.verify.compare import GOOD, Row
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
@@ -83,7 +88,8 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
         where = Path(path)
         folder = where.parent if where.is_file() else where
     except (TypeError, ValueError, OSError):
-        message = f"a checkpoint is the path of a directory or of one file, not {path!r:.60} ({type(path).__name__})."
+        hint = " ps.match compares a layer with a module." if hasattr(path, "state_dict") else ""
+        message = f"a checkpoint is the path of a directory or of one file, not {described(path)}.{hint}"
         raise ArgumentError(message) from None
     config = read_config(folder)
     model = from_config(config, architecture, strict)
@@ -197,12 +203,21 @@ def _other_sizes(found: _Compared) -> str:
     """Say with which sizes the model would fit, where there are some."""
     root, sizes = found.model.origin
     solved = match(root, found.stored)
-    if not solved.ok:
-        return ""
-    differ = {symbol: size for symbol, size in solved.sizes.items() if size != sizes.get(symbol)}
+    differ = _unlike(solved, sizes)
+    # Where the tensors show a product of sizes only, one of them is looked for with all the others as the config has them.
+    for one in sizes if solved.ok and not differ else ():
+        with suppress(ParamsymError):  # the others may contradict each other
+            differ = _unlike(match(root.at({symbol: size for symbol, size in sizes.items() if symbol != one}), found.stored), sizes)
+        if differ:
+            break
     here = ", ".join(f"{symbol} = {size}" for symbol, size in differ.items())
     there = ", ".join(f"{symbol} = {sizes[symbol]}" for symbol in differ if symbol in sizes)
-    return f"the tensors fit {here}, where the config says {there}"
+    return f"the tensors fit {here}, where the config says {there}" if differ else ""
+
+
+def _unlike(solved: Match, sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Dim]:
+    """Return the sizes of a layer that fits where they are not those of the config."""
+    return {symbol: size for symbol, size in solved.sizes.items() if size != sizes.get(symbol)} if solved.ok else {}
 
 
 def _elsewhere(config: Mapping[str, Any], named: str, stored: Stored, extra: tuple[str, ...], missing: tuple[str, ...]) -> tuple[str, str]:

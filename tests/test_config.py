@@ -345,15 +345,30 @@ def test_good_files(tmp_path: Path) -> None:
     assert ps.from_config(written(tmp_path, b'\xef\xbb\xbf{"model_type": "bert", "layer_norm_eps": Infinity}')).count == 109_482_240
 
 
+class Printed:
+    """A configuration object, as transformers has them: it prints on many lines, and knows its dictionary."""
+
+    def __repr__(self) -> str:
+        return "Printed(\n  with lines\n)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is in it."""
+        return {"model_type": "bert"}
+
+
 def test_no_file(tmp_path: Path) -> None:
     """A path to nothing, a directory without a configuration, a path that no system takes."""
     refused(tmp_path / "none", "there is no file or directory ")
     refused(tmp_path, "holds no config.json.")
+    (tmp_path / "adapter").mkdir()
+    (tmp_path / "adapter" / "adapter_config.json").write_text("{}")
+    refused(tmp_path / "adapter", "holds no config.json. It holds an adapter: compare that with a layer that has LoRA parts")
     refused("bert-base-uncased", "there is no file or directory 'bert-base-uncased'. Nothing is downloaded; a published size is put into")
     refused("a\0b", "'a\\x00b'")
     refused("x" * 10_000, "")
     refused(b"config.json", "a configuration is a dictionary or a path, not b'config.json' (bytes).")
-    refused(None, "a configuration is a dictionary or a path, not null.")
+    refused(None, "a configuration is a dictionary or a path, not None (NoneType).")
+    refused(Printed(), "not Printed( with lines ) (Printed). Write what its to_dict() returns.")
     refused(7, "not 7 (int).")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import paramsym as ps
 from paramsym.errors import UnknownNameError
-from paramsym.naming import meant, nearest
+from paramsym.naming import described, meant, nearest
 
 NAMES = ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf", "one/base", "two/base"]
 
@@ -32,6 +32,13 @@ def test_nearest() -> None:
     """Names that hold what was typed go first; nothing near is said to be near."""
     assert nearest("llama-2-7b", NAMES) == [NAMES[0], NAMES[1]]
     assert nearest("zebra", NAMES) == []
+
+
+def test_what_was_found_is_one_short_line() -> None:
+    """However a value prints itself, and where it cannot."""
+    assert described("a\n  b" * 50).count("\n") == 0
+    assert len(described([0] * 500)) == 87
+    assert described(10**5000) == "something (int)"
 
 
 def test_a_published_size() -> None:

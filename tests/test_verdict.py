@@ -163,6 +163,21 @@ def test_other_sizes(tmp_path: Path, changes: dict[str, Any], words: str) -> Non
     assert "other does not agree with its config" in str(verdict)
 
 
+def test_a_size_in_a_product(tmp_path: Path) -> None:
+    """The projection of the keys shows heads times their width only; with the width as the config has it, the heads are found."""
+    llama = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 7, "hidden_size": 12, "num_hidden_layers": 1}
+    llama |= {"num_attention_heads": 6, "head_dim": 2, "intermediate_size": 5}
+    there = dict(ps.from_config({**llama, "num_key_value_heads": 3}).shapes())
+    assert there["model.layers.0.self_attn.k_proj.weight"] == (6, 12)
+    verdict = ps.check(saved(tmp_path / "heads", {**llama, "num_key_value_heads": 6}, there))  # type: ignore[arg-type]
+    assert not verdict
+    assert "wrong: the tensors fit G = 3, where the config says G = 6." in str(verdict)
+    there["model.layers.0.self_attn.k_proj.weight"] = (4, 12)  # of one tensor alone, which no number of heads explains
+    odd = ps.check(saved(tmp_path / "odd", {**llama, "num_key_value_heads": 6}, there))  # type: ignore[arg-type]
+    assert not odd
+    assert "the tensors fit" not in str(odd)
+
+
 def test_one_tensor_wrong(tmp_path: Path) -> None:
     """One shape, one tensor less, one too many: each is found and nothing else."""
     there = shapes("BertModel")

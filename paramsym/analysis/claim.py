@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import described
 
 _LONGEST = 200
 _DEEPEST = 20
@@ -102,7 +103,8 @@ def read(claim: int | str) -> Claim:
     110592
     """
     if isinstance(claim, bool) or not isinstance(claim, int | str):
-        message = f"a claim is an int, a string such as '110M', a layer or a mapping of shapes, not {claim!r} ({type(claim).__name__})."
+        hint = " Of a module, write module.state_dict()." if hasattr(claim, "state_dict") else ""
+        message = f"a claim is an int, a string such as '110M', a layer or a mapping of shapes, not {described(claim)}.{hint}"
         raise ArgumentError(message)
     if isinstance(claim, int):
         if claim < 0:

@@ -13,7 +13,7 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
 from paramsym.errors import ParamsymError, SizeError, UnknownNameError
 from paramsym.polynomial import Polynomial
-from paramsym.size import substitute, text
+from paramsym.size import count, substitute, text
 from paramsym.sizing import published_sizes
 from paramsym.symbols import BY_NAME
 
@@ -277,6 +277,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
 
     Raises:
         UnknownNameError: a name that the layer does not have, or has no size for.
+        SizeError: a value that is no size.
     """
     by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
@@ -285,7 +286,8 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
             message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
-        found[by_name[name]] = tuple(int(value) for value in values)
+        given = values if isinstance(values, Iterable) else (values,)
+        found[by_name[name]] = tuple(count(value, f"others: {name}") for value in given)
     return found
 
 

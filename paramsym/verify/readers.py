@@ -12,6 +12,7 @@ from typing import Any
 
 from paramsym.errors import ArgumentError, CheckpointError
 from paramsym.layer import Layer
+from paramsym.naming import described
 from paramsym.verify.packed import unpacked
 from paramsym.verify.stored import Shape, Stored, shape
 
@@ -51,8 +52,7 @@ def read(source: Any) -> Stored:
 
 def _no_source(source: Any) -> str:
     """Say what was found instead of tensors with names."""
-    kind = type(source).__name__
-    found = f"there are no tensors in {' '.join(repr(source).split())[:80]} ({kind})"
+    found = f"there are no tensors in {described(source)}"
     if isinstance(source, type):
         return f"{source.__name__} is a class; build it first, with its sizes."
     if isinstance(source, list | tuple | Iterator):

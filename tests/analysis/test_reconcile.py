@@ -355,6 +355,10 @@ def test_other_bad_input() -> None:
         ps.reconcile(BERT, 109_786_368)
     with pytest.raises(UnknownNameError, match="no size 'X' to change"):
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"X": [1]})
+    for wrong in ([1.5], "F", None, [-1]):
+        with pytest.raises(SizeError, match="others: V is "):
+            ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"V": wrong})  # type: ignore[dict-item]
+    assert ps.reconcile(BERT, 109_485_312, at="bert-base-uncased", others={"V": 30_526})[0].difference == 4 * 768  # type: ignore[dict-item]
     with pytest.raises(ArgumentError, match="wanted a shape"):
         ps.reconcile(Dense(2, 3), {"weight": "no"})
     with pytest.raises(ArgumentError, match="below zero"):
