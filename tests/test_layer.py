@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from sympy import Integer, Symbol
@@ -491,3 +491,21 @@ def test_what_does_not_say_its_use_is_named() -> None:
     """A layer of one's own that stores tensors and does not say how often they are used cannot be asked for connections."""
     with pytest.raises(NotYetError, match="Scale does not say how often its weights are used"):
         Scale(4).uses((1, 4))
+
+
+@dataclass(frozen=True)
+class Depths(Layer):
+    """A default that is a list, as users write one."""
+
+    depths: tuple[Dim, ...] = field(default_factory=lambda: [2, 3])  # type: ignore[assignment]
+
+    def tensors(self) -> Iterator[Tensor]:
+        """One vector per depth."""
+        yield from (Tensor(f"depth{depth}", (depth,)) for depth in self.depths)
+
+
+def test_a_list_is_a_default_like_any_other() -> None:
+    """It is a tuple in the layer, and left out of what is written."""
+    assert Depths().depths == (2, 3)
+    assert repr(Depths()) == repr(Depths([2, 3])) == "Depths()"  # type: ignore[arg-type]
+    assert repr(Depths((4,))) == "Depths(depths=(4,))"

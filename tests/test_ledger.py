@@ -60,6 +60,11 @@ class TestLines:
         assert [(line.label, line.amount) for line in lines] == [("a.c", 3), ("a.d", 4), ("b.c", 6), ("b.d", 8)]
         assert [line.sizes for line in lines] == [(1, 3), (1, 4), (2, 3), (2, 4)]
 
+    def test_axes_without_a_label_are_whole(self) -> None:
+        """Only a label narrows a concatenation; of experts in one tensor all are stored."""
+        assert Line(("x",), (18, E), shape=(cat(a=1, b=2), (cat(c=4, d=2), stack(E, used=K)))).axes == ((3,), (6, E))
+        assert Line(("x",), (2, 4, E), label="b.c", shape=(cat(a=1, b=2), (cat(c=4, d=2), stack(E, used=K)))).axes == ((2,), (4, E))
+
     def test_two_concatenations_may_share_a_label(self) -> None:
         """The first part of a label is the first concatenation's, whatever stands between them."""
         lines = list(ps.Tensor("x", (cat(a=1, b=2), H, (cat(b=3, a=4), K))).lines())

@@ -7,8 +7,9 @@ import re
 import pytest
 
 import paramsym as ps
-from paramsym import A, H, L, V, per
+from paramsym import A, E, H, L, V, per
 from paramsym.analysis.edits import Edit, Structure
+from paramsym.analysis.ranking import Hit
 from paramsym.analysis.subject import Subject
 
 SMALL = ps.Block(embed=ps.Embedding(V, H), norm=ps.LayerNorm(H), head=ps.Dense(H, V)).at(V=7, H=4)
@@ -67,6 +68,28 @@ def test_a_table_counted_twice_is_the_output_matrix() -> None:
     """Which is often tied to it: that is likelier than a matrix left out, and a matrix counted twice less likely."""
     cost = {edit.words: edit.cost for edit in edits(SMALL)}
     assert cost["the table embed counted twice"] < cost["the weight of head left out"] < cost["the weight of head counted twice"]
+
+
+MIXTURE = ps.Block(
+    embed=ps.Embedding(V, H), layers=ps.Repeat(ps.Block(bias=ps.Dense(H, H), experts=ps.Repeat(ps.Dense(H, H, bias=False), E)), L)
+).at(V=50, H=8, E=4, L=3)
+
+
+@pytest.mark.parametrize("layer", [*LAYERS.values(), MIXTURE], ids=[*LAYERS, "mixture"])
+def test_one_idea_is_simpler_than_two(layer: ps.Layer) -> None:
+    """Even the most far-fetched one is believed before any two together."""
+    found = edits(layer)
+    simplest = sorted(found, key=lambda edit: edit.cost)[:2]
+    assert max(edit.cost for edit in found) < Hit(tuple(simplest), 0.0).cost
+
+
+def test_what_is_counted_once_per_layer() -> None:
+    """What stands beside the layers may be taken for a part of them; what is in them is there already."""
+    words = {edit.words for edit in edits(MIXTURE)}
+    assert "the table embed counted once per layer" in words
+    assert "the table embed counted once per expert" in words
+    assert "the biases counted once per layer" not in words
+    assert "the bias of layers.{0..2}.bias counted once per expert" not in words
 
 
 def test_the_usual_mistake_costs_least() -> None:

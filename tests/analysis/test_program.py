@@ -37,6 +37,11 @@ def test_remainders() -> None:
         evaluate(Mod(H, F - 5), H=3, F=5)
 
 
+def test_no_power_is_one() -> None:
+    """Two to the power of nothing."""
+    assert evaluate(2 ** (K - 1), K=1) == 1
+
+
 def test_a_divisor_that_looks_as_if_it_could_be_zero() -> None:
     """F is 3 or 5 and K 2 or 4: somewhere between the bounds they meet, but in no row."""
     pytest.importorskip("numpy")
