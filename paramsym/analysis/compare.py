@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, cast
 
 import sympy
-from sympy import Expr, Symbol
+from sympy import Add, Expr, Symbol
 
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
 from paramsym.errors import UnknownNameError
@@ -18,6 +18,7 @@ from paramsym.sizing import two_of_one_name
 from paramsym.tabulate import PAPER
 
 _HIGHEST = 2  # degrees up to which the crossover of two formulas with several letters is written out
+_SHORT = 16  # terms up to which a crossover is simplified; of a longer difference, taking factors out takes seconds and leaves it long
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,11 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
         if len(symbols) == 1:
             roots = [root for root in dict.fromkeys(polynomial.real_roots()) if root.is_positive]
         elif polynomial.degree() <= _HIGHEST:
-            roots = [root for root in sympy.roots(polynomial) if not root.is_nonpositive and _may_be_positive(root)]
+            roots = [
+                root
+                for root in _roots(polynomial, short=len(Add.make_args(numerator)) <= _SHORT)
+                if not root.is_nonpositive and _may_be_positive(root)
+            ]
         else:
             continue
         leading = polynomial.LC()
@@ -163,6 +168,19 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
             sign = leading.is_positive, leading.is_negative
             larger = "" if not last else names[1] if sign[0] else names[0] if sign[1] else ""
             yield Crossover(symbol, root, larger)
+
+
+def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
+    """Return the roots of a polynomial of degree one or two: simplified, or, of a long one, as the formula has them and without zero."""
+    if short:
+        return list(sympy.roots(polynomial))
+    *squares, slope, constant = (0, 0, *polynomial.all_coeffs())[-3:]
+    if constant == 0:  # one root is zero, which no size is
+        squares, slope, constant = [], *squares, slope
+    if not any(squares):
+        return [-constant / slope] if slope else []
+    width = sympy.sqrt(slope**2 - 4 * squares[0] * constant)
+    return [(-slope - width) / (2 * squares[0]), (-slope + width) / (2 * squares[0])]
 
 
 def _may_be_positive(root: Expr) -> bool:

@@ -91,6 +91,22 @@ def test_roots_that_no_size_can_be() -> None:
     assert [one.at for one in compare(H**2, L).crossovers if one.symbol == H] == [sqrt(L)]
 
 
+def test_long_crossovers_are_roots() -> None:
+    """Of a long difference they are not simplified, and are where the two formulas agree; zero is none, and twice zero neither."""
+    ones = dict.fromkeys((A, F, L, N, V), 1)
+    long = V + V * sum(A**power for power in range(2, 8))
+    for gap, found in (
+        ((H - 12) * (long + F + L + N), 1),
+        (H * (H - 5) * (long + F + L), 1),
+        ((H - 2) * (H - 3) * long, 2),
+        (H**2 * long, 0),
+    ):
+        crossovers = compare(100 * H**3, 100 * H**3 + gap.expand()).crossovers
+        sizes = [crossover.at.subs(ones) for crossover in crossovers if crossover.symbol == H]
+        assert len(sizes) == found
+        assert all(gap.subs({**ones, H: size}) == 0 for size in sizes)
+
+
 def test_wrong_subjects() -> None:
     """No strings, no two symbols of one name, and no size for a letter that neither has."""
     with pytest.raises(UnknownNameError, match="neither of the two has a symbol 'Q'; they have F, H"):
