@@ -43,7 +43,14 @@ SIZES: dict[str, tuple[Any, ...]] = {
 }
 """Values by key; a key that is not here keeps the reference's default."""
 OWN: dict[str, dict[str, tuple[Any, ...]]] = {
-    "swin": {"depths": ((1, 2), (2, 1)), "num_heads": ((2, 4),), "window_size": (2, 3), "patch_size": (2, 3), "image_size": (24, 31)},
+    "swin": {
+        "depths": ((1, 2), (2, 1)),
+        "num_layers": (2,),
+        "num_heads": ((2, 4),),
+        "window_size": (2, 3),
+        "patch_size": (2, 3),
+        "image_size": (24, 31),
+    },
     "convnext": {"depths": ((1, 2, 1),), "hidden_sizes": ((8, 16, 24),), "num_stages": (3,), "patch_size": (2, 4), "image_size": (33, 40)},
     "resnet": {"depths": ((1, 2, 1),), "hidden_sizes": ((16, 32, 32),), "embedding_size": (16, 8), "layer_type": ("basic", "bottleneck")},
     "gemma3_text": {"sliding_window_pattern": (1, 2), "head_dim": (16,)},
