@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from sympy import Expr, Integer, Symbol
+from sympy import Add, Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.ledger import Ledger, Numbers
@@ -19,6 +19,7 @@ from paramsym.render.document import displayed, document
 from paramsym.render.table import Table, Tabular
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 from paramsym.size import Dim, symbols_in, text
+from paramsym.tabulate import check_depth
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
@@ -156,6 +157,7 @@ def to_latex(
     if form not in FORMS:
         message = f"form {form!r} is not known; known are {', '.join(FORMS)}."
         raise ArgumentError(message)
+    check_depth(depth)
     root = layer.origin[0] if form == "steps" else layer
     chosen = lettering(letters, root.symbols)
     limit = limit_of(width, LINE if standalone or form in {"align", "steps"} else 10**9)
@@ -170,6 +172,9 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
         return forms.broken(forms.collected(layer.params, letters, _symbol(layer, by), limit), limit)
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
+        if lead is not None and (not isinstance(lead, Expr | int) or isinstance(lead, Add) or lead == 0):
+            message = f"by is {text(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
+            raise ArgumentError(message)
         return forms.factored(layer.params, letters, lead, limit)
     if form == "steps":
         return _steps(layer, letters, limit)

@@ -23,6 +23,9 @@ def test_factored_by_another_term() -> None:
     assert growing.to_latex("factored", by=g * n) == r"g n \left(\frac{g n + 2 H - g}{2}\right)"
     assert ps.Dense(H, 1, bias=False).to_latex("factored") == "H"
     assert ps.Dense(H, H).to_latex("factored", by="H") == r"H \left(H + 1\right)"
+    for by in (H + 1, 0, 1.5):  # H + 1 (...) would be another sum
+        with pytest.raises(ArgumentError, match=r"wanted one term to take out, such as H\*\*2\*L"):
+            ps.Dense(H, H).to_latex("factored", by=by)
 
 
 def test_collected() -> None:
@@ -99,6 +102,8 @@ def test_what_cannot_be_written() -> None:
         ps.Dense(H, F).to_latex("collected", by=A)
     with pytest.raises(UnknownNameError, match="Write by= with one of F, H"):
         ps.Dense(H, F).to_latex("collected")
+    with pytest.raises(ArgumentError, match="depth is 'all'; wanted a whole number"):
+        ps.Dense(H, F).to_latex("parts", depth="all")
     for width in ("67", True, 0):
         with pytest.raises(ArgumentError, match=f"width is {width!r}; wanted a number of characters"):
             ps.Dense(H, F).to_latex(width=width)

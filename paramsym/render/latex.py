@@ -86,8 +86,6 @@ def symbol(name: str, letters: Letters) -> str:
     known = dict(letters.latex).get(name)
     if known is not None:
         return known
-    if len(name) == 1 and not name.isascii():
-        return _stem(_spelt(name))
     stem, _, index = name.partition("_")
     if not index and len(name) > 1 and name[1:].isdigit() and name[0].isalpha():
         stem, index = name[0], name[1:]
@@ -99,6 +97,8 @@ def symbol(name: str, letters: Letters) -> str:
 
 
 def _stem(name: str) -> str:
+    if len(name) == 1 and not name.isascii():
+        name = _spelt(name)
     if len(name) == 1:
         return name
     return rf"\{name}" if name in _GREEK else rf"\mathit{{{escape(name)}}}"
@@ -229,6 +229,8 @@ def _power(base: Expr, exponent: Expr, letters: Letters) -> str:
         body = rf"\left\l{name} {expression(base.args[0], letters)} \right\r{name}"
     else:
         body = sympy.latex(base, symbol_names={s: symbol(s.name, letters) for s in cast("set[Symbol]", base.free_symbols)})
+        if isinstance(base, sympy.Mod):  # beside a factor, V H mod 3 would be that of V H
+            body = rf"\left({body}\right)"
     if exponent == 1:
         return body
     power = expression(exponent, letters) if isinstance(exponent, Expr) else str(exponent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sympy
-from sympy import Expr, Max, Rational, Symbol, ceiling, floor
+from sympy import Expr, Max, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym import A, F, G, H, L, V, dims, per
 from paramsym.render.latex import escape, expression, integer, rows, symbol, terms
@@ -37,6 +37,7 @@ d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
         (x_1, "x_{1}"),
         (width, r"\mathit{width}"),
         (floor(H / 2), r"\left\lfloor \frac{H}{2} \right\rfloor"),
+        (A * Mod(H, 3), r"A \left(H \bmod 3\right)"),  # A H mod 3 is another number
         (ceiling(L / 2) ** 2, r"{\left\lceil \frac{L}{2} \right\rceil}^{2}"),
         (2**L, "2^{L}"),
         (2 ** (L - 1), "2^{L - 1}"),
@@ -84,6 +85,7 @@ def test_names_of_all_kinds() -> None:
     assert symbol("\N{GREEK CAPITAL LETTER OMEGA}", Letters()) == r"\Omega"
     assert symbol("\N{GREEK SMALL LETTER LAMDA}", Letters()) == symbol("lambda", Letters()) == r"\lambda"
     assert symbol("\N{GREEK CAPITAL LETTER ALPHA}", Letters()) == r"\mathit{Alpha}"  # LaTeX has no \Alpha
+    assert symbol("\N{GREEK SMALL LETTER BETA}_1", Letters()) == symbol("\N{GREEK SMALL LETTER BETA}1", Letters()) == r"\beta_{1}"
     assert symbol("width2x", Letters()) == r"\mathit{width2x}"
     assert symbol("num_heads", Letters()) == r"\mathit{num\_heads}"  # one name, where the layer of n_layer says which n
     assert symbol("kernel_size_0", Letters()) == r"\mathit{kernel\_size\_0}"
