@@ -28,11 +28,18 @@ class LetterSet:
 
     @property
     def letters(self) -> Letters:
-        """The forms, then every shared letter that the paper does not use."""
-        named = {name for name, _ in self.forms}
+        """The forms, and among them every shared letter that the paper does not use, behind the one it follows in the default order."""
         taken = {form for _, form in self.forms}
-        rest = ((letter.name, letter.latex or letter.name) for letter in LETTERS if letter.name not in named)
-        return Letters((*self.forms, *((name, form if form not in taken else rf"\mathcal{{{form}}}") for name, form in rest)))
+        written = dict(self.forms)
+        order = [name for name, _ in self.forms]
+        before = ""
+        for letter in LETTERS:
+            if letter.name not in written:
+                form = letter.latex or letter.name
+                written[letter.name] = form if form not in taken else rf"\mathcal{{{form}}}"
+                order.insert(order.index(before) + 1 if before else 0, letter.name)
+            before = letter.name
+        return Letters(tuple((name, written[name]) for name in order))
 
 
 LETTER_SETS = (
