@@ -32,6 +32,11 @@ class Unbuilt:
     def __repr__(self) -> str:
         return f"<keras.{self.name} waiting for its input_shape>"
 
+    def __getattr__(self, asked: str) -> Any:
+        """Say what is missing before there is a count, a table or anything else that a layer has."""
+        message = f"keras.{self.__dict__.get('name')} has no {asked!r} before its input shape is known: give it input_shape=(None, ...)."
+        raise AttributeError(message)
+
 
 def door(name: str, build: Callable[[Any], Layer], input_shape: Any, options: Mapping[str, Any] | None = None) -> Layer | Unbuilt:
     """Build at once where there is an input shape, else wait for one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -98,6 +99,10 @@ def test_symbols_go_through_the_door() -> None:
 def test_waiting_for_an_input_shape() -> None:
     """Without input shapes the door gives something that builds later, as Keras does."""
     waiting = ps.keras.MultiHeadAttention(2, 3)
+    with pytest.raises(AttributeError, match=r"keras\.MultiHeadAttention has no 'params' before its input shape is known"):
+        waiting.params  # noqa: B018
+    assert copy.copy(waiting) == waiting
+    assert not hasattr(waiting, "_repr_html_")
     assert waiting.build(PAIR) == ps.keras.MultiHeadAttention(2, 3, input_shape=PAIR)
     assert ps.keras.AdditiveAttention().build([(None, 3, 7), (None, 4, 7)]).params == 7
 
