@@ -115,10 +115,10 @@ def edited(layer: Layer, path: str, new: Layer) -> Layer:
 def frozen(layer: Layer, path: str) -> Layer:
     """Freeze the layer or the tensor at ``path``; everything where the path is empty."""
     if path:
-        parent, _, last = path.rpartition(".")
         try:
             layer.part(path)
         except UnknownNameError:
+            parent, _, last = path.rpartition(".")
             if not _stores(layer.part(parent), last):
                 raise
     return Edited(layer, path)

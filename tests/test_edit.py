@@ -7,7 +7,7 @@ from sympy import expand
 
 import paramsym as ps
 from paramsym import F, H, L, V, dims
-from paramsym.errors import StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, StructureError, UnknownNameError
 
 i, n = dims("i n")
 dense, thin = ps.Dense(H, H), ps.Dense(H, 1, bias=False)
@@ -170,3 +170,8 @@ class TestFreeze:
         """A tensor that does not exist is refused like a part."""
         with pytest.raises(UnknownNameError):
             model.freeze(path)
+
+    def test_what_is_no_path(self) -> None:
+        """A path is a string."""
+        with pytest.raises(ArgumentError, match="takes a dotted path"):
+            model.freeze(3)  # type: ignore[arg-type]

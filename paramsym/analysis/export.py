@@ -76,7 +76,7 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
     names = tuple(symbol.name for symbol in program.inputs)
     reserved = _RESERVED.get(language, "").split()
     for one in (name, *names):
-        wrong = not one.isascii() or not one.isidentifier() or keyword.iskeyword(one) or one in reserved
+        wrong = not isinstance(one, str) or not one.isascii() or not one.isidentifier() or keyword.iskeyword(one) or one in reserved
         if wrong and not (language == "spreadsheet" and one == name):
             message = f"{one!r} cannot be a name in {language}; choose another."
             raise ArgumentError(message)

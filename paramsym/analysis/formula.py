@@ -10,8 +10,10 @@ from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim
+from paramsym.tabulate import check_depth
 
 Subject: TypeAlias = Layer | Expr
 _ENOUGH = 3  # parts that tell something; a model that only wraps another is looked into
@@ -54,8 +56,9 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
     to have three.
 
     Raises:
-        ArgumentError: neither a layer nor an expression.
+        ArgumentError: neither a layer nor an expression, sizes for an expression that are no mapping, or what is no depth.
     """
+    check_depth(depth)
     if isinstance(subject, Layer):
         sized = subject if at is None else subject.at(at)
         root, sizes = sized.origin
@@ -66,7 +69,10 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
             root = root.at(expressions)
         return Formula(type(subject).__name__, root.polynomial, _parts(root, depth), numbers, root.symbols)
     if not isinstance(subject, Expr):
-        message = f"wanted a layer or an expression in symbols from dims(), not {subject!r} ({type(subject).__name__})."
+        message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
+        raise ArgumentError(message)
+    if not isinstance(at, Mapping | None):
+        message = f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}."
         raise ArgumentError(message)
     polynomial = Polynomial.of(subject)
     symbols = frozenset(cast("set[Symbol]", subject.free_symbols))

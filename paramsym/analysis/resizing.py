@@ -11,7 +11,8 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
-from paramsym.errors import ParamsymError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import count, substitute, text
 from paramsym.sizing import published_sizes
@@ -276,9 +277,13 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     """Return sizes to try, by symbol.
 
     Raises:
+        ArgumentError: no mapping.
         UnknownNameError: a name that the layer does not have, or has no size for.
         SizeError: a value that is no size.
     """
+    if not isinstance(others, Mapping | None):
+        message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."
+        raise ArgumentError(message)
     by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
     for key, values in (others or {}).items():

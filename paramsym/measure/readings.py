@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from sympy import Expr
 
 from paramsym.errors import ParamsymError, ShapeError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.measure.walk import gated, rebuilt
 from paramsym.size import Count, Shape, canonical, text
 
@@ -58,6 +58,7 @@ def readings(layer: Layer, input_shape: Iterable[Count | None]) -> tuple[InputRe
     (None, 512, 1), 1 position of 512 channels, does not work: 0, a Conv1d, which was given (None, 512, 1): the padded length 1 is shorter \
 than the kernel, which spans 3 entries.
     """
+    check_layer(layer)
     shape = gated(input_shape)
     try:
         layer.output_shape(shape)

@@ -140,7 +140,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     """
     check_layer(layer, "It comes first, and what it is compared with second.")
     stored = read(shapes)
-    if by not in {"name", "order"} or (by == "order" and rename is not None):
+    if by not in ("name", "order") or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."
         raise ArgumentError(message)
     names = Names(layer)

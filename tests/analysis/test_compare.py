@@ -113,5 +113,9 @@ def test_wrong_subjects() -> None:
         compare(ps.Dense(H, F), ps.Dense(H, H), at={"Q": 3})
     with pytest.raises(ArgumentError, match="a layer or an expression"):
         compare("H", H)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"at is 'H=3' \(str\); an expression takes its sizes as a mapping"):
+        compare(H, F, at="H=3")
+    with pytest.raises(ArgumentError, match="depth is 'all'; wanted a whole number"):
+        compare(ps.Dense(H, F), H, depth="all")  # type: ignore[arg-type]
     with pytest.raises(StructureError, match="two different symbols"):
         compare(ps.Dense(H, H), ps.Dense(*symbols("H H")))

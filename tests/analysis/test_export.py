@@ -170,6 +170,7 @@ def test_wrong_questions() -> None:
     for keywords in (
         {"language": "cobol"},
         {"name": "two words"},
+        {"name": 3},
         {"name": "H"},
         {"name": "int", "language": "c"},
         {"language": "spreadsheet", "cells": {"H": "B1"}},

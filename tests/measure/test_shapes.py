@@ -177,5 +177,7 @@ class TestReadings:
     def test_none_is_missing(self) -> None:
         """A shape that fits has no other reading, nor has one that lacks more."""
         assert ps.readings(Conv1d(1, 20, 3), (B, 1, 512)) == ()
+        with pytest.raises(ArgumentError, match="wanted a layer of paramsym"):
+            ps.readings("net", (B, 512))  # type: ignore[arg-type]
         assert ps.readings(Conv1d(1, 20, 3), (512,)) == ()
         assert ps.readings(Dense(3, 4), (B, 5)) == ()

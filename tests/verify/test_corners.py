@@ -117,6 +117,8 @@ def test_by_order_pairs_places() -> None:
         ps.match(ps.Dense(2, 3), {}, by="order", rename={})
     with pytest.raises(ArgumentError, match="by is 'size'"):
         ps.match(ps.Dense(2, 3), {}, by="size")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"by is \{\}"):
+        ps.match(ps.Dense(2, 3), {}, by={})  # type: ignore[arg-type]
 
 
 def test_without_safetensors_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
