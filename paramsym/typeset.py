@@ -172,7 +172,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
         return forms.broken(forms.collected(layer.params, letters, _symbol(layer, by), limit), limit)
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
-        if lead is not None and (not isinstance(lead, Expr | int) or isinstance(lead, Add) or lead == 0):
+        if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
             message = f"by is {text(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
             raise ArgumentError(message)
         return forms.factored(layer.params, letters, lead, limit)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
+from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
@@ -282,7 +283,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
         SizeError: a value that is no size.
     """
     if not isinstance(others, Mapping | None):
-        message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."
+        message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."  # type: ignore[unreachable]
         raise ArgumentError(message)
     by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
@@ -291,9 +292,17 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
             message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
-        given = values if isinstance(values, Iterable) else (values,)
-        found[by_name[name]] = tuple(count(value, f"others: {name}") for value in given)
+        given: Any = values
+        found[by_name[name]] = tuple(_number(value, name) for value in (given if isinstance(given, Iterable) else (given,)))
     return found
+
+
+def _number(value: object, name: str) -> int:
+    checked = count(value, f"others: {name}")
+    if not isinstance(checked, int):
+        message = f"others: {name} is {checked}; wanted whole numbers."
+        raise SizeError(message)
+    return checked
 
 
 def _now(subject: Subject, symbol: Symbol) -> str:

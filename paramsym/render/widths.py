@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase, digits
+from typing import Any
 
 from paramsym.errors import ArgumentError
 
@@ -44,7 +45,8 @@ def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
     """
     if wanted is None:
         return otherwise
-    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not wanted > 0:
+    given: Any = wanted  # callers without a type checker
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
         message = f"width is {wanted!r}; wanted a number of characters, such as {LINE} for a line of an article, 45 for a column of two."
         raise ArgumentError(message)
     return wanted

@@ -357,7 +357,7 @@ def test_other_bad_input() -> None:
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"X": [1]})
     with pytest.raises(ArgumentError, match=r"others is 'V' \(str\); wanted sizes to try by symbol"):
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others="V")  # type: ignore[arg-type]
-    for wrong in ([1.5], "F", None, [-1]):
+    for wrong in ([1.5], "F", None, [-1], [F]):
         with pytest.raises(SizeError, match="others: V is "):
             ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"V": wrong})  # type: ignore[dict-item]
     assert ps.reconcile(BERT, 109_485_312, at="bert-base-uncased", others={"V": 30_526})[0].difference == 4 * 768  # type: ignore[dict-item]
