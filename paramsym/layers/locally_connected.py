@@ -56,7 +56,7 @@ class _LocallyConnected(Layer):
     def views(self) -> tuple[View, ...]:
         """The kernel, moved on by the stride."""
         kernel, stride = per_axis(self.kernel_size, self.rank, "kernel_size"), per_axis(self.stride, self.rank, "stride")
-        return tuple(View(size, step) for size, step in zip(kernel, stride, strict=True))
+        return tuple(map(View, kernel, stride))
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of all places, then their biases."""

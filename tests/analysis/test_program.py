@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from sympy import Mod, floor
+from sympy import Integer, Mod, floor
 
 from paramsym import A, Dim, F, G, H, K, Layer, Tensor, evaluate, per
 from paramsym.errors import SizeError
@@ -33,6 +33,7 @@ class Share(Layer):
 def test_remainders() -> None:
     """Nothing is left of a number divided by itself; by zero nothing is divided."""
     assert evaluate(Mod(H, F), H=5, F=5) == 0
+    assert evaluate(Mod(H, F), H=Integer(5), F=5) == 0  # SymPy's numbers go step by step
     with pytest.raises(SizeError, match=r"^the expression: 3 cannot be divided by zero"):
         evaluate(Mod(H, F - 5), H=3, F=5)
 
