@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
@@ -120,14 +121,20 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
     found = getattr(shape, "shape", shape)
     try:
-        sizes = tuple(int(size) for size in found)
-    except (TypeError, ValueError):
+        sizes = tuple(_extent(size) for size in found)
+    except TypeError:
         message = f"the claim's {name!r} is {shape!r}; wanted a shape such as (768, 768), or something that has one."
         raise ArgumentError(message) from None
     if any(size < 0 for size in sizes):
         message = f"the claim's {name!r} has the shape {sizes}; no axis is below zero."
         raise ArgumentError(message)
     return sizes
+
+
+def _extent(size: Any) -> int:
+    if isinstance(size, bool):
+        raise TypeError
+    return operator.index(size)
 
 
 def _measured(subject: Subject, measured: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:

@@ -61,6 +61,9 @@ def from_path(path: str | os.PathLike[str]) -> Stored:
             f"{found.name}: files ending in {found.suffix} hold pickles, which run code when they are read; save the model as safetensors."
         )
         raise CheckpointError(message)
+    if found.suffix == ".json" and found.is_file():
+        message = f"{found.name}: a .json file holds no tensors; give the folder, the index, or a safetensors file."
+        raise CheckpointError(message)
     shapes, dtypes = _headers(found)
     return Stored(shapes, f"the file {found.name}", dtypes=dtypes)
 

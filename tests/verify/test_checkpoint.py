@@ -81,6 +81,12 @@ def test_pickles_are_refused(tmp_path: Path, name: str) -> None:
     refused(tmp_path / name, "hold pickles")
 
 
+def test_a_configuration_holds_no_tensors(tmp_path: Path) -> None:
+    """It is not read as a damaged file of tensors."""
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    refused(tmp_path / "config.json", "a .json file holds no tensors; give the folder, the index, or a safetensors file")
+
+
 HEADERS: dict[str, tuple[bytes | dict[str, Any], bytes, int | None, str]] = {
     "empty": (b"", b"", 0, "invalid JSON|header"),
     "no JSON": (b"weights!", BODY, None, "JSON"),
