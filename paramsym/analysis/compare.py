@@ -171,16 +171,14 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
 
 
 def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
-    """Return the roots of a polynomial of degree one or two: simplified, or, of a long one, as the formula has them and without zero."""
+    """Return the roots of a polynomial of degree one or two: simplified, or, of a long one, as the formula has them."""
     if short:
         return list(sympy.roots(polynomial))
-    *squares, slope, constant = (0, 0, *polynomial.all_coeffs())[-3:]
-    if constant == 0:  # one root is zero, which no size is
-        squares, slope, constant = [], *squares, slope
-    if not any(squares):
-        return [-constant / slope] if slope else []
-    width = sympy.sqrt(slope**2 - 4 * squares[0] * constant)
-    return [(-slope - width) / (2 * squares[0]), (-slope + width) / (2 * squares[0])]
+    square, slope, constant = (0, *polynomial.all_coeffs())[-3:]
+    if square == 0:
+        return [-constant / slope]
+    width = sympy.sqrt(slope**2 - 4 * square * constant)
+    return [(-slope - width) / (2 * square), (-slope + width) / (2 * square)]
 
 
 def _may_be_positive(root: Expr) -> bool:

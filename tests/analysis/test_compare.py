@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from recorded import document
-from sympy import Rational, sqrt, symbols
+from sympy import Integer, Rational, sqrt, symbols
 
 import paramsym as ps
 from paramsym import A, C, F, H, K, L, N, V, compare
@@ -105,6 +105,16 @@ def test_long_crossovers_are_roots() -> None:
         sizes = [crossover.at.subs(ones) for crossover in crossovers if crossover.symbol == H]
         assert len(sizes) == found
         assert all(gap.subs({**ones, H: size}) == 0 for size in sizes)
+
+
+def test_long_crossovers_of_two_roots() -> None:
+    """Where every letter but H is one, the first is 3*H**2 - 15*H + 18, and nothing can be taken out of it before."""
+    ones = dict.fromkeys((A, F, L, N, V), 1)
+    gap = (A + F + L**2) * H**2 - sum(A**power * V for power in range(1, 16)) * H + 18 * V**3 * N
+    (first, second) = (one.at.subs(ones) for one in compare(gap, Integer(0)).crossovers if one.symbol == H)
+    assert {first, second} == {2, 3}
+    straight = gap - (A + F + L**2) * H**2
+    assert [one.at.subs(ones) for one in compare(straight, Integer(0)).crossovers if one.symbol == H] == [Rational(18, 15)]
 
 
 def test_wrong_subjects() -> None:
