@@ -36,6 +36,9 @@ def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[
     dropped = [name for name in unexpected if is_dropped_buffer(name)]
     if dropped:
         yield f"{_such(dropped)}: {_buffers(len(dropped))} older versions saved and the reference computes; rename='auto' leaves that out."
+    before = [name for name in unexpected if ".original_module." in name]
+    if before:
+        yield f"{_such(before)}: PEFT keeps a module as it was beside the copy that it trains (modules_to_save)."
     yield from _adapters({name: shape for name, shape in same.shapes.items() if name not in names})
     if missing:
         yield from _rules(_fused(missing, unexpected), "one stored tensor holds several of the layer")

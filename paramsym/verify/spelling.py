@@ -34,7 +34,11 @@ class Spelling:
 
 _WRAPPERS = Spelling(
     "as wrappers call what they hold",
-    ((r"(^|\.)((module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.)+", r"\1"), (r"^base_model\.model\.", "")),
+    (
+        (r"(^|\.)((module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\.)+", r"\1"),
+        (r"^base_model\.model\.", ""),
+        (r"\.modules_to_save\.[^.]+\.", "."),
+    ),
 )
 """``DataParallel``, ``torch.compile``, sharding, checkpointed activations (torch 2.13); ``PeftModel`` (peft 0.21)."""
 _LEGACY = (

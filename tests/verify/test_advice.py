@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,20 @@ def test_adapters_of_peft(options: dict[str, Any], tmp_path: Path) -> None:
     assert not saved.mismatched
     assert len(saved.equal) == len([parameter for parameter in module.parameters() if parameter.requires_grad])
     assert "frozen in the layer" in str(saved)
+
+
+@pytest.mark.filterwarnings("ignore:Adapter 'default'")
+def test_modules_that_peft_trains_whole() -> None:
+    """Beside the copy that is trained stands the module as it was, which no model has."""
+    nn, peft = imported("torch").nn, imported("peft")
+    module = nn.Sequential(OrderedDict(body=nn.Linear(8, 16), head=nn.Linear(16, 3)))
+    adapted = peft.get_peft_model(module, peft.LoraConfig(r=2, target_modules=["body"], modules_to_save=["head"]))
+    layer = ps.Block(body=ps.LoRA(ps.Dense(8, 16), 2), head=ps.Dense(16, 3))
+    found = ps.match(layer, adapted, rename="auto")
+    assert not found.missing
+    assert not found.mismatched
+    assert found.unexpected == tuple(f"base_model.model.head.original_module.{name}" for name in ("weight", "bias"))
+    assert "PEFT keeps a module as it was beside the copy that it trains" in str(found)
 
 
 def test_a_source_with_frozen_tensors_is_no_adapters_file() -> None:
