@@ -19,16 +19,18 @@ from paramsym.symbols import dims
 def named(layer: Layer, asked: str = "") -> Layer:
     """Return the same layer with letters behind its numbers: those of the class's defaults, otherwise the names of its arguments.
 
-    What has letters already, holds its numbers in other layers or rounds them stays as it is. A number 1 keeps quiet, unless it is
-    ``asked`` for.
+    What holds its numbers in other layers or rounds them stays as it is, and what has letters already, but for the number ``asked`` for. A
+    number 1 keeps quiet, unless it is asked for.
 
     >>> from paramsym import MultiHeadAttention
     >>> named(MultiHeadAttention(768, 12)).formula
     4*embed_dim**2 + 4*embed_dim
     """
-    if layer.origin[1] or layer.symbols:
+    if layer.origin[1]:
         return layer
     letters = {field.name: _letter(field) for field in _sizes(layer) if getattr(layer, field.name) > 1 or field.name == asked}
+    if layer.symbols:
+        return (_with(layer, {asked: letters[asked]}) if asked in letters else None) or layer
     if len(set(letters.values())) < len(letters):
         return layer  # two arguments of one letter need not be one size
     written = _with(layer, letters)

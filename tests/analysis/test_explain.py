@@ -7,7 +7,7 @@ import sympy
 from sympy import Symbol
 
 import paramsym as ps
-from paramsym import A, Block, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
+from paramsym import A, Block, C, D, Dense, Embedding, F, G, H, L, LayerNorm, Repeat, S, V, cat, dims, explain, per
 from paramsym.analysis.derivation import Product
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.models import family_of, model_types
@@ -201,6 +201,9 @@ def test_arguments_by_name() -> None:
     """The name of an argument means the symbol given for it; of a layer built with numbers, the number."""
     assert explain(ps.MultiHeadAttention(H, A), "num_heads").symbol == A
     assert explain(ps.models.Bert().at("bert-base-uncased"), "num_attention_heads").symbol == A
+    mixed = explain(ps.MultiHeadAttention(H, 12), "num_heads")  # one number beside a letter
+    assert (mixed.verdict.partition(" of ")[0], mixed.params) == ("num_heads cancels from the count", 4 * H**2 + 4 * H)
+    assert explain(ps.Conv2d(C, 64, 3), "kernel_size").derivative == 128 * C * dims("kernel_size")
     heads = explain(ps.MultiheadAttention(448, 8), "num_heads")
     assert heads.cancels
     assert heads.enters
