@@ -174,7 +174,8 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
     """Return the roots of a polynomial of degree one or two: simplified, or, of a long one, as the formula has them."""
     if short:
         return list(sympy.roots(polynomial))
-    square, slope, constant = (0, *polynomial.all_coeffs())[-3:]
+    coefficients: list[Any] = [0, *polynomial.all_coeffs()]
+    square, slope, constant = coefficients[-3:]
     if square == 0:
         return [-constant / slope]
     width = sympy.sqrt(slope**2 - 4 * square * constant)
