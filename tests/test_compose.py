@@ -437,3 +437,14 @@ def test_the_number_of_copies_is_named() -> None:
     """Copies that cannot be are said to be copies."""
     with pytest.raises(SizeError, match="copies is -1"):
         ps.Repeat(ps.Dense(3, 3), -1)
+
+
+def test_a_bound_index_makes_room() -> None:
+    """Another i comes in, and the bound one becomes i_1, or i_2 where that is taken: a positive integer as before."""
+    one = ps.Repeat(ps.Dense(H + i, 1, bias=False), n, index=i).at(H=i)
+    assert one.index == ps.dims("i_1")
+    assert expand(one.params - (n * i + n * (n - 1) / 2)) == 0
+    both = n + ps.dims("i_1")
+    two = ps.Repeat(ps.Dense(H + i, 1, bias=False), both, index=i).at(H=i)
+    assert two.index == ps.dims("i_2")
+    assert expand(two.params - (both * i + both * (both - 1) / 2)) == 0

@@ -79,3 +79,9 @@ def test_another_input_is_refused() -> None:
     """Weights that are not shared belong to one size of input; both sizes are said."""
     with pytest.raises(ShapeError, match=r"the input is \(6, 5\); the weights were made for \(5, 5\)"):
         ps.LocallyConnected2d(3, 4, 2, (5, 5)).output_shape((1, 6, 5, 3))
+
+
+def test_a_window_sees_what_a_convolution_sees() -> None:
+    """Its kernel; of two, three apart, it takes 2 + 3."""
+    assert ps.receptive_field(ps.LocallyConnected2d(3, 4, (2, 3), (9, 9))) == (2, 3)
+    assert ps.receptive_field(ps.Sequential(ps.LocallyConnected1d(3, 4, 2, 11, 3), ps.LocallyConnected1d(4, 4, 2, 4))) == (5,)

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import C, H, W
-from paramsym.errors import ArgumentError, DivisibilityError
+from paramsym.errors import ArgumentError, DivisibilityError, ShapeError
 
 p = ps.dims("p")
 
@@ -45,3 +45,13 @@ def test_what_cannot_be() -> None:
         ps.PatchEmbedding(H, W).at(W=100)
     with pytest.raises(ArgumentError, match="3 entries"):
         ps.PatchEmbedding(768, (224, 224, 3))  # type: ignore[arg-type]
+
+
+def test_another_image_than_the_layer_was_made_for() -> None:
+    """transformers: "Input image size (6*8) doesn't match model (8*8)", and channels likewise."""
+    layer = ps.PatchEmbedding(16, (8, 8), 4, 3)
+    assert layer.output_shape((2, 3, 8, 8)) == (2, 4, 16)
+    with pytest.raises(ShapeError, match=r"the image is \(6, 8\); wanted \(8, 8\)"):
+        layer.output_shape((2, 3, 6, 8))
+    with pytest.raises(ShapeError, match="holds 1 channels; wanted 3"):
+        layer.output_shape((2, 1, 8, 8))

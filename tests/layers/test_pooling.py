@@ -156,3 +156,9 @@ def test_keras_leaves_even_padding_to_torch(kernel: int, step: int, extent: int)
         ps.AvgPool3d(window, stride, "same").output_shape((1, 2, 1, extent, extent))
     assert ps.AvgPool3d(window, stride, "same").output_shape((1, 2, 4, extent, extent))[:3] == (1, 2, 4)
     assert ps.AvgPool3d((3, 2, 2), (1, 2, 2), "same").output_shape((1, 2, 1, 5, 5)) == (1, 2, 1, 3, 3)
+
+
+def test_what_is_pooled_over_everything() -> None:
+    """Keras: the spatial axes go, or stay as ones."""
+    assert ps.GlobalAvgPool(2).output_shape((2, 3, 5, 6)) == (2, 3)
+    assert ps.GlobalMaxPool(2, keepdims=True, data_format="channels_last").output_shape((2, 5, 6, 3)) == (2, 1, 1, 3)

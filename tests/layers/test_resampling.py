@@ -86,3 +86,8 @@ def test_a_mode_belongs_to_its_axes(mode: str, ranks: set[int]) -> None:
         else:
             with pytest.raises(ShapeError, match=f"wants {' or '.join(str(rank + 2) for rank in ranks)} axes"):
                 layer.output_shape(given)
+
+
+def test_an_axis_that_is_not_known() -> None:
+    """A shuffle doubles the one that is, and leaves the other open."""
+    assert ps.PixelShuffle(2).output_shape((1, 8, None, 4)) == (1, 2, None, 8)

@@ -10,7 +10,7 @@ from frameworks import assert_same_as_torch, assert_same_signature, imported
 
 import paramsym as ps
 from paramsym import C
-from paramsym.errors import ArgumentError, ShapeError, SizeError
+from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("Flatten", (2, 3)), ("Unflatten", (1, (2, -1)))])
@@ -62,3 +62,12 @@ def test_a_permutation_says_how_many_axes_it_wants() -> None:
     assert ps.Permute((2, 1)).output_shape((7, 5, 3)) == (7, 3, 5)
     with pytest.raises(ShapeError, match="wanted 3 axes, batch first; found 4"):
         ps.Permute((2, 1)).output_shape((7, 5, 3, 1))
+
+
+def test_what_does_not_fit() -> None:
+    """Both numbers of entries are said; and what a permutation of channels sees, which leaves the spatial axes in order."""
+    with pytest.raises(ShapeError, match=r"^\(7,\) has 7 entries, \(2, 3\) has 6\.$"):
+        ps.Unflatten(1, (2, 3)).output_shape((5, 7))
+    assert ps.Permute((2, 3, 1)).views() == ps.Permute((3, 1, 2)).views() == ()
+    with pytest.raises(NotYetError):
+        ps.Permute((2, 1, 3)).views()
