@@ -243,10 +243,11 @@ class Layer:
         lines = self._stated_lines(())
         ties = self.ties()
         if ties:
-            known = [(line.name, line.alias_of) for line in lines if line.alias_of]
-            firsts = resolve_ties([*known, *ties.items()], [line.name for line in lines])
-            check_tied_shapes(firsts, lines)
-            lines = [replace(line, alias_of=firsts[line.name]) if line.name in firsts else line for line in lines]
+            names = [line.name for line in lines]
+            known = [(name, line.alias_of) for name, line in zip(names, lines, strict=True) if line.alias_of]
+            firsts = resolve_ties([*known, *ties.items()], names)
+            check_tied_shapes(firsts, dict(zip(names, lines, strict=True)))
+            lines = [replace(line, alias_of=firsts[name]) if name in firsts else line for name, line in zip(names, lines, strict=True)]
         return tuple(lines)
 
     def _stated_lines(self, above: tuple[str, ...]) -> list[Line]:
@@ -556,16 +557,17 @@ _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) 
 
 def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
     """Return what ``tensors()`` or ``parts()`` states, after checking that it is what is wanted."""
-    where, word = f"{type(layer).__name__}.{method}()", kind.__name__
     try:
         given: Any = getattr(layer, method)()
         stated = tuple(given) if isinstance(given, Iterable) else None
     except RecursionError:
-        message = f"{where} gives layers inside layers without end; a layer cannot contain itself."
+        message = f"{type(layer).__name__}.{method}() gives layers inside layers without end; a layer cannot contain itself."
         raise StructureError(message) from None
     wrong = [given] if stated is None else [one for one in stated if not isinstance(one, kind)]
     if stated is None or wrong:
-        message = f"{where} gives {text(wrong[0])} ({type(wrong[0]).__name__}); wanted any number of {word}: yield {word}(...)."
+        word = kind.__name__
+        found = f"{type(layer).__name__}.{method}() gives {text(wrong[0])} ({type(wrong[0]).__name__})"
+        message = f"{found}; wanted any number of {word}: yield {word}(...)."
         raise StructureError(message)
     return stated
 

@@ -96,7 +96,7 @@ class Line:
     @property
     def name(self) -> str:
         """The dotted path of the tensor, numbered copies as a template."""
-        return ".".join(str(step) for step in self.path)
+        return ".".join(map(str, self.path))
 
     @property
     def empty(self) -> bool:

@@ -111,12 +111,11 @@ def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_o
     return {name: find(name) for name in leader}
 
 
-def check_tied_shapes(firsts: Mapping[str, str], lines: list[Line]) -> None:
+def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> None:
     """Raise ``StructureError`` where an alias and its first name differ in shape, or stand for different numbers of tensors."""
-    named = {*firsts, *firsts.values()}
-    tied = [(name, line) for line in lines if (name := line.name) in named]
-    sizes = {name: tuple(extent(stated) for stated in line.shape) for name, line in tied}
-    copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied}
+    tied = {name: lines[name] for name in (*firsts, *firsts.values())}
+    sizes = {name: tuple(extent(stated) for stated in line.shape) for name, line in tied.items()}
+    copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied.items()}
     for alias, first in firsts.items():
         if sizes[alias] != sizes[first]:
             message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
