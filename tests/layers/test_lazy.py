@@ -21,3 +21,9 @@ def test_a_width_must_arrive(shape: tuple[int | None, ...]) -> None:
     """No axis, an unknown one and an empty one give the weights no shape."""
     with pytest.raises(ShapeError, match="the width of the weights follows from the last axis"):
         ps.LazyLinear(5).output_shape(shape)
+
+
+def test_a_bias_is_kept_or_left_out() -> None:
+    """A ``LazyLinear(out_features, bias=True)`` of torch becomes ``Linear`` with the same bias."""
+    for bias in (True, False):
+        assert ps.LazyLinear(4, bias=bias).built(3) == ps.Linear(3, 4, bias=bias)

@@ -114,3 +114,11 @@ def test_what_cannot_be() -> None:
         ps.RelativeBias(A, window_size=7)
     with pytest.raises(SizeError, match="num_positions is 0"):
         ps.LearnedPositions(0, H)
+
+
+def test_rows_beside_the_positions() -> None:
+    """M2M-100 keeps ``num_positions + offset`` rows; a table is one, trained or not."""
+    for stored in ("frozen", "buffer"):
+        layer = ps.SinusoidalPositions(10, 4, stored=stored, offset=2)
+        assert layer.shapes(buffers=True) == {"weight": (12, 4)}
+        assert [(line.role, line.trainable, line.buffer) for line in layer.lines] == [("table", False, stored == "buffer")]

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 import paramsym as ps
 from paramsym import H, L, R
-from paramsym.errors import ArgumentError, SizeError, StructureError
+from paramsym.errors import ArgumentError, ShapeError, SizeError, StructureError
 
 i = ps.dims("i")
 KERAS = {"RNN": "SimpleRNN", "LSTM": "LSTM", "GRU": "GRU"}
@@ -205,3 +205,14 @@ def test_dropout_is_a_probability(name: str, dropout: float) -> None:
         getattr(ps, name)(3, 4, 2, dropout=dropout)
     for allowed in (0.0, 1.0):
         getattr(ps, name)(3, 4, 2, dropout=allowed)
+
+
+@pytest.mark.parametrize(("options", "order"), [({}, "steps, batch"), ({"batch_first": True}, "batch, steps")])
+def test_axes_are_named_in_the_order_asked_for(options: dict[str, Any], order: str) -> None:
+    """torch: "expected input to be 2D or 3D, got 4D", and "Expected sequence length to be larger than 0 in RNN"."""
+    layer = ps.LSTM(3, 4, **options)
+    with pytest.raises(ShapeError, match=rf"wanted \({order}, features\), or \(steps, features\) without a batch; found 4 axes"):
+        layer.output_shape((1, 2, 3, 3))
+    none = tuple({"steps": 0, "batch": 2}[name] for name in order.split(", "))
+    with pytest.raises(ShapeError, match=rf"there are no steps in .*, read as \({order}, features\)"):
+        layer.output_shape((*none, 3))

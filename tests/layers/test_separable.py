@@ -105,3 +105,12 @@ def test_keras_filters_batches(name: str) -> None:
     assert first.output_shape((7, 3, 5, 5)) == (7, out, 4, 4)
     with pytest.raises(ShapeError):
         first.output_shape((3, 5, 5))
+
+
+def test_the_depthwise_step_pads_as_it_is_told() -> None:
+    """torch: "Padding size should be less than the corresponding input dimension" where it mirrors; zeros go without end."""
+    assert ps.SeparableConv1d(3, 4, 3, padding=2).output_shape((1, 3, 2)) == (1, 4, 4)
+    depthwise, _ = ps.SeparableConv1d(3, 4, 3, padding=2, padding_mode="reflect").own_parts
+    assert depthwise.layer.padding_mode == "reflect"
+    with pytest.raises(ShapeError, match="must be smaller than the input, which has 2"):
+        depthwise.layer.output_shape((1, 3, 2))
