@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 import sympy
@@ -448,3 +450,25 @@ def test_a_bound_index_makes_room() -> None:
     two = ps.Repeat(ps.Dense(H + i, 1, bias=False), both, index=i).at(H=i)
     assert two.index == ps.dims("i_2")
     assert expand(two.params - (both * i + both * (both - 1) / 2)) == 0
+
+
+def test_an_order_of_what_is_not_there() -> None:
+    """The names there are follow the one that is not among them."""
+    with pytest.raises(StructureError, match="the order names 'last', which is not among one, two"):
+        ps.Flow({"one": ps.Dense(2, 3), "two": ps.Dense(3, 4)}, "two", "last")
+
+
+def test_ties_inside_nameless_copies() -> None:
+    """Where the number stands inside the names, an alias is still a name that a line bears."""
+
+    @dataclass(frozen=True)
+    class Pairs(ps.Layer):
+        def parts(self) -> Iterator[ps.Part]:
+            pair = ps.Tied(ps.Block({"a{}": ps.Dense(3, 3), "b{}": ps.Dense(3, 3)}), {"b{}.weight": "a{}.weight"})
+            yield ps.Part("", pair, ps.Numbers(2, pattern=""))
+
+    layer = Pairs()
+    assert layer.tied == {"b0.weight": "a0.weight", "b1.weight": "a1.weight"}
+    assert {line.alias_of for line in layer.lines if line.alias_of} == {"a{0..1}.weight"}
+    assert "a{0..1}.weight" in {line.name for line in layer.lines}
+    assert layer.params == 2 * (9 + 3 + 3)

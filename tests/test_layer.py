@@ -509,3 +509,9 @@ def test_a_list_is_a_default_like_any_other() -> None:
     assert Depths().depths == (2, 3)
     assert repr(Depths()) == repr(Depths([2, 3])) == "Depths()"  # type: ignore[arg-type]
     assert repr(Depths((4,))) == "Depths(depths=(4,))"
+
+
+def test_a_layer_without_shapes_is_named() -> None:
+    """Whoever wrote the layer learns which one does not say."""
+    with pytest.raises(NotYetError, match=r"^Scale does not say what shape comes out of it"):
+        Scale(H).output_shape((2, 3))

@@ -292,3 +292,9 @@ def test_the_whole_derivation_of_attention() -> None:
         "(4*H**2/A + 3*H/A) + (-4*H**2/A - 3*H/A) = 0",
         "(3*H**2) + (3*H) + (H**2) + H = 4*H**2 + 4*H",
     ]
+
+
+def test_sums_show_numbers() -> None:
+    """DenseNet-121: the norms of the first block see 64, 96, ..., 224 channels, 864 together, each with a weight and a bias."""
+    text = str(explain(ps.models.DenseNet().at("densenet121"), "growth_rate"))
+    assert "2 * sum of (32*i + 32) over i = 1..6 = 1,728" in text

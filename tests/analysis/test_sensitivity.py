@@ -99,3 +99,8 @@ def test_parts_as_deep_as_is_asked() -> None:
     shallow, deep = (ps.sensitivity(ps.models.Bert(), "P", depth=depth).parts for depth in (1, 3))
     assert [part.part for part in shallow] == ["embeddings"]
     assert [part.part for part in deep] == ["embeddings.position_embeddings.weight"]
+
+
+def test_an_expert_is_called_one() -> None:
+    """Mixtral: three matrices per expert and layer, and a row of the gate."""
+    assert str(sensitivity(ps.models.Mixtral(), "E")).startswith("one more expert costs 3*F*H*L + H*L")

@@ -125,3 +125,8 @@ def test_a_dialect_without_the_wrapper() -> None:
     """Keras has a spectral norm and no weight norm; which frameworks have one is said."""
     with pytest.raises(ArgumentError, match=r"dialect 'keras', which has no WeightNorm; wanted torch or flax\."):
         ps.WeightNorm(ps.Dense(3, 4, dialect="keras"))
+
+
+def test_lengths_in_flax_are_scales() -> None:
+    """Flax calls the tensor so: ``layer_instance/kernel/scale``."""
+    assert [line.role for line in ps.WeightNorm(ps.Dense(3, 4, dialect="flax")).lines] == ["weight", "bias", "scale"]

@@ -71,3 +71,10 @@ def test_what_does_not_fit() -> None:
     assert ps.Permute((2, 3, 1)).views() == ps.Permute((3, 1, 2)).views() == ()
     with pytest.raises(NotYetError):
         ps.Permute((2, 1, 3)).views()
+
+
+def test_axes_from_the_end_and_what_is_no_axis() -> None:
+    """torch: ``nn.Flatten(-2, -1)`` makes (2, 12) of (2, 3, 4); an axis that does not exist is called by its argument."""
+    assert ps.Flatten(-2, -1).output_shape((2, 3, 4)) == (2, 12)
+    with pytest.raises(ShapeError, match=r"^end_dim is 9"):
+        ps.Flatten(1, 9).output_shape((2, 3, 4))

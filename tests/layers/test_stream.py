@@ -62,3 +62,9 @@ def test_what_does_not_say() -> None:
         ps.connections(Stream(H, Block(up=Dense(H, F), gate=ps.Parameter(H))), (B, S, H))
     with pytest.raises(NotYetError, match="sees every other one"):
         ps.receptive_field(Stream(H, Block(attention=ps.MultiHeadAttention(H, A))))
+
+
+def test_what_is_attended_to_has_the_batch_of_the_stream() -> None:
+    """torch: "the batch number of src and tgt must be equal"."""
+    with pytest.raises(ShapeError, match=r"what is attended to is \(2, 5, H\); wanted the batch of the stream, \(3, 4, H\)"):
+        ps.output_shape(ps.models.EncoderDecoder(), ((2, 5), (3, 4)))
