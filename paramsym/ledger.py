@@ -5,7 +5,7 @@ Parameters are a ledger, and so will FLOPs, activations and caches be. Analysis 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Tabular
-from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, stack, substitute, symbols_in, text
+from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, stack, symbols_in, text
 
 if TYPE_CHECKING:
     from paramsym.render.table import Table
@@ -171,16 +171,6 @@ class Line:
             free.discard(span.index)
             free.update(symbols_in((span.start, span.count)))
         return free
-
-    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Line:
-        """Put sizes in for symbols."""
-        return replace(
-            self,
-            factors=substitute(self.factors, mapping),
-            stored=substitute(self.stored, mapping),
-            used=substitute(self.used, mapping),
-            shape=substitute(self.shape, mapping),
-        )
 
 
 def _joined(step: str | Numbers, path: tuple[str | Numbers, ...]) -> tuple[str | Numbers, ...]:

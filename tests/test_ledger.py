@@ -88,11 +88,6 @@ class TestLines:
         assert line.buffer
         assert not line.trainable
 
-    def test_sizes_go_in_by_substitution(self) -> None:
-        """A line can take sizes by itself."""
-        (line,) = ps.Tensor("w", (H, K)).lines()
-        assert line.substituted({H: K}).amount == K**2
-
 
 def test_a_ledger_filters_and_sums() -> None:
     """It is a sequence of lines with three sums."""

@@ -50,7 +50,7 @@ def _published(subject: Subject) -> Iterator[Edit]:
         except ParamsymError:
             continue  # another structure: it has no count in these letters
         changed = {symbol: int(size) for symbol, size in sizes.items() if symbol in subject.sizes and subject.sizes[symbol] != size}
-        if set(changed) == set(subject.sizes) & set(changed) and changed:
+        if changed:
             yield _changed(subject, changed, f"the count of {name}", 1.0)
             for symbol, value in changed.items():
                 alone.setdefault((symbol, value), []).append(name)
