@@ -25,10 +25,10 @@ def subject_id(subject: Subject) -> str:
 every_layer = pytest.mark.parametrize("cls", subjects(), ids=subject_id)
 every_storing_layer = pytest.mark.parametrize("cls", storing_subjects(), ids=subject_id)
 ROLES = {
-    "bias": r"(?<!correction_)bias|^beta$|^b[12]s$",
+    "bias": r"(?<!correction_)bias(?!_table)|^beta$|^b[12]s$",
     "scale": r"^(gamma|alpha|scale|negative_slope|\S+original0)$",
     "statistic": r"mean$|variance$|_?var$|^num_batches_tracked$|^count$|_usage$|_correction_bias$",
-    "table": r"^embeddings?$",
+    "table": r"^embeddings?$|_table$",
     "weight": r"kernel|_proj$|^weight_[ihc]|^A_log$|^D$",
 }
 """The roles of tensors, and the names that have no other."""
