@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import TypeAlias, cast
 
-from paramsym.analysis.program import LONGEST_POWER, QUOTIENTS, Kind, Program
+from paramsym.analysis.program import LONGEST_POWER, QUOTIENTS, Kind, Program, reached
 
 Quick: TypeAlias = Callable[..., int | None]
 _Pair: TypeAlias = Callable[[ast.expr, ast.expr], ast.expr]
@@ -30,7 +30,8 @@ def function_of(program: Program) -> Quick:
     """
     sizes = [_register(place) for place in range(len(program.inputs))]
     constants = dict(enumerate(program.constants, len(sizes)))
-    wanted = _wanted(program)
+    asked = {place for kind, *pair in program.steps if kind in _REFUSED or kind in _DIVIDING for place in pair}
+    wanted = reached(program.steps, program.first, {program.result, *asked})
 
     def read(place: int) -> ast.expr:
         return ast.Constant(constants[place]) if place in constants else _register(place)
@@ -50,15 +51,6 @@ def function_of(program: Program) -> Quick:
     code = compile(ast.fix_missing_locations(tree), "<closed form>", "exec")
     inner = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
     return FunctionType(inner, {"int": int, "type": type})
-
-
-def _wanted(program: Program) -> set[int]:
-    """The registers that the result or a condition takes to compute."""
-    found = {program.result}
-    for place, (kind, left, right) in reversed([*enumerate(program.steps, program.first)]):
-        if place in found or kind in _REFUSED or kind in _DIVIDING:
-            found |= {left, right}
-    return found
 
 
 def _register(place: int, context: ast.expr_context | None = None) -> ast.Name:

@@ -83,7 +83,7 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
         try:
             result = plan.run([*given.values()], chunk)
         except REFUSED as error:
-            message = f"{plan.where}: {error}"
+            message = f"{called(subject)}: {error}"
             raise type(error)(message) from None
     return Approximate(_rounded(result, called(subject)), 2.0**-53) if floats else result
 
@@ -98,7 +98,6 @@ class Plan:
     """What is known once it is known which sizes are given: the program that reads them in this order, without conditions on others."""
 
     subject: Layer | Expr | int
-    where: str
     program: Program
 
     @cached_property
@@ -158,7 +157,7 @@ def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
         program = narrowed(subject, frozenset(symbols))
     if len(_plans) >= _REMEMBERED:
         _plans.clear()
-    plan = _plans[id(subject), *keys] = Plan(subject, where, program.reading(tuple(symbols)))
+    plan = _plans[id(subject), *keys] = Plan(subject, program.reading(tuple(symbols)))
     return plan
 
 

@@ -128,6 +128,15 @@ class Program:
         return found
 
 
+def reached(steps: Sequence[tuple[Kind, int, int]], first: int, wanted: Iterable[int]) -> set[int]:
+    """Return the registers that it takes to compute those wanted, these included; ``first`` is that of the first step."""
+    found = set(wanted)
+    for place, (_, left, right) in reversed([*enumerate(steps, first)]):
+        if place in found:
+            found |= {left, right}
+    return found
+
+
 def fault(kind: Kind, left: int, right: int, where: str = "") -> SizeError | StructureError:
     """Return the error of a step that numbers contradict."""
     prefix = f"{where}: " if where else ""
@@ -337,10 +346,7 @@ class _Compiler:
             return register if register < inputs else register + constants
 
         ops = tuple(Op(kind, place(left), place(right)) for kind, left, right in self.steps)
-        needed = {place(result)}
-        for position in range(len(ops) - 1, -1, -1):
-            if inputs + constants + position in needed:
-                needed |= {ops[position].left, ops[position].right}
+        needed = reached(ops, inputs + constants, {place(result)})
         return Program(self.inputs, tuple(self.constants), ops, place(result), self.asked, frozenset(needed))
 
     def constant(self, value: int) -> int:
