@@ -29,8 +29,9 @@ def named(layer: Layer, asked: str = "") -> Layer:
     if layer.origin[1]:
         return layer
     letters = {field.name: _letter(field) for field in _sizes(layer) if getattr(layer, field.name) > 1 or field.name == asked}
+    alone = {name: letter for name, letter in letters.items() if name == asked}
     if layer.symbols:
-        return (_with(layer, {asked: letters[asked]}) if asked in letters else None) or layer
+        return _with_some(layer, alone)
     if len(set(letters.values())) < len(letters):
         return layer  # two arguments of one letter need not be one size
     written = _with(layer, letters)
@@ -42,10 +43,15 @@ def named(layer: Layer, asked: str = "") -> Layer:
         return layer
     if any(not size.is_Symbol for monomial in written.origin[0].polynomial.terms for size, _ in monomial):
         # What is rounded inside is easier to read in numbers.
-        return (_with(layer, {asked: letters[asked]}) if asked in letters else None) or layer
+        return _with_some(layer, alone)
     shown = {symbol for line in written.origin[0].lines for symbol in symbols_in((line.factors, line.stored, line.used))}
     told = {name: letter for name, letter in letters.items() if letter in shown or name == asked}
-    return (_with(layer, told) or layer) if told else layer
+    return _with_some(layer, told)
+
+
+def _with_some(layer: Layer, letters: dict[str, Symbol]) -> Layer:
+    """Put letters in where there are some and where they can be; else the layer stays as it is."""
+    return (_with(layer, letters) if letters else None) or layer
 
 
 def _with(layer: Layer, letters: dict[str, Symbol]) -> Layer | None:
