@@ -285,6 +285,7 @@ if TYPE_CHECKING:
         V as V,
         W as W,
         dims as dims,
+        index as index,
     )
     from paramsym.typeset import latex_document as latex_document
     from paramsym.verdict import Verdict as Verdict, check as check
@@ -298,7 +299,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "paramsym.errors": "ParamsymError ParamsymWarning",
-    "paramsym.symbols": "A B C D E F G H K L N P R S T V W LETTERS Letter dims",
+    "paramsym.symbols": "A B C D E F G H K L N P R S T V W LETTERS Letter dims index",
     "paramsym.size": "Count Dim Width at_most canonical cat divides per stack",
     "paramsym.ledger": "Ledger Line Numbers",
     "paramsym.letters": "LETTER_SETS LetterSet",

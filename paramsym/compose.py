@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
 
@@ -15,6 +15,7 @@ from paramsym.flow import Step, applied, each_input, in_turn, seen
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
 from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
+from paramsym.symbols import dims, index as zero_based
 
 
 def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
@@ -276,11 +277,14 @@ class Repeat(Layer):
     """``copies`` copies of a block, numbered from ``start``; a symbolic depth, twelve or a million layers cost the same.
 
     ``block`` may be a tuple of blocks that alternate. ``index`` is a symbol bound inside: it stands for the copy's number in the block's
-    sizes, and the sum over it closes to a polynomial. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
+    sizes, and the sum over it closes to a polynomial. Numbers start at 0: make the index with ``index("i")`` where a ``Min``, ``Max`` or
+    ``Mod`` has it, because SymPy simplifies those as they are written, and a symbol from ``dims`` is positive. Inside the repeat the index
+    is a symbol of its own kind, which may be zero. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
     where not all of them are. ``name`` is the pattern of the copies' names.
 
     Raises:
         SizeError: a number of copies below zero, or below one with ``first``.
+        StructureError: an index that stands in its own range, or one from ``dims`` that stands nowhere in the block.
 
     >>> from paramsym import Dense, H, L, dims
     >>> Repeat(Dense(H, H), L).params
@@ -315,9 +319,27 @@ class Repeat(Layer):
             raise StructureError(message)
         if self.used is not None:
             at_most(self.used, self.copies, "used", "copies")
-        if self.index is not None and self.index in {*symbols_in(self.copies), *symbols_in(self.start)}:
-            message = f"the index {self.index} cannot stand in its own range."
+        if self.index is not None:
+            self._bind(self.index)
+
+    def _bind(self, index: Symbol) -> None:
+        """Make the index inside the block a symbol of its own kind, one that may be zero where the copies are numbered from zero."""
+        if index.name in {symbol.name for symbol in symbols_in((self.copies, self.start))}:
+            message = f"the index {index} cannot stand in its own range."
             raise StructureError(message)
+        # The first copy of the block has the number 0, unless another one comes before it or the numbers start later.
+        later = self.first is not None or (isinstance(self.start, int) and self.start > 0)
+        bound = cast("Symbol", dims(index.name)) if later else zero_based(index.name)
+        if bound == index:
+            return
+        if index.is_positive and bound.is_positive is None and not any(_mentions(block, index) for block in self.blocks):
+            message = (
+                f"the index {index} stands nowhere in the block. SymPy simplifies a Min, Max or Mod with {index} > 0, and the first copy"
+                f" has the number {self.start}: make the index with index({index.name!r}), or leave it out."
+            )
+            raise StructureError(message)
+        object.__setattr__(self, "block", substitute(self.block, {index: bound}))
+        object.__setattr__(self, "index", bound)
 
     @property
     def blocks(self) -> tuple[Layer, ...]:
@@ -340,7 +362,7 @@ class Repeat(Layer):
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""
-        index, inner = self.index, {symbol: value for symbol, value in mapping.items() if symbol != self.index}
+        index, inner = self.index, {symbol: value for symbol, value in mapping.items() if symbol in self.symbols and symbol != self.index}
         if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in symbols_in(value)):
             fresh = _fresh(index, {s.name for value in inner.values() for s in symbols_in(value)} | {s.name for s in self.symbols})
             inner, index = {**inner, index: fresh}, fresh
@@ -358,6 +380,13 @@ class Repeat(Layer):
         return symbols_in(self.block) - {self.index} | symbols_in((self.copies, self.first, self.start, self.used))
 
 
+def _mentions(layer: Layer, index: Symbol) -> bool:
+    """Whether an index stands in a layer, or a repeat inside has one of the same name."""
+    numbers = [part.numbers for part in layer.own_parts if part.numbers is not None and part.numbers.index is not None]
+    hidden = any(one.index is not None and one.index.name == index.name for one in numbers)
+    return index in layer.symbols or hidden or any(_mentions(part.layer, index) for part in layer.own_parts)
+
+
 def _fresh(index: Symbol, taken: set[str]) -> Symbol:
     number = 1
     while f"{index.name}_{number}" in taken:
@@ -369,7 +398,7 @@ def _copies(total: Count, position: int, period: int) -> Dim:
     """How many of ``0 .. total-1`` leave the remainder ``position`` on division by ``period``."""
     if isinstance(total, int):
         return max(0, -(-(total - position) // period))
-    return canonical(ceiling((total - position) * Rational(1, period)))
+    return canonical(ceiling((total - position) * Rational(1, period), evaluate=False))
 
 
 @dataclass(frozen=True, init=False)

@@ -144,6 +144,8 @@ def exactly(total: Count, divisor: Dim, what: str) -> Count:
 def over(length: Count, divisor: Count) -> Count:
     """Return ``floor(length / divisor)``, exactly; a floor inside a floor is one: floor(floor(n/2)/2) is floor(n/4).
 
+    SymPy takes some quotients for whole that are not, 2**n/6 among them, so that it does not round here itself.
+
     >>> from paramsym import dims
     >>> m, n = dims("m n")
     >>> over(7, 2), over(2*m - 1, 2), over(n, 2), over(over(n, 2) + 1, 2)
@@ -151,7 +153,7 @@ def over(length: Count, divisor: Count) -> Count:
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return length // divisor
-    return canonical(floor(_quotient(_opened(length, floor), divisor)))
+    return canonical(floor(_quotient(_opened(length, floor), divisor), evaluate=False))
 
 
 def up_over(length: Count, divisor: Count) -> Count:
@@ -163,7 +165,7 @@ def up_over(length: Count, divisor: Count) -> Count:
     """
     if isinstance(length, int) and isinstance(divisor, int):
         return -(-length // divisor)
-    return canonical(ceiling(_quotient(_opened(length, ceiling), divisor)))
+    return canonical(ceiling(_quotient(_opened(length, ceiling), divisor), evaluate=False))
 
 
 def reach(kernel: Count, dilation: Count = 1) -> Count:
@@ -266,7 +268,7 @@ def spread_by_word(
     if padding == "same":
         if output_padding is None:
             return canonical(length * stride)
-        odd = width % 2 if isinstance(width, int) else Mod(width, 2)
+        odd = width % 2 if isinstance(width, int) else Mod(width, 2, evaluate=False)
         return canonical((length - 1) * stride + odd + output_padding)
     if output_padding is None:
         both = isinstance(width, int) and isinstance(stride, int)

@@ -208,7 +208,7 @@ class _Reader:
         if len(right.terms) > 1:
             self._refuse("of letters only a product can stand after '//'")
         try:
-            found = Polynomial.of(floor((left * right.inverse()).as_expr()))
+            found = Polynomial.of(floor((left * right.inverse()).as_expr(), evaluate=False))
         except SizeError as error:
             self._refuse(str(error).rstrip("."))
         if any(_steps(generator) > _MOST_STEPS for monomial in found.terms for generator, _ in monomial):

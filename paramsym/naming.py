@@ -31,6 +31,30 @@ def described(value: object, limit: int = 80) -> str:
         return f"something ({kind})"
 
 
+def digits(number: int, most: int = 100) -> str:
+    """Write a whole number for a message; a long one, which Python may refuse to write, by the number of its digits.
+
+    >>> digits(768), digits(10**5000)
+    ('768', 'a number of about 5,000 digits')
+    """
+    if abs(number) < 10**most:
+        return str(number)
+    return f"a number of about {int(number.bit_length() * 0.30103):,} digits"
+
+
+def short(value: object, limit: int = 120) -> str:
+    """Write a value for a message, cut off where it is long.
+
+    >>> short(10**5000), short("x" * 1000, 10)
+    ('something too long to write', 'xxxxxxx...')
+    """
+    try:
+        words = str(value)
+    except (RecursionError, ValueError):  # nested without end, or a number of more digits than Python writes
+        return "something too long to write"
+    return words if len(words) <= limit else words[: limit - 3] + "..."
+
+
 def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3) -> list[str]:
     """Return the names that hold what was typed, then those spelt much like it.
 

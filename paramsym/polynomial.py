@@ -4,6 +4,11 @@ A polynomial maps monomials to rational coefficients. A monomial is a frozen set
 negative, because quotients such as H/A are first-class. Generators are SymPy symbols and the few *atoms* that sizes are made of:
 ``floor``, ``ceiling``, ``2**D``, ``Max``, ``Min``, ``Mod`` and the reciprocal of a sum. Python integers and fractions keep it exact, and
 adding, multiplying and comparing is some hundred times faster than SymPy's ``expand``.
+
+Every generator is a whole number by construction: the denominators inside ``Max``, ``Min`` and ``Mod`` are moved outside, and a power has
+an exponent that is never negative (``2**(L - A)`` is ``2**L`` over ``2**A``). So a term is whole where its coefficient is an int and its
+exponents are positive, and only such a term leaves a ``floor``. Rounding functions are simplified here and not by SymPy, which takes a
+positive symbol at its word, while a number of copies and the index of a repeat may be 0.
 """
 
 from __future__ import annotations
@@ -11,22 +16,28 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 from math import comb, gcd, lcm
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import sympy
-from sympy import Add, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, floor
+from sympy import Add, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, default_sort_key, floor
 
 from paramsym.errors import SizeError
+from paramsym.naming import short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Monomial: TypeAlias = "frozenset[tuple[Expr, int]]"
 Number: TypeAlias = "int | Fraction"
 
 ONE: Monomial = frozenset()
-_INTEGER_VALUED = (Symbol, floor, ceiling, Max, Min, Mod, Pow)
+ROUNDED = (floor, ceiling, Max, Min, Mod)
+"""The functions of sizes that are simplified here."""
+_Terms: TypeAlias = "dict[Monomial, Number]"
 _MAX_POWER = 64  # no architecture has a higher power; (a + b)**1000 would only fill the memory
+_LONGEST_POWER = 1 << 16  # bits of a power of whole numbers
+_DEEPEST = 32  # atoms inside each other
+_FACTORED = 32  # bits of a base that is split into primes, and terms of a sum that is split into factors
 
 
 def _tidy(number: Number) -> Number:
@@ -75,7 +86,10 @@ class Polynomial:
         """
         if isinstance(value, int):
             return cls({ONE: value})
-        return _of_expr(value)
+        try:
+            return _of_expr(value)
+        except RecursionError:
+            raise _too_deep() from None
 
     @classmethod
     def total(cls, polynomials: Iterable[Polynomial]) -> Polynomial:
@@ -130,22 +144,15 @@ class Polynomial:
             ((monomial, c),) = self.terms.items()
             return Polynomial({frozenset((g, -e) for g, e in monomial): Fraction(1) / c})
         content, primitive = self._content()
-        return Polynomial({frozenset({(primitive.as_expr(), -1)}): 1}) * content.inverse()
+        unit, factors = _factors(primitive)
+        return Polynomial({frozenset((factor, -times) for factor, times in factors): 1 / unit}) * content.inverse()
 
     def _content(self) -> tuple[Polynomial, Polynomial]:
         """Split off the common single term, so that 1/(2*A + 2*G) and 1/(A + G) share their atom."""
-        common: dict[Expr, int] | None = None
-        for monomial in self.terms:
-            exponents = dict(monomial)
-            if common is None:
-                common = exponents
-            else:
-                common = {g: min(common.get(g, 0), exponents.get(g, 0)) for g in common.keys() | exponents.keys()}
-        denominators = lcm(*(Fraction(c).denominator for c in self.terms.values()))
-        divisor = Fraction(gcd(*(int(c * denominators) for c in self.terms.values())), denominators)
+        divisor, common = _common((self,))
         if sympy.Integer(-1) in cast("Expr", self.as_expr().as_ordered_terms()[0]).as_ordered_factors():
             divisor = -divisor
-        content = Polynomial({frozenset((g, e) for g, e in (common or {}).items() if e): divisor})
+        content = Polynomial({frozenset((g, e) for g, e in common.items() if e): divisor})
         return content, self * content.inverse()
 
     def __eq__(self, other: object) -> bool:
@@ -170,6 +177,13 @@ class Polynomial:
         return self.terms.get(ONE) if len(self.terms) == 1 else None
 
     @property
+    def alone(self) -> Expr | None:
+        """The generator that this is and nothing else, else None."""
+        monomial = next(iter(self.terms)) if len(self.terms) == 1 else ONE
+        generator, exponent = next(iter(monomial)) if len(monomial) == 1 else (None, 0)
+        return generator if exponent == 1 and self.terms[monomial] == 1 else None
+
+    @property
     def free_symbols(self) -> frozenset[Symbol]:
         """The symbols of all generators."""
         return frozenset(
@@ -183,6 +197,19 @@ class Polynomial:
                 *(Mul(_number(c), *(Pow(generator, exponent) for generator, exponent in monomial)) for monomial, c in self.terms.items())
             )
         return self._expr
+
+    def steps(self, symbol: Symbol) -> list[Expr]:
+        """Return the atoms in which a symbol stands and which have no derivative, those inside reciprocals of sums as well.
+
+        >>> from paramsym import A, H, L
+        >>> Polynomial.of(floor(H / 2) * 2**L + H / A).steps(H)
+        [floor(H/2)]
+        """
+        found: dict[Expr, None] = {}
+        for generator in dict.fromkeys(generator for monomial in self.terms for generator, _ in monomial):
+            if generator != symbol and symbol in generator.free_symbols:
+                found.update(dict.fromkeys(_of_expr(generator).steps(symbol) if isinstance(generator, Add) else (generator,)))
+        return sorted(found, key=default_sort_key)
 
     def diff(self, symbol: Symbol) -> Polynomial:
         """Return the derivative.
@@ -224,7 +251,7 @@ class Polynomial:
         Raises:
             SizeError: where such a sum has a symbolic count.
         """
-        if all((g == index and e >= 0) or index not in g.free_symbols for monomial in self.terms for g, e in monomial):
+        if _is_polynomial_in(self, index):
             position = sympy.Dummy("position")
             shifted = self.replace(index, start + Polynomial.of(position) * Polynomial.of(step))
             parts = []
@@ -240,8 +267,34 @@ class Polynomial:
                 " as a tuple instead of a floor of the index."
             )
             raise SizeError(message)
-        expression = self.as_expr()
-        return Polynomial.total(Polynomial.of(cast("Expr", expression.xreplace({index: Integer(first + step * i)}))) for i in range(number))
+        period = _period(self, index)
+        if period < number:  # from one period to the next, every floor of the index grows by a whole number
+            position = sympy.Dummy("position")
+            rounds = [-(-(number - offset) // period) for offset in range(period)]
+            every = Polynomial.of(step * period) * Polynomial.of(position)
+            if _is_polynomial_in(self.put(index, Polynomial.of(first) + every), position):
+                starts = [Polynomial.of(first + step * offset) for offset in range(period)]
+                return Polynomial.total(
+                    self.put(index, begin + every).sum_over(position, _NOTHING, Polynomial.of(n))
+                    for begin, n in zip(starts, rounds, strict=True)
+                )
+        return Polynomial.total(self.put(index, Polynomial.of(first + step * i)) for i in range(number))
+
+    def put(self, symbol: Symbol, value: Polynomial) -> Polynomial:
+        """Put a polynomial in for a symbol wherever it stands.
+
+        >>> from paramsym import H, L
+        >>> Polynomial.of(L * floor(H / 2)).put(H, Polynomial.of(7)).as_expr()
+        3*L
+        """
+        parts: list[Polynomial] = []
+        for monomial, c in self.terms.items():
+            kept = frozenset((g, e) for g, e in monomial if symbol not in g.free_symbols)
+            part = Polynomial({kept: c})
+            for generator, exponent in monomial - kept:
+                part = part * _put(generator, symbol, value) ** exponent
+            parts.append(part)
+        return Polynomial.total(parts)
 
 
 _UNIT = Polynomial({ONE: 1})
@@ -252,20 +305,113 @@ def _number(value: Number) -> Expr:
 
 
 def _settled(polynomial: Polynomial) -> Polynomial:
-    """Cancel sums against their own reciprocals, where there are any: A*H/(A + G) + G*H/(A + G) is H."""
-    if not any(isinstance(g, Add) for monomial in polynomial.terms for g, _ in monomial):
+    """Cancel sums against their own reciprocals, where there are any: A*H/(A + G) + G*H/(A + G) is H.
+
+    Terms over the same sums are taken together, and each such numerator is divided by those sums where they divide it. Over one sum alone,
+    its leading term is divided out as well: A/(A + 1) is 1 - 1/(A + 1). Quotients over different sums stay apart, so that many of them take
+    no longer than their number; a product of reciprocals is not split into partial fractions.
+    """
+    over: dict[Monomial, _Terms] = {}
+    for monomial, c in polynomial.terms.items():
+        sums = frozenset((g, e) for g, e in monomial if isinstance(g, Add))
+        over.setdefault(sums, {})[monomial - sums] = c
+    if over.keys() <= {ONE}:
         return polynomial
-    numerator, denominator = sympy.fraction(sympy.cancel(polynomial.as_expr()))
-    found = sympy.factor_list(denominator)
-    divisor: Number = _fraction(cast("Rational", found[0]))
-    terms = Polynomial.of(sympy.expand(numerator)).terms
-    for base, exponent in found[1]:
-        generator = base
-        if isinstance(base, Add):
-            content, primitive = Polynomial.of(base)._content()
-            generator, divisor = primitive.as_expr(), divisor * (content.constant or 1) ** exponent
-        terms = {_times(monomial, frozenset({(generator, -exponent)})): c for monomial, c in terms.items()}
-    return Polynomial({monomial: Fraction(c) / divisor for monomial, c in terms.items()})
+    found: _Terms = {}
+    while over:
+        sums = max(over, key=_degree)  # what is divided out of these belongs to fewer sums
+        numerator = over.pop(sums)
+        for divisor in sorted((g for g, _ in sums), key=default_sort_key):
+            quotient, rest = _divided(numerator, divisor, exact=True)
+            if rest and len(sums) == 1:
+                quotient, rest = _divided(numerator, divisor, exact=False)
+            if quotient and (len(sums) == 1 or not rest):
+                fewer = over.setdefault(_times(sums, frozenset({(divisor, 1)})), {})
+                for monomial, c in quotient.items():
+                    fewer[monomial] = fewer.get(monomial, 0) + c
+                numerator = rest
+                break
+        found.update((_times(monomial, sums), c) for monomial, c in numerator.items() if c)
+    return Polynomial(found)
+
+
+def _degree(monomial: Monomial) -> int:
+    return sum(abs(exponent) for _, exponent in monomial)
+
+
+def _divided(numerator: _Terms, divisor: Expr, *, exact: bool) -> tuple[_Terms, _Terms]:
+    """Divide by a sum: quotient and rest, no term of which is a multiple of the sum's leading term.
+
+    ``exact`` asks for no rest, whatever negative exponents there are: G/A + 1 is (A + G)/A.
+    """
+    whole, lead = _leading(divisor)
+    least: dict[Expr, int] = {}
+    if exact:
+        for monomial in numerator:
+            for generator, exponent in monomial:
+                least[generator] = min(least.get(generator, 0), exponent)
+    coefficient = whole.terms[lead]
+    others = [(monomial, c) for monomial, c in whole.terms.items() if monomial != lead]
+    inverse = frozenset((g, -e) for g, e in lead)
+    quotient: _Terms = {}
+    rest: _Terms = {}
+    left = {monomial: c for monomial, c in numerator.items() if c}
+    while left:
+        monomial, c = left.popitem()
+        exponents = dict(monomial)
+        if any(exponents.get(g, 0) - least.get(g, 0) < e for g, e in lead):
+            rest[monomial] = c
+            continue
+        if not c:
+            continue
+        times = _times(monomial, inverse)
+        ratio = _tidy(Fraction(c) / coefficient)
+        quotient[times] = quotient.get(times, 0) + ratio
+        for other, d in others:
+            product = _times(times, other)
+            left[product] = left.pop(product, 0) + rest.pop(product, 0) - ratio * d
+    return quotient, {monomial: c for monomial, c in rest.items() if c}
+
+
+@lru_cache(maxsize=1 << 10)
+def _leading(divisor: Expr) -> tuple[Polynomial, Monomial]:
+    """Return a sum, and the monomial that leads it: that of the highest degree, then by the names of the letters."""
+    whole = _of_expr(divisor)
+    letters = sorted({g for monomial in whole.terms for g, _ in monomial}, key=default_sort_key)
+
+    def rank(monomial: Monomial) -> tuple[int, ...]:
+        exponents = dict(monomial)
+        return sum(exponents.values()), *(exponents.get(letter, 0) for letter in letters)
+
+    return whole, max(whole.terms, key=rank)
+
+
+def _common(polynomials: Sequence[Polynomial]) -> tuple[Fraction, dict[Expr, int]]:
+    """Return the largest single term, a coefficient and exponents, that every term of all of them is a multiple of."""
+    monomials = [dict(monomial) for polynomial in polynomials for monomial in polynomial.terms]
+    letters = {g for exponents in monomials for g in exponents}
+    coefficients = [Fraction(c) for polynomial in polynomials for c in polynomial.terms.values()]
+    denominator = lcm(*(c.denominator for c in coefficients))
+    divisor = Fraction(gcd(*(int(c * denominator) for c in coefficients)), denominator)
+    return divisor, {g: min(exponents.get(g, 0) for exponents in monomials) for g in letters}
+
+
+@lru_cache(maxsize=1 << 10)
+def _factors(primitive: Polynomial) -> tuple[Fraction, tuple[tuple[Expr, int], ...]]:
+    """Split a sum into a number and factors that are sums themselves; a long one is left as it is, because that takes long."""
+    letters = sorted({g for monomial in primitive.terms for g, _ in monomial}, key=default_sort_key)
+    if len(primitive.terms) > _FACTORED:
+        return Fraction(1), ((primitive.as_expr(), 1),)
+    powers = {tuple(dict(monomial).get(letter, 0) for letter in letters): _number(c) for monomial, c in primitive.terms.items()}
+    number, found = sympy.Poly.from_dict(powers, *(sympy.Dummy() for _ in letters)).factor_list()
+    unit = _fraction(cast("Rational", number))
+    factors = []
+    for factor, times in found:
+        terms = {frozenset((g, e) for g, e in zip(letters, exponents, strict=True) if e): int(c) for exponents, c in factor.terms()}
+        content, sum_alone = Polynomial(terms)._content()
+        unit *= Fraction(content.constant or 1) ** times
+        factors.append((sum_alone.as_expr(), times))
+    return unit, tuple(factors)
 
 
 def _fraction(number: Rational) -> Fraction:
@@ -311,52 +457,196 @@ def _of_expr(value: Expr) -> Polynomial:
         return Polynomial.product(value.args)
     if isinstance(value, Pow):
         return _of_power(*value.args)
-    if isinstance(value, floor | ceiling):
-        return _of_step(value)
-    if isinstance(value, Max | Min | Mod):
-        return _atom(value.func(*(_of_expr(argument).as_expr() for argument in value.args)))
+    if isinstance(value, ROUNDED):
+        return _made(value.func, [_of_expr(argument) for argument in value.args])
     quotient = getattr(value, "as_quotient", None)
     if quotient is not None:
         numerator, denominator = quotient()
         return _of_expr(numerator) * _of_expr(denominator).inverse()
-    message = f"{value} ({type(value).__name__}) is not made of whole-number sizes: + - * / ** floor, ceiling, Max, Min, Mod and per()."
+    message = (
+        f"{short(value)} ({type(value).__name__}) is not made of whole-number sizes: + - * / ** floor, ceiling, Max, Min, Mod and per()."
+    )
     raise SizeError(message)
 
 
 def _of_power(base: Expr, exponent: Expr) -> Polynomial:
+    """Return a power; one of a symbolic exponent as a product of powers whose exponents are single terms and never negative."""
     if isinstance(exponent, Integer):
         return _of_expr(base) ** int(exponent)
     power = _of_expr(exponent)
-    if not isinstance(base, Integer | Symbol) or not base.is_positive or not all(_is_integral(m, c) for m, c in power.terms.items()):
-        message = f"{base}**({exponent}) is not a size; a symbolic exponent needs a positive whole base and a whole exponent."
+    if not isinstance(base, Rational | Symbol) or not base.is_positive or not all(_is_integral(m, c) for m, c in power.terms.items()):
+        message = f"{short(base)}**({short(exponent)}) is not a size; a symbolic exponent needs a positive whole base and a whole exponent."
         raise SizeError(message)
-    fixed = power.terms.get(ONE, 0)
-    moving = Polynomial({m: c for m, c in power.terms.items() if m != ONE})
-    return _of_expr(base) ** int(fixed) * _atom(Pow(base, moving.as_expr()))
+    return _product_of(_one_power(one, monomial, int(c) * times) for one, times in _bases(base) for monomial, c in power.terms.items())
 
 
-def _of_step(value: Expr) -> Polynomial:
+def _product_of(polynomials: Iterable[Polynomial]) -> Polynomial:
+    result = _UNIT
+    for polynomial in polynomials:
+        result = result * polynomial
+    return result
+
+
+def _bases(base: Expr) -> Iterator[tuple[Expr, int]]:
+    """Split a base into primes, so that 4**L is 2**(2*L), and a fraction into powers and reciprocals."""
+    if isinstance(base, Symbol):
+        yield base, 1
+        return
+    fraction = _fraction(cast("Rational", base))
+    for number, sign in ((fraction.numerator, 1), (fraction.denominator, -1)):
+        factors = sympy.factorint(number) if number.bit_length() <= _FACTORED else {number: 1}
+        yield from ((Integer(prime), sign * times) for prime, times in factors.items())
+
+
+def _one_power(base: Expr, monomial: Monomial, times: int) -> Polynomial:
+    """Return ``base**(times * monomial)``."""
+    if monomial == ONE:
+        if isinstance(base, Integer) and int(base).bit_length() * abs(times) > _LONGEST_POWER:
+            message = f"a power of {short(base)} with {int(base).bit_length() * abs(times):,} bits is beyond any size."
+            raise SizeError(message)
+        return _of_expr(base) ** times
+    exponent = Polynomial({monomial: 1})
+    if _is_nonnegative(exponent):
+        return _generator(Pow(base, exponent.as_expr())) ** times
+    up, down = (_extreme(Max, [side, _NOTHING]).as_expr() for side in (exponent, -exponent))
+    return _generator(Pow(base, up)) ** times * _generator(Pow(base, down)) ** -times
+
+
+_NOTHING = Polynomial({})
+
+
+def _made(kind: Any, arguments: Sequence[Polynomial]) -> Polynomial:
+    """Return an atom of polynomials, simplified."""
+    if kind in {floor, ceiling}:
+        return _step(kind, arguments[0])
+    return _remainder(*arguments) if kind is Mod else _extreme(kind, arguments)
+
+
+def _generator(atom: Expr) -> Polynomial:
+    if _depth(atom) > _DEEPEST:
+        raise _too_deep()
+    return Polynomial({frozenset({(atom, 1)}): 1})
+
+
+@lru_cache(maxsize=1 << 12)
+def _depth(value: Expr) -> int:
+    """How many atoms stand inside each other."""
+    return isinstance(value, (*ROUNDED, Pow)) + max((_depth(cast("Expr", argument)) for argument in value.args), default=0)
+
+
+def _too_deep() -> SizeError:
+    return SizeError(f"an expression in which more than {_DEEPEST} functions stand inside each other is not a size.")
+
+
+def _step(kind: Any, inside: Polynomial) -> Polynomial:
     """Pull whole terms out of a floor or ceiling, whatever assumptions the symbols carry.
 
     Of a constant such as -3/2 the whole part goes out and -1/2 stays, so that floor((W - 3)/2) + 1 is floor((W - 1)/2).
     """
-    inside = _of_expr(value.args[0])
-    terms = {m: c for m, c in inside.terms.items() if _is_integral(m, c)}
     constant = inside.terms.get(ONE, 0)
+    terms = {m: c for m, c in inside.terms.items() if _is_integral(m, c)}
+    if len(terms) + (ONE not in terms and constant != 0) == len(inside.terms):  # nothing else is left
+        terms[ONE] = constant.__floor__() if kind is floor else constant.__ceil__()
+        return Polynomial(terms)
     terms[ONE] = (constant + Fraction(1, 2)).__floor__()
     whole = Polynomial(terms)
-    rest = inside - whole
-    return whole + _atom(value.func(rest.as_expr())) if rest else whole
+    return whole + _generator(kind((inside - whole).as_expr(), evaluate=False))
+
+
+def _extreme(kind: Any, arguments: Sequence[Polynomial]) -> Polynomial:
+    """Return the largest or smallest of polynomials; their denominators stand outside, those that cannot be negative."""
+    divisor, common = _common(arguments)
+    exponents = frozenset((g, e if _is_natural(g) else e - e % 2) for g, e in common.items() if e < 0)
+    outside = Polynomial({exponents: Fraction(1, divisor.denominator)})
+    inside = [argument * outside.inverse() for argument in arguments] if outside != _UNIT else list(arguments)
+    kept: list[Polynomial] = []
+    for one in (each for argument in inside for each in _of_kind(kind, argument)):
+        if not any(_is_nonnegative(other - one if kind is Max else one - other) for other in kept):
+            kept = [other for other in kept if not _is_nonnegative(one - other if kind is Max else other - one)]
+            kept.append(one)
+    result = kept[0] if len(kept) == 1 else _generator(kind(*(one.as_expr() for one in kept), evaluate=False))
+    return outside * result
+
+
+def _of_kind(kind: Any, argument: Polynomial) -> Iterator[Polynomial]:
+    """Yield the arguments of a Max inside a Max; anything else as it is."""
+    alone = argument.alone
+    if alone is not None and isinstance(alone, kind):
+        yield from (_of_expr(inner) for inner in alone.args)
+    else:
+        yield argument
+
+
+def _remainder(above: Polynomial, below: Polynomial) -> Polynomial:
+    """Return the remainder of a division; what both have in common stands outside."""
+    if not below:
+        message = "the remainder of a division by zero is not a size."
+        raise SizeError(message)
+    divisor, common = _common((above, below))
+    outside = Polynomial({frozenset((g, e) for g, e in common.items() if e): divisor})
+    above, below = (side * outside.inverse() for side in (above, below))
+    if len(below.terms) == 1:
+        ((monomial, c),) = below.terms.items()
+        inverse = frozenset((g, -e) for g, e in monomial)
+        above = Polynomial({m: _left_over(int(d), int(c)) if _is_integral(_times(m, inverse), 1) else d for m, d in above.terms.items()})
+    elif all(_is_integral(m, c) for m, c in (above * below.inverse()).terms.items()):
+        return _NOTHING
+    if above.constant is not None and below.constant is not None:
+        return outside * Polynomial({ONE: above.constant % below.constant})
+    return outside * _generator(Mod(above.as_expr(), below.as_expr(), evaluate=False))
+
+
+def _left_over(number: int, divisor: int) -> int:
+    """Return what is left of a number, with its own sign: -W stays -W."""
+    return abs(number) % abs(divisor) * (1 if number > 0 else -1)
 
 
 def _is_integral(monomial: Monomial, coefficient: Number) -> bool:
-    return isinstance(coefficient, int) and all(e > 0 and isinstance(g, _INTEGER_VALUED) for g, e in monomial)
+    return isinstance(coefficient, int) and all(e > 0 for _, e in monomial)
 
 
-def _atom(value: Expr) -> Polynomial:
-    if isinstance(value, floor | ceiling | Max | Min | Mod | Pow):
-        return Polynomial({frozenset({(value, 1)}): 1})
-    return _of_expr(value)
+def _is_nonnegative(polynomial: Polynomial) -> bool:
+    """Whether a polynomial is known to be zero or more: symbols are, also those of numbers of copies, which may be zero."""
+    return all(c > 0 and all(e % 2 == 0 or _is_natural(g) for g, e in monomial) for monomial, c in polynomial.terms.items())
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_natural(generator: Expr) -> bool:
+    """Whether a generator is known to be zero or more."""
+    if isinstance(generator, Symbol | Pow):
+        return True
+    if isinstance(generator, Add):
+        return _is_nonnegative(_of_expr(generator))
+    known = [_is_nonnegative(_of_expr(cast("Expr", argument))) for argument in generator.args]
+    return any(known) if isinstance(generator, Max) else known[-1] if isinstance(generator, Mod) else all(known)
+
+
+@lru_cache(maxsize=1 << 14)
+def _put(generator: Expr, symbol: Symbol, value: Polynomial) -> Polynomial:
+    """Put a polynomial in for a symbol in a generator."""
+    if generator == symbol:
+        return value
+    if isinstance(generator, Add):
+        return _of_expr(generator).put(symbol, value)
+    arguments = [_of_expr(cast("Expr", argument)).put(symbol, value) for argument in generator.args]
+    return _of_power(*(one.as_expr() for one in arguments)) if isinstance(generator, Pow) else _made(generator.func, arguments)
+
+
+def _is_polynomial_in(polynomial: Polynomial, symbol: Symbol) -> bool:
+    return all((g == symbol and e >= 0) or symbol not in g.free_symbols for monomial in polynomial.terms for g, e in monomial)
+
+
+def _period(polynomial: Polynomial, index: Symbol) -> int:
+    """Return after how many steps of an index its floors, ceilings and remainders may repeat: what it is divided by."""
+    found = 1
+    for monomial in polynomial.terms:
+        for generator, _ in monomial:
+            if generator != index and index in generator.free_symbols:
+                inside = _of_expr(cast("Expr", generator.args[0]))
+                found = lcm(found, *(Fraction(c).denominator for c in inside.terms.values()))
+                if isinstance(generator, Mod) and isinstance(generator.args[1], Integer):
+                    found = lcm(found, int(generator.args[1]))
+    return found
 
 
 @lru_cache(maxsize=64)

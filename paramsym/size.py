@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
-from sympy import Expr, Function, Integer, Rational, Symbol
+from sympy import Expr, Function, Integer, Mod, Rational, Symbol, nan, zoo
 from sympy.printing.str import StrPrinter
 
 from paramsym.errors import DivisibilityError, SizeError
-from paramsym.polynomial import Polynomial
+from paramsym.naming import digits, short
+from paramsym.polynomial import ROUNDED, Polynomial
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -106,8 +107,8 @@ def _gate(value: object, where: str, least: int) -> Dim:
         kind = "size" if least else "count"
         wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
         hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
-        shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{value}, not a whole number"
-        message = f"{where} is {_short(shown)}; {wanted}.{hint}"
+        shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
+        message = f"{where} is {short(shown)}; {wanted}.{hint}"
         raise SizeError(message)
     if number.bit_length() > _MAX_BITS:
         message = f"{where} has {number.bit_length()} bits; no size has more than {_MAX_BITS}."
@@ -126,10 +127,6 @@ def _as_int(value: object) -> int | None:
         return None
 
 
-def _short(text: str, limit: int = 120) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
 @lru_cache(maxsize=1 << 12)
 def _expression_fault(value: Expr) -> str:
     """Say why an expression cannot be a size; empty where nothing speaks against it."""
@@ -137,8 +134,11 @@ def _expression_fault(value: Expr) -> str:
         polynomial = Polynomial.of(value)
     except SizeError as error:
         return str(error)
+    longest = max(side.bit_length() for c in polynomial.terms.values() for side in (c.numerator, c.denominator)) if polynomial else 0
+    if longest > _MAX_BITS:
+        return f"it has a number of {longest} bits; no size has more than {_MAX_BITS}."
     if all(coefficient <= 0 for coefficient in polynomial.terms.values()):
-        return f"{value} is never positive."
+        return f"{short(value)} is never positive."
     for symbol in value.free_symbols:
         if symbol.is_integer is False or symbol.is_positive is False or symbol.is_commutative is False:
             return f"{symbol} cannot be a positive integer; take symbols from dims()."
@@ -150,6 +150,11 @@ def _check_expression(value: Expr, where: str) -> None:
     if fault:
         message = f"{where} cannot be a size: {fault}"
         raise SizeError(message)
+
+
+def _indivisible(dividend: int, divisor: int, dividend_name: str = "", divisor_name: str = "") -> str:
+    above, below, quotient, remainder = map(digits, (dividend, divisor, *divmod(dividend, divisor)))
+    return f"{dividend_name}{above} is not divisible by {divisor_name}{below} ({above} = {quotient}*{below} + {remainder})."
 
 
 class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's floor
@@ -185,8 +190,7 @@ class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's f
         if isinstance(numerator, Integer) and isinstance(denominator, Integer):
             quotient, remainder = divmod(int(numerator), int(denominator))
             if remainder:
-                message = f"{numerator} is not divisible by {denominator} ({numerator} = {quotient}*{denominator} + {remainder})."
-                raise DivisibilityError(message)
+                raise DivisibilityError(_indivisible(int(numerator), int(denominator)))
             return Integer(quotient)
         ratio = Polynomial.of(numerator) * Polynomial.of(denominator).inverse()
         whole = all(isinstance(c, int) and all(e > 0 for _, e in monomial) for monomial, c in ratio.terms.items())
@@ -364,11 +368,7 @@ def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) 
     if isinstance(divisor, int) and isinstance(dividend, int):
         quotient, remainder = divmod(dividend, divisor)
         if remainder:
-            message = (
-                f"{dividend_name} {dividend} is not divisible by {divisor_name} {divisor}"
-                f" ({dividend} = {quotient}*{divisor} + {remainder})."
-            )
-            raise DivisibilityError(message)
+            raise DivisibilityError(_indivisible(dividend, divisor, f"{dividend_name} ", f"{divisor_name} "))
         return quotient
     quotient = per(dividend, divisor)
     return int(quotient) if isinstance(quotient, Integer) else quotient
@@ -419,7 +419,7 @@ def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     if isinstance(value, _INERT):
         return value
     if isinstance(value, Expr):
-        result = value.xreplace(dict(mapping))
+        result = _unfolded(value, mapping) if _compares(value) else value.xreplace(dict(mapping))
         return int(result) if isinstance(result, Integer) else result
     if isinstance(value, tuple):
         return tuple(substitute(item, mapping) for item in value)
@@ -429,6 +429,30 @@ def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
         return stack(substitute(value.stored, mapping), substitute(value.used, mapping))
     inner = getattr(value, "substituted", None)
     return value if inner is None else inner(mapping)
+
+
+@lru_cache(maxsize=1 << 12)
+def _compares(value: Expr) -> bool:
+    return value.has(*ROUNDED)
+
+
+def _unfolded(value: Expr, mapping: Mapping[Symbol, Expr]) -> Expr:
+    """Put sizes in, and keep every Max, Min, Mod, floor and ceiling that a symbol is left in.
+
+    SymPy takes a positive symbol at its word and makes 3 of Min(3, L + 2), which is 2 where L is a number of copies and becomes 0; and it
+    takes some quotients for whole that are not, 2**L/6 among them.
+    """
+    if isinstance(value, Symbol):
+        return mapping.get(value, value)
+    if not value.args:
+        return value
+    arguments = [_unfolded(cast("Expr", argument), mapping) for argument in value.args]
+    if isinstance(value, ROUNDED):
+        if (isinstance(value, Mod) and arguments[1] == 0) or any(argument.has(nan, zoo) for argument in arguments):
+            message = f"{short(value)} divides by zero at these sizes."
+            raise SizeError(message)
+        return cast("Expr", value.func(*arguments, evaluate=all(argument.is_Number for argument in arguments)))
+    return value.func(*arguments)
 
 
 def symbols_in(value: object) -> set[Symbol]:

@@ -68,8 +68,35 @@ def dims(names: str) -> Any:
     >>> d.is_integer, d.is_positive, dims("d") == d
     (True, True, True)
     """
+    symbols = tuple(Symbol(name, integer=True, positive=True) for name in _names(names, "dims"))
+    (first, *others) = symbols
+    return symbols if others or names.rstrip().endswith(",") else first
+
+
+def index(name: str) -> Symbol:
+    """Return the symbol of a repeat's index, a whole number that may be zero: the first copy has the number 0.
+
+    A symbol from ``dims`` is positive, and SymPy simplifies with that while an expression is written: ``Min(3, i + 2)`` is 3 for a positive
+    ``i``. The index of a ``Repeat`` may be written either way where no ``Max``, ``Min`` or ``Mod`` has it.
+
+    Raises:
+        ArgumentError: anything but one name.
+
+    >>> from sympy import Min
+    >>> i = index("i")
+    >>> Min(3, i + 2), Min(3, dims("i") + 2)
+    (Min(3, i + 2), 3)
+    """
+    names = _names(name, "index")
+    if len(names) != 1:
+        message = f"index() takes one name such as 'i', got {name!r}."
+        raise ArgumentError(message)
+    return Symbol(names[0], integer=True, nonnegative=True)
+
+
+def _names(names: str, caller: str) -> list[str]:
     if not isinstance(names, str):
-        message = f"dims() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."  # type: ignore[unreachable]
+        message = f"{caller}() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = names.replace(",", " ").split()
     for name in found:
@@ -77,8 +104,6 @@ def dims(names: str) -> Any:
             message = f"{name!r} cannot name a size; use an identifier such as 'd' or 'd_model'."
             raise ArgumentError(message)
     if not found:
-        message = "dims() was given no name; write dims('d n')."
+        message = f"{caller}() was given no name; write {caller}('{'d n' if caller == 'dims' else 'i'}')."
         raise ArgumentError(message)
-    symbols: tuple[Symbol, ...] = tuple(Symbol(name, integer=True, positive=True) for name in found)
-    (first, *others) = symbols
-    return symbols if others or names.rstrip().endswith(",") else first
+    return found

@@ -442,13 +442,13 @@ def test_the_number_of_copies_is_named() -> None:
 
 
 def test_a_bound_index_makes_room() -> None:
-    """Another i comes in, and the bound one becomes i_1, or i_2 where that is taken: a positive integer as before."""
+    """Another i comes in, and the bound one becomes i_1, or i_2 where that is taken: an index as before."""
     one = ps.Repeat(ps.Dense(H + i, 1, bias=False), n, index=i).at(H=i)
-    assert one.index == ps.dims("i_1")
+    assert one.index == ps.index("i_1")
     assert expand(one.params - (n * i + n * (n - 1) / 2)) == 0
     both = n + ps.dims("i_1")
     two = ps.Repeat(ps.Dense(H + i, 1, bias=False), both, index=i).at(H=i)
-    assert two.index == ps.dims("i_2")
+    assert two.index == ps.index("i_2")
     assert expand(two.params - (both * i + both * (both - 1) / 2)) == 0
 
 

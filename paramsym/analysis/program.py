@@ -19,6 +19,7 @@ from sympy import Add, Expr, Integer, Max, Min, Mod, Pow, Symbol, ceiling, floor
 
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError
 from paramsym.layer import Layer
+from paramsym.naming import digits
 from paramsym.polynomial import Polynomial
 from paramsym.size import Condition, conditions_asked, per, symbols_in
 
@@ -140,22 +141,25 @@ def reached(steps: Sequence[tuple[Kind, int, int]], first: int, wanted: Iterable
 def fault(kind: Kind, left: int, right: int, where: str = "") -> SizeError | StructureError:
     """Return the error of a step that numbers contradict."""
     prefix = f"{where}: " if where else ""
+    above, below = digits(left), digits(right)
     if kind == "most":
-        return SizeError(f"{prefix}{left} is more than {right}, and must not be.")
+        return SizeError(f"{prefix}{above} is more than {below}, and must not be.")
     if kind == "equal":
-        return SizeError(f"{prefix}{left} is not {right}, and must be.")
+        return SizeError(f"{prefix}{above} is not {below}, and must be.")
     if kind == "differ":
         return StructureError(
-            f"{prefix}two sizes that this formula takes to differ are both {left}, which changes which tensors exist;"
+            f"{prefix}two sizes that this formula takes to differ are both {above}, which changes which tensors exist;"
             " build the layer with them instead."
         )
     if kind == "pow":
-        return SizeError(f"{prefix}{left}**{right} is no whole number, or one too long to write down.")
+        return SizeError(f"{prefix}{above}**{below} is no whole number, or one too long to write down.")
     if not right:
-        return SizeError(f"{prefix}{left} cannot be divided by zero.")
+        return SizeError(f"{prefix}{above} cannot be divided by zero.")
     if kind == "exact":
-        return DivisibilityError(f"{prefix}the value is {Fraction(left, right)}, not a whole number.")
-    return DivisibilityError(f"{prefix}{left} is not divisible by {right} ({left} = {left // right}*{right} + {left % right}).")
+        value = Fraction(left, right)
+        return DivisibilityError(f"{prefix}the value is {digits(value.numerator)}/{digits(value.denominator)}, not a whole number.")
+    quotient, rest = map(digits, divmod(left, right))
+    return DivisibilityError(f"{prefix}{above} is not divisible by {below} ({above} = {quotient}*{below} + {rest}).")
 
 
 def holds(kind: Kind, left: int, right: int) -> bool:

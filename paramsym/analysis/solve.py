@@ -106,7 +106,7 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
     if type(step) is not int or step < 1:
         message = f"a multiple of {step}; wanted a positive whole number."
         raise SizeError(message)
-    return step * ceiling(value / Integer(step))
+    return step * ceiling(value / Integer(step), evaluate=isinstance(value, int | Integer))
 
 
 def solve(

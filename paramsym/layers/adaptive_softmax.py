@@ -89,7 +89,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         rounded = isinstance(self.div_value, float) and not self.div_value.is_integer()
         if rounded and isinstance(self.in_features, int):
             return int(self.in_features // self.div_value**power)
-        return canonical(floor(self.in_features / self._divisor**power))
+        return canonical(floor(self.in_features / self._divisor**power, evaluate=False))
 
     def output_shape(self, input_shape: Shape) -> Shape:
         """One log-probability for every example: that of its target, which is given beside the input (batch, in_features)."""
