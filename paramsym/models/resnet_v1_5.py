@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from sympy import Symbol
-
 from paramsym.compose import Aside, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
+from paramsym.extents import over
 from paramsym.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -25,7 +24,7 @@ from paramsym.models.between import refuse_maps
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, per, same
+from paramsym.size import Count, Dim, same, within
 from paramsym.symbols import C, H, N
 
 Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBackbone"]
@@ -46,14 +45,13 @@ class ResNetV15(InTurn):
 
     The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
     stages of width H_i and L_i blocks: *basic*, two convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of
-    the width inside. The first block of a stage has a shortcut of 1 by 1, in the first stage only where H and H_1 differ or with
-    ``downsample_in_first_stage``; equal widths are decided on when the model is built (write ``hidden_sizes=(H, ...)``). Every convolution
-    is without bias and normalised by batch. ``num_labels`` is N where the architecture has labels and no number is given; with 0 the
-    reference stores no classifier.
+    the width inside, rounded down. The first block of a stage has a shortcut of 1 by 1, in the first stage only where H and H_1 differ or
+    with ``downsample_in_first_stage``; equal widths are decided on when the model is built (write ``hidden_sizes=(H, ...)``). Every
+    convolution is without bias and normalised by batch. ``num_labels`` is N where the architecture has labels and no number is given;
+    with 0 the reference stores no classifier.
 
     Raises:
-        DivisibilityError: a width that 4 does not divide, in a bottleneck; the reference rounds numbers down.
-        ArgumentError: fewer depths than widths; an activation or architecture that the reference does not know.
+        ArgumentError: a bottleneck narrower than 4; no widths or depths; an activation or architecture that the reference does not know.
 
     >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000).params
     25557032
@@ -96,8 +94,10 @@ class ResNetV15(InTurn):
         if not self.hidden_sizes or not self.depths:
             message = "hidden_sizes and depths need at least one entry each."
             raise ArgumentError(message)
-        thin = [width for width in self.hidden_sizes[: len(self.depths)] if isinstance(width, int) and width < REDUCTION]
-        if thin and self.layer_type == "bottleneck":
+        thin = [
+            width for width in self.hidden_sizes[: len(self.depths)] if self.layer_type == "bottleneck" and not within(REDUCTION, width)
+        ]
+        if thin:
             message = f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more."
             raise ArgumentError(message)
 
@@ -134,7 +134,7 @@ class ResNetV15(InTurn):
         if self.layer_type == "basic":
             layers = [convolved(near, width, 3, stride=stride), convolved(width, width, 3)]
         else:
-            inside = width // REDUCTION if isinstance(width, int) else per(width, REDUCTION)
+            inside = over(width, REDUCTION)
             early = stride if self.downsample_in_bottleneck else 1
             layers = [
                 convolved(near, inside, 1, stride=early),
@@ -157,19 +157,13 @@ def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu", *, str
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Equal widths are one letter; a width that 4 does not divide is a number; a stage has at least its first block."""
-    widths: list[Symbol | int] = list(arguments["hidden_sizes"])
-    for position, letter in enumerate(arguments["hidden_sizes"]):
-        if position == 0 and sizes[letter] == sizes[H]:
-            widths[0] = H
-            del sizes[letter]
-        elif sizes[letter] % 4 and arguments["layer_type"] == "bottleneck":
-            widths[position] = sizes.pop(letter)
-    if widths[0] == H and sizes[H] % 4 and arguments["layer_type"] == "bottleneck":
-        arguments["embedding_size"] = widths[0] = sizes.pop(H)
+    """Equal widths at the beginning are one letter; a stage has at least its first block."""
+    first, *others = arguments["hidden_sizes"]
+    if sizes[first] == sizes[H]:
+        arguments["hidden_sizes"] = (H, *others)
+        del sizes[first]
     for letter in arguments["depths"]:
         sizes[letter] = max(sizes[letter], 1)
-    arguments["hidden_sizes"] = tuple(widths)
     if sizes.get(N) == 0:
         arguments["num_labels"] = sizes.pop(N)
 

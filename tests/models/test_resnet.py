@@ -11,7 +11,7 @@ from sympy import Integer
 
 from paramsym import C, N, dims
 from paramsym.errors import ArgumentError, SizeError, StructureError
-from paramsym.models import ResNet
+from paramsym.models import ResNet, ResNetV15
 from paramsym.models.resnet import CLAIMS
 
 n1, n2, n3, n4, g = dims("n1 n2 n3 n4 g")
@@ -180,3 +180,18 @@ def test_a_size_of_other_blocks_is_refused() -> None:
     """A published size with another block would change which tensors exist."""
     with pytest.raises(StructureError, match="block='BasicBlock'"):
         ResNet().at("resnet18")
+
+
+def test_a_quarter_of_a_width_is_rounded_down_in_the_formula() -> None:
+    """A bottleneck of width 30 is 7 wide inside, as the reference builds it (``out_channels // 4``), in numbers and in letters."""
+    sizes = {"C": 3, "H": 30, "H_1": 30, "H_2": 45, "L_1": 2, "L_2": 1}
+    letters = ResNetV15(hidden_sizes=dims("H_1 H_2"), depths=dims("L_1 L_2"), downsample_in_first_stage=True)
+    sized = letters.at(sizes)
+    stem = 3 * 30 * 49 + 60
+    first = 30 * 30 + 60 + 30 * 7 + 14 + 9 * 49 + 14 + 7 * 30 + 60
+    again = 30 * 7 + 14 + 9 * 49 + 14 + 7 * 30 + 60
+    wider = 30 * 45 + 90 + 30 * 11 + 22 + 9 * 121 + 22 + 11 * 45 + 90
+    assert sized.count == stem + first + again + wider
+    assert sized.formula.xreplace({symbol: Integer(size) for symbol, size in sized.sizes.items()}) == sized.count
+    with pytest.raises(ArgumentError, match="a bottleneck takes a quarter; wanted 4 or more"):
+        letters.at({**sizes, "H_2": 3})
