@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, cast
 
 import sympy
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Add, Expr, Integer, Rational, Symbol
 
 from paramsym.analysis.formula import Formula, Subject, formula_of, quotient
 from paramsym.errors import ArgumentError, SizeError
@@ -18,7 +18,7 @@ from paramsym.render import forms, latex
 from paramsym.render.html import formula
 from paramsym.render.table import Printed
 from paramsym.render.widths import LINE
-from paramsym.size import symbols_in
+from paramsym.size import substitute, symbols_in
 from paramsym.tabulate import PAPER
 
 TOLERANCES = (Fraction(1, 100), Fraction(1, 10))
@@ -69,7 +69,8 @@ class Asymptotics(Printed):
         rest = f" + {self.order}" if self.order else ", exactly"
         lines = [f"{self.leading}{rest}{together if self.order else ''}", f"exact factor: {self.correction}"]
         if self.error is not None:
-            lines.append(f"at these sizes {float(100 * self.error):+.3g} %")
+            vanished = ": the leading terms are 0 there" if self.error == -1 else ""
+            lines.append(f"at these sizes {float(100 * self.error):+.3g} %{vanished}")
         return "\n".join([*lines, *map(str, self.within)])
 
     def to_latex(self, letters: Lettering = None) -> str:
@@ -102,8 +103,8 @@ def asymptotics(subject: Subject, *symbols: Symbol | str, at: Any = None) -> Asy
     """Return the leading terms of a count as one or several symbols grow together, with the exact factor that is left out.
 
     Without symbols, all of them grow together. ``at`` puts sizes in: numbers are used for the error and for the range in which the
-    approximation is within 1 % and 10 %, which is given where one symbol grows and all others have sizes; expressions, as ``{F: 4*H}``,
-    change the formula first.
+    approximation is within 1 % and 10 %, which is given where one symbol grows, all others have sizes, and the leading terms are not 0 at
+    those; expressions, as ``{F: 4*H}``, change the formula first.
 
     Raises:
         UnknownNameError: a symbol that is nowhere in the layer.
@@ -150,7 +151,9 @@ def _degree(monomial: dict[Expr, int], grown: tuple[Symbol, ...]) -> int:
         if generator in grown:
             degree += exponent
         elif generator.free_symbols & set(grown):
-            message = f"{', '.join(s.name for s in grown if s in generator.free_symbols)} stands inside {generator}, which has no degree."
+            where = "the sum that is divided by, " if isinstance(generator, Add) else ""
+            who = ", ".join(s.name for s in grown if s in generator.free_symbols)
+            message = f"{who} stands inside {where}{generator}, which has no degree."
             raise SizeError(message)
     return degree
 
@@ -166,7 +169,10 @@ def _ranges(formula: Formula, leading: Polynomial, rest: Polynomial, grown: tupl
         return []
     (symbol,) = grown
     numbers = {key: Integer(size) for key, size in formula.sizes.items() if key != symbol and isinstance(size, int)}
-    relative = sympy.cancel(cast("Expr", (rest.as_expr() / leading.as_expr()).xreplace(numbers)))  # the other symbols may cancel
+    above, below = (Polynomial.of(substitute(one.as_expr(), numbers)) for one in (rest, leading))
+    if not below:
+        return []
+    relative = sympy.cancel(above.as_expr() / below.as_expr())  # the other symbols may cancel
     if relative.free_symbols - {symbol}:
         return []
     found: list[Within] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from sympy import Expr, Integer, Symbol, diff
+from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.derivation import Product, Said, Step, Sum, in_html, in_latex, in_markdown, plain, shown
 from paramsym.analysis.formula import formula_of
@@ -199,7 +199,7 @@ and leaves no trace in any sum.
         tuple(sizes.items()),
         meaning=_meaning(root, found),
         aside="" if groups else _aside(root, found, [] if root is layer.origin[0] else [symbol.name for symbol in sizes]),
-        in_steps=_in_steps(root.polynomial, found),
+        in_steps=bool(root.polynomial.steps(found)),
     )
 
 
@@ -262,13 +262,9 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
 def _derivative(params: Expr, symbol: Symbol) -> Expr:
     """Differentiate; where the symbol moves in steps, take the difference of one unit instead."""
     polynomial = Polynomial.of(params)
-    if _in_steps(polynomial, symbol):
+    if polynomial.steps(symbol):
         return (Polynomial.of(substitute(params, {symbol: symbol + 1})) - polynomial).as_expr()
     return polynomial.diff(symbol).as_expr()
-
-
-def _in_steps(polynomial: Polynomial, symbol: Symbol) -> bool:
-    return any(g != symbol and not g.is_Add and symbol in g.free_symbols for monomial in polynomial.terms for g, _ in monomial)
 
 
 def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
@@ -309,7 +305,10 @@ def _chain_rule(groups: tuple[Group, ...], symbol: Symbol, derivative: Expr, siz
         for position, factor in enumerate(group.factors):
             if not isinstance(factor, Expr) or symbol not in factor.free_symbols:
                 continue
-            slope = Polynomial.of(diff(factor.doit(), symbol))
+            size = Polynomial.of(factor)
+            if size.steps(symbol):
+                return
+            slope = size.diff(symbol)
             others = Polynomial.product((*group.factors[:position], *group.factors[position + 1 :], len(group.lines)))
             terms[bool(factor.atoms(per))].append(slope * others)
     direct, through = (Polynomial.total(terms[kind]).as_expr() for kind in (False, True))

@@ -12,7 +12,7 @@ from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
-from paramsym.size import Dim
+from paramsym.size import Dim, substitute
 from paramsym.tabulate import check_depth
 
 Subject: TypeAlias = Layer | Expr
@@ -44,9 +44,9 @@ class Formula:
 
     def value(self, expression: Expr) -> Expr:
         """Put the sizes in."""
-        return cast(
-            "Expr", expression.xreplace({symbol: Integer(size) if isinstance(size, int) else size for symbol, size in self.sizes.items()})
-        )
+        sizes = {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in self.sizes.items()}
+        result = substitute(expression, sizes)
+        return Integer(result) if isinstance(result, int) else cast("Expr", result)
 
 
 def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Formula:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from sympy import Expr, Integer, Symbol, cancel
+from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
 
 from paramsym.analysis.formula import Formula, Subject, formula_of, number
 from paramsym.analysis.program import compiled
-from paramsym.errors import SizeError
+from paramsym.analysis.wording import listed
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Letters, Table, Tabular
@@ -18,6 +18,16 @@ from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
 
 _NOUNS = {"L": "layer", "A": "head", "G": "key/value head", "E": "expert", "V": "word", "P": "position", "T": "token type", "C": "channel"}
+
+_WORDS: dict[Any, str] = {
+    floor: "a floor",
+    ceiling: "a ceiling",
+    Max: "a Max",
+    Min: "a Min",
+    Mod: "a Mod",
+    Pow: "an exponent",
+}
+"""What has no derivative, as a sentence names it."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,9 @@ class PartSensitivity:
 class Sensitivity(Tabular):
     """How a count depends on a symbol.
 
-    ``marginal`` is the exact cost of one more; ``derivative`` is None where the symbol stands in a floor or a ceiling, which has none.
-    ``elasticity`` is the growth in percent for one percent more: the exponent of a power law. With sizes, all of them are numbers, and
-    ``formula_marginal`` keeps the closed form. Prints as sentences; ``table()`` gives the parts.
+    ``marginal`` is the exact cost of one more; ``derivative`` is None where the symbol stands in what has none, such as a floor or an
+    exponent, and ``inside`` says in what. ``elasticity`` is the growth in percent for one percent more: the exponent of a power law. With
+    sizes, all of them are numbers, and ``formula_marginal`` keeps the closed form. Prints as sentences; ``table()`` gives the parts.
     """
 
     subject: str
@@ -48,6 +58,7 @@ class Sensitivity(Tabular):
     elasticity: Expr | None
     parts: tuple[PartSensitivity, ...]
     steps_of: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
     letters: Letters = PAPER
 
     @property
@@ -66,9 +77,8 @@ class Sensitivity(Tabular):
         if self.elasticity is not None and self.elasticity.is_number and self.formula_marginal != 0:
             sentences.append(f"One percent more {self.symbol} makes {float(self.elasticity):.3f} percent more parameters.")
         if self.derivative is None:
-            sentences.append(
-                f"{self.symbol} stands in a floor or a ceiling: the step to the next whole number was taken, there is no derivative."
-            )
+            where = listed(self.inside)
+            sentences.append(f"{self.symbol} stands in {where}: the step to the next whole number was taken, there is no derivative.")
         if self.steps_of:
             sentences.append(f"{self.symbol} is a multiple of {', '.join(self.steps_of)}: fewer than that at once cannot be added.")
         return "\n".join(sentences)
@@ -89,7 +99,7 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
     """Say how a count changes with a symbol: derivative, cost of one more, elasticity, and the share of each part.
 
     ``at`` puts sizes in, as ``Layer.at`` takes them; a sized layer brings its own. ``depth`` says how deep parts are told apart. Where the
-    symbol stands in a floor or a ceiling there is no derivative, and the step to the next whole number is what counts.
+    symbol stands in a floor, an exponent or the like there is no derivative, and the step to the next whole number is what counts.
 
     Raises:
         UnknownNameError: a symbol that is nowhere in the layer.
@@ -127,6 +137,7 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
         elasticity,
         tuple(parts),
         _multiples(subject, found),
+        tuple(dict.fromkeys(_WORDS[atom.func] for atom in formula.polynomial.steps(found))),
     )
 
 
@@ -134,14 +145,13 @@ def _step(polynomial: Polynomial, symbol: Symbol) -> Polynomial:
     """Return the exact difference between the next whole number and this one."""
     if symbol not in polynomial.free_symbols:
         return Polynomial.of(0)
-    return Polynomial.of(cast("Expr", polynomial.as_expr().xreplace({symbol: symbol + 1}))) - polynomial
+    return polynomial.put(symbol, Polynomial.of(symbol + 1)) - polynomial
 
 
 def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | None]:
-    try:
-        derivative = formula.polynomial.diff(symbol)
-    except SizeError:
+    if formula.polynomial.steps(symbol):
         return None, None
+    derivative = formula.polynomial.diff(symbol)
     if not formula.polynomial:
         return Integer(0), Integer(0)
     elasticity = cancel(symbol * derivative.as_expr() / formula.polynomial.as_expr())

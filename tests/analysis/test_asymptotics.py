@@ -113,3 +113,13 @@ def test_wrong_questions() -> None:
         asymptotics(ps.Dense(H, F), K)
     with pytest.raises(SizeError, match="holds nothing"):
         asymptotics(ps.Repeat(ps.Dropout(), L), L)
+
+
+def test_leading_terms_that_vanish_claim_no_range() -> None:
+    """At A = 1, H*A - H + 8 is 8 for every H: the leading terms are 0, and no size makes them near."""
+    found = asymptotics(H * A - H + 8, H, at={"A": 1})
+    assert found.leading == A * H - H
+    assert found.within == ()
+    assert found.error == -1
+    assert "the leading terms are 0 there" in str(found)
+    assert asymptotics(H * A - H + 8, H, at={"A": 2}).within != ()

@@ -298,3 +298,12 @@ def test_sums_show_numbers() -> None:
     """DenseNet-121: the norms of the first block see 64, 96, ..., 224 channels, 864 together, each with a weight and a bias."""
     text = str(explain(ps.models.DenseNet().at("densenet121"), "growth_rate"))
     assert "2 * sum of (32*i + 32) over i = 1..6 = 1,728" in text
+
+
+def test_a_quotient_by_a_floor_is_explained_without_sympys_inside() -> None:
+    """Where a symbol stands in a floor or an exponent beside quotients, the difference of one unit is told, and no derivative."""
+    for size in (sympy.floor(A / 2) + 1, 2**A):
+        layer = Block(one=Dense(per(H, size), 2, bias=False), two=Dense(per(H, A), 3, bias=False))
+        said = str(explain(layer, A))
+        assert "one more of A adds" in said
+        assert not any(word in said for word in ("Derivative", "Subs", "log", "xi"))

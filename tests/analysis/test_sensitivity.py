@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sympy import Rational, floor
+from sympy import Expr, Integer, Max, Mod, Rational, ceiling, floor
 
 import paramsym as ps
-from paramsym import A, C, F, H, K, L, V, W, sensitivity
+from paramsym import A, C, F, H, K, L, V, W, per, sensitivity
 from paramsym.errors import ArgumentError, UnknownNameError
 
 
@@ -104,3 +104,23 @@ def test_parts_as_deep_as_is_asked() -> None:
 def test_an_expert_is_called_one() -> None:
     """Mixtral: three matrices per expert and layer, and a row of the gate."""
     assert str(sensitivity(ps.models.Mixtral(), "E")).startswith("one more expert costs 3*F*H*L + H*L")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (2**L, "L stands in an exponent"),
+        (floor(L / 2), "L stands in a floor"),
+        (Max(L, H), "L stands in a Max"),
+        (2**L * Mod(L, 3), "L stands in an exponent and a Mod"),
+        (per(H, ceiling(L / 2) + 1), "L stands in a ceiling"),
+    ],
+)
+def test_what_has_no_derivative_is_named(size: Expr, words: str) -> None:
+    """The words name what is there, and the step is that from 5 to 6."""
+    found = sensitivity(ps.Dense(size, 1, bias=False), L)
+    assert found.derivative is None
+    assert f"{words}: the step to the next whole number was taken" in str(found)
+    at = {H: Integer(60)}
+    step = [Rational(size.doit().xreplace({**at, L: Integer(value)})) for value in (5, 6)]
+    assert found.marginal.xreplace({**at, L: Integer(5)}) == step[1] - step[0]
