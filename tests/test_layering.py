@@ -22,6 +22,7 @@ FLOORS = (
     {"ledger"},
     {"fields", "paths", "sizing", "extents"},
     {"flow", "tensor"},
+    {"program"},
     {"written"},
     {"layer"},
     {"edit"},

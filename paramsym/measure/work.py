@@ -1,0 +1,221 @@
+"""Multiply-adds and floating-point operations of a forward and a backward pass, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from sympy import Expr, Integer
+
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.layer import Layer, check_layer
+from paramsym.ledger import Ledger, Line, Numbers
+from paramsym.measure.gradients import given_gradients, gradients, later_gradients
+from paramsym.measure.inputs import types_for
+from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
+from paramsym.program.lookups import Rows, Stored
+from paramsym.program.own import trace_layer
+from paramsym.program.pairs import Pairs
+from paramsym.program.state import after
+from paramsym.size import Count, canonical
+
+Way: TypeAlias = Literal["forward", "backward", "both"]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A convention for counting operations: how many operations one unit of work is; units that are not listed count nothing."""
+
+    name: str
+    source: str
+    units: Mapping[str, int]
+
+
+CONVENTIONS = {
+    "matmul": Counting("matmul", "torch.utils.flop_counter: 2 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 2}),
+    "multiply-adds": Counting("multiply-adds", "1 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 1}),
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a layer costs for an input: a ledger of lines, each a product, with a unit and a convention.
+
+    >>> from paramsym import A, B, H, MultiHeadAttention, S
+    >>> cost = flops(MultiHeadAttention(H, A), (S, B, H))
+    >>> cost.total
+    8*B*H**2*S + 4*B*H*S**2
+    """
+
+    layer: Layer
+    inputs: tuple[Any, ...]
+    unit: str
+    convention: str
+    ledger: Ledger
+
+    @cached_property
+    def total(self) -> Expr:
+        """The sum of all lines, expanded; an ``Integer`` once every size is a number."""
+        found = self.ledger.used
+        return Integer(found) if isinstance(found, int) else found
+
+    def __str__(self) -> str:
+        return f"{type(self.layer).__name__}: {self.total} {self.unit} ({self.convention})"
+
+
+def flops(layer: Layer, *inputs: Any, way: Way = "forward", convention: str = "matmul", past: Count = 0, **named: Any) -> Cost:
+    """Return the floating-point operations of a layer for inputs of these shapes.
+
+    ``way`` is forward, backward or both; the backward pass is derived: a product costs as much again for each factor that needs a gradient.
+    Inputs need none. ``past`` makes it one step after so many positions.
+
+    Raises:
+        ShapeError: inputs that the layer cannot take.
+        NotYetError: a layer, or a part, that does not say what it computes; the message names it.
+        ArgumentError: an unknown way or convention.
+
+    >>> from paramsym import B, Dense, F, H, S
+    >>> flops(Dense(H, F), (B, S, H)).total
+    2*B*F*H*S
+    >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs none
+    2*B*F*H*S
+    """
+    counting = _convention(convention)
+    return _cost(layer, inputs, way, counting, past, "FLOPs", **named)
+
+
+def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, **named: Any) -> Cost:
+    """Return the multiply-adds of products and convolutions: half of ``flops`` by the convention "matmul".
+
+    Raises:
+        ShapeError, NotYetError, ArgumentError: as ``flops``.
+
+    >>> from paramsym import Conv2d
+    >>> macs(Conv2d(3, 64, 7, stride=2, padding=3), (1, 3, 224, 224)).total
+    118013952
+    """
+    return _cost(layer, inputs, way, CONVENTIONS["multiply-adds"], past, "multiply-adds", **named)
+
+
+def _convention(name: str) -> Counting:
+    if name not in CONVENTIONS:
+        message = f"{name!r} is not a known convention; known: {', '.join(CONVENTIONS)}."
+        raise ArgumentError(message)
+    return CONVENTIONS[name]
+
+
+def _cost(layer: Layer, inputs: tuple[Any, ...], way: Way, counting: Counting, past: Count, unit: str, **named: Any) -> Cost:
+    check_layer(layer)
+    if way not in {"forward", "backward", "both"}:
+        message = f"way is {way!r}; wanted 'forward', 'backward' or 'both'."
+        raise ArgumentError(message)
+    given = types_for(layer, inputs, named)
+    with after(past):
+        program = trace_layer(layer, *given)
+    lines: list[Line] = []
+    if way != "backward":
+        lines += forward(program)
+    if way != "forward":
+        lines += backward(program, tuple(False for _ in program.inputs))
+    return Cost(layer, tuple(one.sizes for one in given), unit, counting.name, Ledger(tuple(counted(lines, counting))))
+
+
+def forward(program: Program) -> Iterator[Line]:
+    """Yield a line for the work of every operation.
+
+    Raises:
+        NotYetError: a part that does not say what it computes.
+    """
+    for step in program.steps:
+        operation = step.operation
+        match operation:
+            case Call(name=name, body=body):
+                yield from (line.within(name, None, frozen=False) for line in forward(body))
+            case Region(body=body):
+                yield from forward(body)
+            case Loop(bodies=bodies, shared=shared):
+                for numbers, body in bodies:
+                    yield from (_looped(line, numbers, shared) for line in forward(body))
+            case Scan(body=body, length=length):
+                yield from (_times(line, length) for line in forward(body))
+            case Route(numbers=numbers, body=body, used=used):
+                yield from (line.within(numbers, used, frozen=False) for line in forward(body))
+            case Opaque(name=name, layer=layer):
+                message = f"{name or type(layer).__name__}, of the kind {type(layer).__name__}, does not say what it computes."
+                raise NotYetError(message)
+            case Stored():
+                continue
+            case _:
+                yield from (_line(operation, work) for work in operation.work(program.taken(step), program.given(step)))
+
+
+def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
+    """Yield a line for the work of every operation in the backward pass; ``needs`` says which inputs need a gradient."""
+    flags = gradients(program, needs, frozen=frozen)
+    for step in program.steps:
+        operation, taken = step.operation, tuple(flags[number] for number in step.takes)
+        match operation:
+            case Call(name=name, body=body, frozen=within):
+                yield from (line.within(name, None, frozen=False) for line in backward(body, taken, frozen=frozen or within))
+            case Region(body=body):
+                yield from backward(body, taken, frozen=frozen)
+            case Loop():
+                yield from _backward_loop(operation, taken, frozen=frozen)
+            case Scan(body=body, length=length):
+                later = later_gradients(operation, taken, frozen=frozen)
+                if later != taken:  # the first position gets a state that needs no gradient
+                    yield from backward(body, taken, frozen=frozen)
+                    length = canonical(length - 1)
+                yield from (_times(line, length) for line in backward(body, later, frozen=frozen))
+            case Route(numbers=numbers, body=body, used=used):
+                yield from (line.within(numbers, used, frozen=False) for line in backward(body, taken[:1], frozen=frozen))
+            case Stored():
+                continue
+            case _ if any(taken):
+                works = operation.backward(program.taken(step), program.given(step), taken)
+                yield from (_line(operation, work) for work in works)
+
+
+def _backward_loop(loop: Loop, taken: tuple[bool, ...], *, frozen: bool) -> Iterator[Line]:
+    """Yield the work of all copies; the first one may get an input that needs no gradient."""
+    later = later_gradients(loop, taken, frozen=frozen)
+    for position, (numbers, body) in enumerate(loop.bodies):
+        size, rest = len(body.inputs), numbers
+        if position == 0 and later != taken:
+            first = replace(numbers, count=1)
+            rest = replace(numbers, count=canonical(numbers.count - 1), start=canonical(numbers.start + numbers.step))
+            yield from (_looped(line, first, loop.shared) for line in backward(body, taken[:size], frozen=frozen))
+        if rest.count != 0:
+            yield from (_looped(line, rest, loop.shared) for line in backward(body, later[:size], frozen=frozen))
+
+
+def _line(operation: Any, work: Work) -> Line:
+    return Line((str(operation).partition(" ")[0],), work.factors, role=work.unit)
+
+
+def _looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
+    return line.within(numbers, None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
+
+
+def _times(line: Line, length: Count) -> Line:
+    return replace(line, stored=(*line.stored, length), used=(*line.used, length))
+
+
+def counted(lines: list[Line], counting: Counting) -> Iterator[Line]:
+    """Yield the lines that a convention counts, weighted."""
+    for line in lines:
+        weight = counting.units.get(line.role, 0)
+        if weight:
+            factors = [factor for one in line.factors for factor in _factors(one)]
+            yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors))
+
+
+def _factors(factor: Any) -> tuple[Any, ...]:
+    if isinstance(factor, Pairs):
+        return (factor.queries, factor.keys)
+    return () if isinstance(factor, Rows) else (factor,)
+
+
+__all__ = ["Cost", "Way", "flops", "given_gradients", "macs"]

@@ -1,0 +1,255 @@
+"""What a forward pass sees of its own layer: its tensors as values, its parts as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
+
+from sympy import Integer
+
+from paramsym.errors import ShapeError, StructureError
+from paramsym.flow import each_input, together
+from paramsym.ledger import Numbers
+from paramsym.program.graph import Call, Loop, Opaque, Program, Route
+from paramsym.program.lookups import Stored
+from paramsym.program.state import past
+from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
+from paramsym.program.types import ArrayType
+from paramsym.size import canonical, text
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer, Part
+
+
+class Own:
+    """A layer's tensors and parts: ``own.weight`` is an array, ``own.dense(x)`` applies a part, ``"bias" in own`` asks for either.
+
+    ``own["self.query"]`` reaches through parts that only hold others. Parts without a name pass on what they contain.
+    """
+
+    __slots__ = ("_layer", "_parts", "_tensors")
+
+    def __init__(self, layer: Layer) -> None:
+        """Collect what the layer states."""
+        self._layer = layer
+        self._tensors = {tensor.name: tensor for tensor in layer.own_tensors}
+        self._parts = {part.name: part for part in layer.own_parts if part.numbers is None}
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._find(name)
+        if found is None:
+            kind = type(self._layer).__name__
+            have = ", ".join((*self._tensors, *self._parts)) or "nothing of its own"
+            message = f"{kind}.forward asks for {name!r}, which {kind} does not store; it has {have}."
+            raise StructureError(message)
+        return record(Stored(found)) if not isinstance(found, Applied) else found
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __contains__(self, name: str) -> bool:
+        return self._find(name) is not None
+
+    def _find(self, name: str) -> Any:
+        """Return the tensor, or the part ready to be applied; None where the layer has neither."""
+        if name in self._tensors:
+            return self._tensors[name]
+        if name in self._parts:
+            return Applied(self._parts[name])
+        first, dot, rest = name.partition(".")
+        if dot and first in self._parts:
+            inner = Own(self._parts[first].layer)._find(rest)
+            return replaced(inner, first) if isinstance(inner, Applied) else None
+        if "" in self._parts:
+            return Own(self._parts[""].layer)._find(name)
+        return None
+
+
+class Applied:
+    """A part, ready to be applied to arrays."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Part) -> None:
+        """Apply this part."""
+        self.part = part
+
+    def __call__(self, *values: Value) -> Any:
+        """Record the application; a part with several results gives a tuple."""
+        part = self.part
+        if part.used is not None:
+            return through([(Numbers(part.used, pattern=""), part.layer)], values[:1], values[1:], shared=part.name)
+        types = tuple(value.type for value in values)
+        if not part.layer.computes:
+            given = record_all(Opaque(part.name, part.layer, given_by_opaque(part.name, part.layer, types)), *values)
+            return given[0] if len(given) == 1 else given
+        program = applied(part.name, part.layer, types)
+        return results_of(program, record_all(Call(part.name, program, part.frozen), *values))
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of the part, for its fields."""
+        return self.part.layer
+
+
+def replaced(inner: Applied, above: str) -> Applied:
+    """Return a part of a part, under its path from the outer layer."""
+    return Applied(replace(inner.part, name=f"{above}.{inner.part.name}"))
+
+
+def trace_layer(layer: Layer, *types: ArrayType) -> Program:
+    """Return the program of a layer for inputs of these types; every layer remembers those it was asked for.
+
+    Raises:
+        NotYetError: a layer that does not say what it computes.
+        ShapeError: inputs that it cannot take.
+        StructureError: a forward pass that does something else than the vocabulary allows.
+    """
+    known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
+    key = (types, past())
+    if key not in known:
+        program, captured = traced(layer, lambda *values: layer.forward(Own(layer), *values), types)
+        if captured:
+            message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
+            raise StructureError(message)
+        known[key] = program
+    return known[key]
+
+
+def in_turn(own: Own, x: Any, *along: Value) -> Any:
+    """Apply the parts one after another, numbered copies in the order of their numbers; each takes as many of ``along`` as it can."""
+    copies: list[Part] = []
+    for part in own._layer.own_parts:
+        if part.numbers is not None:
+            copies.append(part)
+            continue
+        x, copies = through_copies(copies, x, along), []
+        given = (*each(x), *along)
+        x = Applied(part)(*given[: accepted(part.layer)])
+    return through_copies(copies, x, along)
+
+
+def routed(own: Own, x: Value, weights: Value, chosen: Value) -> Value:
+    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs."""
+    (part,) = own._layer.own_parts
+    if part.numbers is None:
+        message = f"{type(own._layer).__name__} has no numbered copies to choose from."
+        raise StructureError(message)
+    program = applied(str(part.numbers), part.layer, (x.type,))
+    used = part.numbers.count if part.used is None else part.used
+    return record(Route(part.numbers, program, used), x, weights, chosen)
+
+
+def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
+    """Pass a value, or a tuple of values, through numbered copies."""
+    runs = [(part.numbers, part.layer) for part in parts if part.numbers is not None and part.numbers.count != 0]
+    alternating = any(numbers.step > 1 for numbers, _ in runs)
+    for group in [runs] if alternating else [[run] for run in runs]:
+        if group:
+            x = through(group, tuple(each(x)), tuple(along), several=isinstance(x, tuple))
+    return x
+
+
+def through(
+    copies: list[tuple[Numbers, Layer]],
+    carry: tuple[Value, ...],
+    along: tuple[Value, ...],
+    shared: str | None = None,
+    *,
+    several: bool = False,
+) -> Any:
+    """Pass values through copies: one loop where every copy returns what it took, else one application per copy.
+
+    Raises:
+        ShapeError: a symbolic number of copies that change the shape.
+    """
+    if depends_on_number(copies) and all(numbers.values is not None for numbers, _ in copies):
+        return one_by_one(copies, carry, along, several=several)
+    programs = []
+    for numbers, layer in copies:
+        given = (*carry, *along)[: accepted(layer)]
+        programs.append((numbers, applied(str(numbers) if shared is None else shared, layer, tuple(value.type for value in given))))
+    sizes = [value.sizes for value in carry]
+    if all([type_.sizes for type_ in program.output_types] == sizes for _, program in programs):
+        taken = max(len(program.inputs) for _, program in programs)
+        results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
+        return results if several or programs[0][1].several else results[0]
+    if all(numbers.values is not None for numbers, _ in copies) and shared is None:
+        return one_by_one(copies, carry, along, several=several)
+    name, after = programs[0][0] if shared is None else shared, programs[0][1].output_types[0]
+    message = f"{name}: a block that turns {text(sizes[0])} into {text(after.sizes)} cannot be repeated a symbolic number of times."
+    raise ShapeError(message)
+
+
+def one_by_one(copies: list[tuple[Numbers, Layer]], carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:
+    """Apply every copy by itself, in the order of the numbers; the index of each is put in."""
+    placed = sorted(((number, numbers, layer) for numbers, layer in copies for number in numbers.values or ()), key=lambda one: one[0])
+    x: Any = carry if several else carry[0]
+    for number, numbers, layer in placed:
+        layer = layer if numbers.index is None else layer.substituted({numbers.index: Integer(number)})  # noqa: PLW2901 - the copy's own
+        given = (*each(x), *along)[: accepted(layer)]
+        program = applied(numbers.name(number), layer, tuple(value.type for value in given))
+        single = replace(numbers, count=1, start=number, step=1, index=None)
+        x = results_of(program, record_all(Call(single, program), *given))
+    return x
+
+
+def depends_on_number(copies: list[tuple[Numbers, Layer]]) -> bool:
+    """Return whether any copy depends on its number."""
+    return any(numbers.index is not None and numbers.index in layer.symbols for numbers, layer in copies)
+
+
+def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
+    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there."""
+    try:
+        return trace_layer(layer, *types)
+    except ShapeError as error:
+        raise located(name, layer, types, error) from None
+
+
+def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeError) -> ShapeError:
+    """Return the error with the path of the part in front; a part without a name leaves that to its parent."""
+    if not name:
+        return error
+    inner: str = getattr(error, "part", "")
+    arrived = text(types[0].sizes) if len(types) == 1 else text(tuple(one.sizes for one in types))
+    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {arrived}: {error}")
+    path = f"{name}.{inner}" if inner else name
+    found = ShapeError(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
+    found.__dict__.update(error.__dict__)
+    found.__dict__.update(part=path, reason=reason)
+    return found
+
+
+@lru_cache(maxsize=None)
+def _inputs_of(cls: type) -> tuple[int, int | None]:
+    """Return how many inputs a class's forward pass needs, and how many it takes; None for any number."""
+    kinds = list(signature(cls.forward).parameters.values())[2:]  # type: ignore[attr-defined]
+    needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
+    return needed, None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
+
+
+def accepted(layer: Layer) -> int | None:
+    """Return how many inputs a layer takes at most; None for any number. A container takes as many as its parts do."""
+    if not layer.computes:
+        return None if layer.takes_several else 1
+    most = _inputs_of(type(layer))[1]
+    if most is None and layer.own_parts:
+        inside = [accepted(part.layer) for part in layer.own_parts]
+        return None if None in inside else max(count for count in inside if count is not None)
+    return most
+
+
+def given_by_opaque(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> tuple[ArrayType, ...]:
+    """Return the types that a layer without a forward pass gives, as it says itself."""
+    try:
+        given = layer.output_shape(together(*(type_.sizes for type_ in types)))
+    except ShapeError as error:
+        raise located(name, layer, types, error) from None
+    return tuple(ArrayType(tuple(canonical(size) for size in shape if size is not None)) for shape in each_input(given))
+
