@@ -251,8 +251,11 @@ if TYPE_CHECKING:
     from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
     from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
     from paramsym.measure.readings import InputReading as InputReading, readings as readings
+    from paramsym.measure.run import run as run
     from paramsym.measure.shapes import infer as infer, output_shape as output_shape
     from paramsym.measure.summary import summary as summary
+    from paramsym.measure.trace import trace as trace
+    from paramsym.measure.work import Cost as Cost, flops as flops, macs as macs
     from paramsym.size import (
         Count as Count,
         Dim as Dim,
@@ -370,7 +373,10 @@ _HOMES = {
     "paramsym.measure.neurons": "connections kernels neurons",
     "paramsym.measure.readings": "InputReading readings",
     "paramsym.measure.shapes": "infer output_shape",
+    "paramsym.measure.run": "run",
     "paramsym.measure.summary": "summary",
+    "paramsym.measure.trace": "trace",
+    "paramsym.measure.work": "Cost flops macs",
     "paramsym.config": "from_config",
     "paramsym.verdict": "Verdict check",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from sympy import Expr, Rational, Symbol, ceiling
@@ -15,7 +15,7 @@ from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
 from paramsym.program import Applied, Own, Value, in_turn, routed
 from paramsym.program.own import accepted
-from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
+from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
 
 
 def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
@@ -70,11 +70,12 @@ class InTurn(Layer):
         """Return the parts by name."""
         return {part.name: part.layer for part in self.own_parts}
 
-    def forward(self, own: Own, x: Value, *along: Value) -> Any:
+    def forward(self, own: Own, x: Value, *along: Value) -> Any:  # noqa: ARG002 - the sequence names the parts itself
         """Apply the sequence."""
+        stored = {part.name: part for part in self.own_parts}
         for name, layer in self.sequence():
-            applied = own[name] if name in own else Applied(Part(name, layer))
-            x = applied(*(x, *along)[: accepted(layer)])
+            part = replace(stored[name], layer=layer) if name in stored else Part(name, layer)
+            x = Applied(part)(*(x, *along)[: accepted(layer)])
         return x
 
 

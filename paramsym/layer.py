@@ -21,8 +21,8 @@ from paramsym.fields import check_fields, field_names
 from paramsym.flow import Step
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described
-from paramsym.program.own import accepted, in_turn
 from paramsym.paths import check_tied_shapes, resolve_ties
+from paramsym.program.own import accepted, in_turn
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
 from paramsym.tensor import Tensor

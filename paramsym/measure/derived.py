@@ -3,52 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from sympy import Rational, Symbol
+from sympy import Expr, Rational
 
 from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named
-from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Operation, Program, Region, Route, Scan
+from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.reductions import Normalise
-from paramsym.program.types import ArrayType, flat
+from paramsym.program.types import ArrayType, Open, flat
 from paramsym.size import Count, Dim, Shape, canonical, product
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
 
 
-class Unknown(Symbol):
-    """The symbol that stands for a size that the user left open with None."""
-
-
 def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:
     """Return the types of the inputs; a size of None becomes a symbol of its own."""
-    numbers = iter(range(1_000_000))
+    shapes = each_input(input_shape)
+    taken = {symbol.name for shape in shapes for size in shape if isinstance(size, Expr) for symbol in size.atoms(Open)}
+    names = (name for number in count() if (name := f"open{number}") not in taken)
 
     def known(size: Count | None) -> Count:
-        return Unknown(f"unknown{next(numbers)}", integer=True, positive=True) if size is None else size
+        return Open(next(names), integer=True, positive=True) if size is None else size
 
-    return tuple(ArrayType(tuple(known(size) for size in shape)) for shape in each_input(input_shape))
-
-
-def shape_of(type_: ArrayType) -> Shape:
-    """Return the shape of a type; sizes that depend on an unknown one are None."""
-    return tuple(None if not isinstance(size, int) and size.atoms(Unknown) else size for size in type_.sizes)
+    return tuple(ArrayType(tuple(known(size) for size in shape)) for shape in shapes)
 
 
-def shapes_of(types: Iterable[ArrayType]) -> Shape:
-    """Return the shape of one result, or the shapes of several."""
-    return together(*map(shape_of, types))
+class Closing:
+    """How sizes that follow from those left open are written as None again."""
+
+    def __init__(self, input_shape: Shape) -> None:
+        """Open the sizes that are None."""
+        self.types = types_of(input_shape)
+        pairs = zip(self.types, each_input(input_shape), strict=True)
+        self.opened = {size for type_, shape in pairs for size, given in zip(type_.sizes, shape, strict=True) if given is None}
+
+    def __call__(self, types: Iterable[ArrayType]) -> Shape:
+        """Return the shape of one result, or the shapes of several."""
+        return together(*(tuple(None if self.open(size) else size for size in type_.sizes) for type_ in types))
+
+    def open(self, size: Count) -> bool:
+        """Return whether a size depends on one that was left open."""
+        return bool(self.opened) and not isinstance(size, int) and not self.opened.isdisjoint(size.free_symbols)
 
 
 def output_shape(layer: Layer, input_shape: Shape) -> Shape:
     """Return what the layer gives."""
-    return shapes_of(trace_layer(layer, *types_of(input_shape)).output_types)
+    shapes_of = Closing(input_shape)
+    return shapes_of(trace_layer(layer, *shapes_of.types).output_types)
 
 
 def batch_axis(layer: Layer, input_shape: Shape) -> int | None:
@@ -73,19 +81,20 @@ def _bodies(operation: Any) -> tuple[Program, ...]:
 
 def applications(layer: Layer, input_shape: Shape) -> Iterator[Step]:
     """Yield the parts that the layer applies, with what reaches and what leaves them; equal copies are one step."""
-    yield from _applied(trace_layer(layer, *types_of(input_shape)))
+    shapes_of = Closing(input_shape)
+    yield from _applied(trace_layer(layer, *shapes_of.types), shapes_of)
 
 
-def _applied(program: Program) -> Iterator[Step]:
+def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
+    met: set[str] = set()
     for step in program.steps:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
             case Call(name=name, body=body) if body.layer is not None:
-                yield Step(str(name), body.layer, shapes_of(taken), shapes_of(given))
+                yield Step(str(name), body.layer, shapes_of(taken), shapes_of(given), stored=0 if str(name) in met else 1)
+                met.add(str(name))
             case Region(body=body):
-                yield from _applied(body)
-            case Opaque(name=name, layer=layer):
-                yield Step(name, layer, shapes_of(taken), shapes_of(given))
+                yield from _applied(body, shapes_of)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
                     if body.layer is not None:
@@ -138,5 +147,8 @@ def _meetings(operation: Operation, taken: tuple[ArrayType, ...], given: tuple[A
     if not works:
         shape = taken[0].shape if isinstance(operation, Normalise) else given[0].shape
         works = [flat(shape)] if isinstance(operation, Normalise | Combine) or operation.work(taken, given) else []
-    sizes = ([factor if isinstance(factor, int) or not hasattr(factor, "queries") else factor.queries * factor.keys for factor in one] for one in works)
+    sizes = (
+        [factor if isinstance(factor, int) or not hasattr(factor, "queries") else factor.queries * factor.keys for factor in one]
+        for one in works
+    )
     return [Polynomial.product((*one, *times)) for one in sizes]

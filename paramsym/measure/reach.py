@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sympy import Symbol
-
-from paramsym.errors import NotYetError, ShapeError
+from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.extents import View, widest
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Copies, Flip, Join, Named, Pad, Rearrange, Roll, Segments, Take, groups
@@ -17,12 +15,13 @@ from paramsym.program.lookups import Best, Choose, Lookup, Pick
 from paramsym.program.own import trace_layer
 from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Normalise, Reduce, Softmax
-from paramsym.program.types import ArrayType
+from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import Convolve, ConvolveTransposed, Pool, Unfold, reach
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
 
+_OWN = View()
 _NOT_SPATIAL = {"batch", "one", "channels", "features"}
 
 
@@ -34,7 +33,7 @@ class Seen:
     """
 
     source: int
-    view: View | None = View()
+    view: View | None = _OWN
     spatial: bool = False
 
 
@@ -50,7 +49,8 @@ class Field:
 
     def gather(self, gone: Iterable[Seen | None], axes: Iterable[Seen | None]) -> Field:
         """Return the field with other axes; spatial ones among those that are gone are remembered once."""
-        lost = {one.source: one for one in gone if one is not None and one.spatial}
+        # What no window slid along before it was gathered sees everything.
+        lost = {one.source: replace(one, view=None if one.view == View() else one.view) for one in gone if one is not None and one.spatial}
         return Field(tuple(axes), {**lost, **self.gathered})
 
 
@@ -59,18 +59,19 @@ def views(layer: Layer) -> tuple[View, ...]:
 
     Raises:
         NotYetError: outputs that do not all see the same, or that see everything.
+        StructureError: a symbolic number of blocks with a stride.
     """
-    error: ShapeError | None = None
+    error: RankError | None = None
     for rank in (4, 3, 5, 2, 1):
-        extents = tuple(Symbol(f"extent{number}", integer=True, positive=True) for number in range(rank))
         try:
-            program = trace_layer(layer, ArrayType(extents))
-        except ShapeError as found:
+            program = trace_layer(layer, ArrayType(tuple(Open(f"extent{n}", integer=True, positive=True) for n in range(rank))))
+        except RankError as found:
             error = error or found
-            continue
-        fields = followed(program, [Field(tuple(Seen(number) for number in range(rank)))])
-        return _views(layer, fields[0])
-    message = f"{type(layer).__name__} takes no input of one to five axes: {error}"
+        except ShapeError as found:
+            raise StructureError(str(found)) from None
+        else:
+            return _views(layer, followed(program, [Field(tuple(Seen(number) for number in range(rank)))])[0])
+    message = f"{type(layer).__name__} takes no input of at most three spatial axes: {error}"
     raise NotYetError(message)
 
 
@@ -101,7 +102,7 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
         case Loop():
             return _loop(operation, taken)
         case Opaque():
-            return [_slid(taken[0], operation.layer.views(), len(one.shape)) for one in given]
+            return [_opaque(operation.layer, taken[0], len(types[0].shape), len(one.shape)) for one in given]
         case Scan() | Route():
             blurred = tuple(None if one is None else replace(one, view=None) for one in taken[0].axes)
             return [Field((*blurred, *(None,) * len(one.shape))[: len(one.shape)]) for one in given]
@@ -184,8 +185,18 @@ def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
     return replace(seen, axes=(*seen.axes[:1], *(None,) * (lead - 1), *behind))
 
 
+def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:
+    """Return the field behind a layer that says itself what its outputs see."""
+    if layer.gathers:
+        return seen.gather((one and replace(one, spatial=True) for one in seen.axes[2:]), (*seen.axes[:1], *(None,) * rank)[:rank])
+    if seen.gathered and not any(one is not None and one.spatial for one in seen.axes):
+        return Field((*seen.axes[:1], *(None,) * rank)[:rank], seen.gathered)  # behind a flattened map everything is seen
+    slid = layer.views()
+    return _slid(seen, slid, rank) if slid or rank != before else seen
+
+
 def _blurred(seen: Field, over: set[int]) -> Field:
-    """Return the field in which entries along some axes see everything there; features and channels do not count as an axis that is seen."""
+    """Return the field in which entries along spatial axes see everything there."""
     axes = (replace(one, view=None) if n in over and one is not None and one.spatial else one for n, one in enumerate(seen.axes))
     return replace(seen, axes=tuple(axes))
 

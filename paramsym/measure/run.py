@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from paramsym.errors import ArgumentError, ShapeError, SizeError
+from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
 from paramsym.layer import Layer, check_layer
 from paramsym.ledger import Numbers
 from paramsym.optional import needed
@@ -13,7 +13,7 @@ from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, S
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType, Kind
-from paramsym.size import symbols_in, text
+from paramsym.size import text
 
 
 def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
@@ -114,8 +114,9 @@ class _Runner:
             case Route():
                 return self.route(operation, above, *arrays)
             case Opaque():
-                message = f"{above}{operation.name}, of the kind {type(operation.layer).__name__}, does not say what it computes."
-                raise ArgumentError(message)
+                kind = type(operation.layer).__name__
+                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, does not say what it computes; write forward(self, own, x)."
+                raise NotYetError(message)
         results = operation.run(self.xp, *arrays)
         return results if isinstance(results, tuple) else (results,)
 

@@ -10,15 +10,13 @@ from typing import Any, Literal, TypeAlias
 from sympy import Expr, Integer
 
 from paramsym.errors import ArgumentError, NotYetError
-from paramsym.layer import Layer, check_layer
+from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line, Numbers
-from paramsym.measure.gradients import given_gradients, gradients, later_gradients
-from paramsym.measure.inputs import types_for
+from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.trace import trace
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
 from paramsym.program.lookups import Rows, Stored
-from paramsym.program.own import trace_layer
 from paramsym.program.pairs import Pairs
-from paramsym.program.state import after
 from paramsym.size import Count, canonical
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
@@ -34,7 +32,9 @@ class Counting:
 
 
 CONVENTIONS = {
-    "matmul": Counting("matmul", "torch.utils.flop_counter: 2 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 2}),
+    "matmul": Counting(
+        "matmul", "torch.utils.flop_counter: 2 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 2}
+    ),
     "multiply-adds": Counting("multiply-adds", "1 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 1}),
 }
 
@@ -49,7 +49,7 @@ class Cost:
     8*B*H**2*S + 4*B*H*S**2
     """
 
-    layer: Layer
+    layer: Layer | None
     inputs: tuple[Any, ...]
     unit: str
     convention: str
@@ -65,11 +65,19 @@ class Cost:
         return f"{type(self.layer).__name__}: {self.total} {self.unit} ({self.convention})"
 
 
-def flops(layer: Layer, *inputs: Any, way: Way = "forward", convention: str = "matmul", past: Count = 0, **named: Any) -> Cost:
+def flops(
+    layer: Layer,
+    *inputs: Any,
+    way: Way = "forward",
+    convention: str = "matmul",
+    past: Count = 0,
+    input_gradients: bool = False,
+    **named: Any,
+) -> Cost:
     """Return the floating-point operations of a layer for inputs of these shapes.
 
     ``way`` is forward, backward or both; the backward pass is derived: a product costs as much again for each factor that needs a gradient.
-    Inputs need none. ``past`` makes it one step after so many positions.
+    Inputs need none unless ``input_gradients``. ``past`` makes it one step after so many positions.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
@@ -82,11 +90,10 @@ def flops(layer: Layer, *inputs: Any, way: Way = "forward", convention: str = "m
     >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs none
     2*B*F*H*S
     """
-    counting = _convention(convention)
-    return _cost(layer, inputs, way, counting, past, "FLOPs", **named)
+    return _cost(trace(layer, *inputs, past=past, **named), way, _convention(convention), "FLOPs", input_gradients=input_gradients)
 
 
-def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, **named: Any) -> Cost:
+def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, input_gradients: bool = False, **named: Any) -> Cost:
     """Return the multiply-adds of products and convolutions: half of ``flops`` by the convention "matmul".
 
     Raises:
@@ -96,7 +103,8 @@ def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, **na
     >>> macs(Conv2d(3, 64, 7, stride=2, padding=3), (1, 3, 224, 224)).total
     118013952
     """
-    return _cost(layer, inputs, way, CONVENTIONS["multiply-adds"], past, "multiply-adds", **named)
+    program = trace(layer, *inputs, past=past, **named)
+    return _cost(program, way, CONVENTIONS["multiply-adds"], "multiply-adds", input_gradients=input_gradients)
 
 
 def _convention(name: str) -> Counting:
@@ -106,20 +114,18 @@ def _convention(name: str) -> Counting:
     return CONVENTIONS[name]
 
 
-def _cost(layer: Layer, inputs: tuple[Any, ...], way: Way, counting: Counting, past: Count, unit: str, **named: Any) -> Cost:
-    check_layer(layer)
+def _cost(program: Program, way: Way, counting: Counting, unit: str, *, input_gradients: bool) -> Cost:
     if way not in {"forward", "backward", "both"}:
         message = f"way is {way!r}; wanted 'forward', 'backward' or 'both'."
         raise ArgumentError(message)
-    given = types_for(layer, inputs, named)
-    with after(past):
-        program = trace_layer(layer, *given)
     lines: list[Line] = []
     if way != "backward":
         lines += forward(program)
     if way != "forward":
-        lines += backward(program, tuple(False for _ in program.inputs))
-    return Cost(layer, tuple(one.sizes for one in given), unit, counting.name, Ledger(tuple(counted(lines, counting))))
+        lines += backward(program, tuple(input_gradients and one.kind == "float" for one in program.input_types))
+    return Cost(
+        program.layer, tuple(one.sizes for one in program.input_types), unit, counting.name, Ledger(tuple(counted(lines, counting)))
+    )
 
 
 def forward(program: Program) -> Iterator[Line]:
@@ -142,8 +148,8 @@ def forward(program: Program) -> Iterator[Line]:
                 yield from (_times(line, length) for line in forward(body))
             case Route(numbers=numbers, body=body, used=used):
                 yield from (line.within(numbers, used, frozen=False) for line in forward(body))
-            case Opaque(name=name, layer=layer):
-                message = f"{name or type(layer).__name__}, of the kind {type(layer).__name__}, does not say what it computes."
+            case Opaque(layer=layer):
+                message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
                 raise NotYetError(message)
             case Stored():
                 continue
@@ -216,6 +222,3 @@ def _factors(factor: Any) -> tuple[Any, ...]:
     if isinstance(factor, Pairs):
         return (factor.queries, factor.keys)
     return () if isinstance(factor, Rows) else (factor,)
-
-
-__all__ = ["Cost", "Way", "flops", "given_gradients", "macs"]

@@ -60,7 +60,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "logsigmoid": lambda xp, x: -_softplus(xp, -x, threshold=float("inf")),
     "mish": lambda xp, x: x * xp.tanh(_softplus(xp, x)),
     "quick_gelu": lambda xp, x: x * _sigmoid(xp, 1.702 * x),
-    "reciprocal": lambda xp, x: 1 / x,
+    "reciprocal": lambda xp, x: xp.divide(1, x),
     "relu": lambda xp, x: xp.maximum(x, 0),
     "relu6": lambda xp, x: xp.clip(x, 0, 6),
     "relu_squared": lambda xp, x: xp.square(xp.maximum(x, 0)),

@@ -8,12 +8,12 @@ from typing import Any
 
 from sympy import Expr, Integer, Pow, Rational
 
-from paramsym.program.arithmetic import Combine
 from paramsym.program.activations import apply
+from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import copies, join, rearrange, segments
 from paramsym.program.graph import Operation, Work
 from paramsym.program.lookups import constant, drop
-from paramsym.program.pairs import ALL, Mask as Mask
+from paramsym.program.pairs import ALL, Mask
 from paramsym.program.products import contract
 from paramsym.program.reductions import softmax
 from paramsym.program.state import past
@@ -42,7 +42,9 @@ class Hide(Operation):
         return xp.where(self.mask.visible(xp, *scores.shape[-2:]), scores, -inf).astype(scores.dtype)
 
     def __str__(self) -> str:
-        return "hide" + (" later keys" if self.mask.causal else "") + (f" beyond {self.mask.window}" if self.mask.window is not None else "")
+        return (
+            "hide" + (" later keys" if self.mask.causal else "") + (f" beyond {self.mask.window}" if self.mask.window is not None else "")
+        )
 
 
 def hide(scores: Value, mask: Mask) -> Value:

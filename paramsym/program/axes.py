@@ -8,11 +8,11 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import ShapeError, StructureError
+from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.extents import differ, negative
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
-from paramsym.program.types import ArrayType
+from paramsym.program.types import ArrayType, Open
 from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
 
 Groups: TypeAlias = tuple[tuple[str, ...], ...]
@@ -71,6 +71,26 @@ class Named(Operation):
 
     def __str__(self) -> str:
         return f"axes {' '.join(self.words)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Operation):
+    """An array whose open sizes turned out to be known."""
+
+    view = True
+
+    type: ArrayType
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - the type is stated
+        """Return the stated type."""
+        return (self.type,)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
+        """Return the array as it came."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return "known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,12 +310,16 @@ def axes(x: Value, words: str, **sizes: Dim) -> tuple[Value, Callable[[Value], V
     names = tuple(word.strip("[]") for word in words.split())
     optional = next((n for n, word in enumerate(words.split()) if word.startswith("[")), None)
     alone = optional is not None and x.rank == len(names) - 1
-    if x.rank != len(names) and not alone:
+    full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
+    # With another size than the given one an array is taken for a batch that lacks an axis, and not for one example.
+    fits = all(not isinstance(size, Open) and canonical(sizes.get(name, size)) == size for name, size in zip(full, x.sizes, strict=False))
+    if x.rank != len(full) or (alone and not fits):
         raise wrong_axes(x.sizes, names, optional, sizes)
-    full = names if not alone else tuple(name for name in names if name != names[optional or 0])
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
         if name in sizes and differ(found, sizes[name]):
             message = f"axis {position} holds {found} {name}; wanted {canonical(sizes[name])}."
+            if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
+                message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
             raise ShapeError(message)
     if not alone:
         return record(Named(names), x), _unchanged
@@ -314,7 +338,7 @@ def features(x: Value, *sizes: Axis) -> Value:
     """
     if x.rank < len(sizes):
         message = f"wanted at least {len(sizes)} axes, the last of {extent(sizes[-1])}; found {x.rank}."
-        raise ShapeError(message)
+        raise RankError(message)
     for found, wanted in zip(x.sizes[x.rank - len(sizes) :], sizes, strict=True):
         if differ(found, extent(wanted)):
             message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {text(x.sizes)}."
@@ -415,7 +439,7 @@ def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: dict[str, Dim
     """
     if len(left) != len(x.shape):
         message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {text(x.sizes)}."
-        raise ShapeError(message)
+        raise RankError(message)
     found: dict[str, Axis] = dict(sizes)
     for words, axis, size in zip(left, x.shape, x.sizes, strict=True):
         factors = factors_of(axis)
@@ -446,7 +470,7 @@ def _completed(pattern: str, words: tuple[str, ...], size: Dim, found: dict[str,
     return {unknown[0]: 0 if size == 0 else canonical(per(size, known))}
 
 
-def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | None, sizes: dict[str, Dim]) -> ShapeError:
+def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | None, sizes: dict[str, Dim]) -> RankError:
     """Return the error for an input with another number of axes; it carries the number of spatial axes where one is missing."""
     spatial = [name for name in names if name not in {"batch", "channels"}]
     rest = [name for position, name in enumerate(names) if position != optional]
@@ -456,7 +480,7 @@ def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | N
     missing = "channels" in names and len(found) == len(names) - 1
     if missing:
         message += f" An axis is missing: {' or '.join(spatial[:1])} or channels."
-    error = ShapeError(message)
+    error = RankError(message)
     if missing:
         error.rank = len(spatial)  # type: ignore[attr-defined]
     return error

@@ -175,7 +175,7 @@ class Loop:
 class Scan:
     """A body applied at every position along ``axis`` of the scanned values, carrying a state; like ``jax.lax.scan``.
 
-    It takes ``carry`` states, ``scanned`` arrays and then values that every position sees. It gives the last states and the stacked outputs.
+    It takes ``carry`` states, ``scanned`` arrays, then values that every position sees. It gives the last states and the stacked outputs.
     """
 
     body: Program
@@ -216,9 +216,8 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A part that says which shape it gives and not what it computes: shapes pass through it, costs refuse it by its path."""
+    """A layer that says which shape it gives and not what it computes: shapes pass through it, costs refuse it by its path."""
 
-    name: str
     layer: Layer
     types: tuple[ArrayType, ...]
 
@@ -227,7 +226,7 @@ class Opaque:
         return self.types
 
     def __str__(self) -> str:
-        return f"{self.name} [{type(self.layer).__name__}, opaque]"
+        return f"{type(self.layer).__name__}, opaque"
 
 
 def bodies(operation: Any) -> tuple[Program, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, partial
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,13 @@ from sympy import Integer
 from paramsym.errors import ShapeError, StructureError
 from paramsym.flow import each_input, together
 from paramsym.ledger import Numbers
+from paramsym.program.axes import Known
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
 from paramsym.program.lookups import Stored
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
-from paramsym.program.types import ArrayType
-from paramsym.size import canonical, text
+from paramsym.program.types import ArrayType, Open
+from paramsym.size import Dim, canonical, text
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer, Part
@@ -84,11 +85,7 @@ class Applied:
         part = self.part
         if part.used is not None:
             return through([(Numbers(part.used, pattern=""), part.layer)], values[:1], values[1:], shared=part.name)
-        types = tuple(value.type for value in values)
-        if not part.layer.computes:
-            given = record_all(Opaque(part.name, part.layer, given_by_opaque(part.name, part.layer, types)), *values)
-            return given[0] if len(given) == 1 else given
-        program = applied(part.name, part.layer, types)
+        program = applied(part.name, part.layer, tuple(value.type for value in values))
         return results_of(program, record_all(Call(part.name, program, part.frozen), *values))
 
     @property
@@ -106,19 +103,28 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
     """Return the program of a layer for inputs of these types; every layer remembers those it was asked for.
 
     Raises:
-        NotYetError: a layer that does not say what it computes.
+        NotYetError: a layer that says neither what it computes nor which shape it gives.
         ShapeError: inputs that it cannot take.
         StructureError: a forward pass that does something else than the vocabulary allows.
     """
     known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
     key = (types, past())
     if key not in known:
-        program, captured = traced(layer, lambda *values: layer.forward(Own(layer), *values), types)
+        body = (lambda *values: layer.forward(Own(layer), *values)) if layer.computes else partial(through_opaque, layer)
+        program, captured = traced(layer, body, types)
         if captured:
             message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
             raise StructureError(message)
         known[key] = program
     return known[key]
+
+
+def through_opaque(layer: Layer, *values: Value) -> Any:
+    """Record a layer that says which shape it gives and not what it computes."""
+    shapes = each_input(layer.output_shape(together(*(value.sizes for value in values))))
+    types = tuple(ArrayType(tuple(canonical(size) for size in shape if size is not None)) for shape in shapes)
+    given = record_all(Opaque(layer, types), *values)
+    return given[0] if len(given) == 1 else given
 
 
 def in_turn(own: Own, x: Any, *along: Value) -> Any:
@@ -173,29 +179,41 @@ def through(
     programs = []
     for numbers, layer in copies:
         given = (*carry, *along)[: accepted(layer)]
-        programs.append((numbers, applied(str(numbers) if shared is None else shared, layer, tuple(value.type for value in given))))
+        name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
+        programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
     sizes = [value.sizes for value in carry]
+    after = [type_.sizes for type_ in programs[0][1].output_types]
+    if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
+        known = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[0][1].output_types, strict=True))
+        return through(copies, known, along, shared, several=several)
     if all([type_.sizes for type_ in program.output_types] == sizes for _, program in programs):
         taken = max(len(program.inputs) for _, program in programs)
         results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
         return results if several or programs[0][1].several else results[0]
-    if all(numbers.values is not None for numbers, _ in copies) and shared is None:
-        return one_by_one(copies, carry, along, several=several)
-    name, after = programs[0][0] if shared is None else shared, programs[0][1].output_types[0]
-    message = f"{name}: a block that turns {text(sizes[0])} into {text(after.sizes)} cannot be repeated a symbolic number of times."
+    if all(numbers.values is not None for numbers, _ in copies):
+        return one_by_one(copies, carry, along, shared, several=several)
+    where = f"{programs[0][0]}: " if shared is None else f"{shared}: " if shared else ""
+    message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
     raise ShapeError(message)
 
 
-def one_by_one(copies: list[tuple[Numbers, Layer]], carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:
-    """Apply every copy by itself, in the order of the numbers; the index of each is put in."""
+def _open_or_equal(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
+    """Return whether a block changes only sizes that are open, such as the channels of an input of which only the rank is known."""
+    return all(one == other or isinstance(one, Open) for one, other in zip(before, after, strict=True))
+
+
+def one_by_one(
+    copies: list[tuple[Numbers, Layer]], carry: tuple[Value, ...], along: tuple[Value, ...], shared: str | None = None, *, several: bool
+) -> Any:
+    """Apply every copy by itself, in the order of the numbers, with its number put in for the index."""
     placed = sorted(((number, numbers, layer) for numbers, layer in copies for number in numbers.values or ()), key=lambda one: one[0])
     x: Any = carry if several else carry[0]
     for number, numbers, layer in placed:
-        layer = layer if numbers.index is None else layer.substituted({numbers.index: Integer(number)})  # noqa: PLW2901 - the copy's own
-        given = (*each(x), *along)[: accepted(layer)]
-        program = applied(numbers.name(number), layer, tuple(value.type for value in given))
-        single = replace(numbers, count=1, start=number, step=1, index=None)
-        x = results_of(program, record_all(Call(single, program), *given))
+        copy = layer if numbers.index is None else layer.substituted({numbers.index: Integer(number)})
+        given = (*each(x), *along)[: accepted(copy)]
+        name: str | Numbers = replace(numbers, count=1, start=number, step=1, index=None) if shared is None else shared
+        program = applied(str(name), copy, tuple(value.type for value in given))
+        x = results_of(program, record_all(Call(name, program), *given))
     return x
 
 
@@ -220,13 +238,13 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
     arrived = text(types[0].sizes) if len(types) == 1 else text(tuple(one.sizes for one in types))
     reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {arrived}: {error}")
     path = f"{name}.{inner}" if inner else name
-    found = ShapeError(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
+    found = type(error)(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
     found.__dict__.update(error.__dict__)
     found.__dict__.update(part=path, reason=reason)
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def _inputs_of(cls: type) -> tuple[int, int | None]:
     """Return how many inputs a class's forward pass needs, and how many it takes; None for any number."""
     kinds = list(signature(cls.forward).parameters.values())[2:]  # type: ignore[attr-defined]
@@ -243,13 +261,3 @@ def accepted(layer: Layer) -> int | None:
         inside = [accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)
     return most
-
-
-def given_by_opaque(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> tuple[ArrayType, ...]:
-    """Return the types that a layer without a forward pass gives, as it says itself."""
-    try:
-        given = layer.output_shape(together(*(type_.sizes for type_ in types)))
-    except ShapeError as error:
-        raise located(name, layer, types, error) from None
-    return tuple(ArrayType(tuple(canonical(size) for size in shape if size is not None)) for shape in each_input(given))
-

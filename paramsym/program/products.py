@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from paramsym.errors import ShapeError
+from paramsym.errors import RankError, ShapeError
 from paramsym.extents import differ
 from paramsym.program.graph import MULTIPLY_ADD, Operation, Work
 from paramsym.program.pairs import Mask, Pairs
@@ -103,5 +103,5 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
     for term, rank in zip(found, ranks, strict=True):
         if len(term) != rank:
             message = f"{spec!r} wants {len(term)} axes; found {rank}."
-            raise ShapeError(message)
+            raise RankError(message)
     return found, written(output, dots)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sympy import Symbol
+
 from paramsym.size import Axis, Dim, cat, extent, factors_of, stack, text
 
 Kind: TypeAlias = Literal["float", "index", "truth"]
 """Entries are real numbers, whole numbers that select something, or true and false. Only real numbers have gradients."""
+
+
+class Open(Symbol):
+    """The symbol that stands for a size that is open, as None in a shape."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,9 @@ class ConvolveTransposed(Operation):
         total = tuple(max(span, int(a) + int(n)) for span, a, n in zip(spans, self.before, self.lengths, strict=True))
         y = xp.zeros((*spread_out.shape[:2], *total), dtype=spread_out.dtype)
         for offset in xp.ndindex(*kernel.shape[2:]):
-            where = tuple(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, n, s in zip(offset, dilation, x.shape[2:], stride, strict=True))
+            where = tuple(
+                slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, n, s in zip(offset, dilation, x.shape[2:], stride, strict=True)
+            )
             y[(slice(None), slice(None), *where)] += spread_out[(..., *offset)]
         cut = tuple(slice(int(a), int(a) + int(n)) for a, n in zip(self.before, self.lengths, strict=True))
         return y[(slice(None), slice(None), *cut)]
@@ -176,7 +178,9 @@ class Unfold(Operation):
         """Return one axis of positions and one of the window for every spatial axis."""
         (x,) = taken
         lead = len(x.shape) - len(self.kernel)
-        return (ArrayType((*x.shape[:lead], *lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation), *self.kernel)),)
+        return (
+            ArrayType((*x.shape[:lead], *lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation), *self.kernel)),
+        )
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Return the windows."""
@@ -206,7 +210,9 @@ def convolve_transposed(
     return record(ConvolveTransposed(tuple(stride), tuple(before), tuple(dilation), tuple(lengths), groups), x, kernel)
 
 
-def pool(name: Literal["max", "mean", "norm"], x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, **more: Any) -> Value:
+def pool(
+    name: Literal["max", "mean", "norm"], x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, **more: Any
+) -> Value:
     """Reduce every window over the last axes to one number. Work: one operation per entry of every window."""
     dilation = more.pop("dilation", (1,) * len(kernel))
     return record(Pool(name, tuple(kernel), tuple(stride), padding, tuple(dilation), **more), x)
@@ -252,7 +258,9 @@ def margins_of(spatial: Sequence[int], kernel: Sequence[int], stride: Sequence[i
     """Return the padding in numbers; "same" puts the odd position after."""
     if padding != "same":
         return [(int(before), int(after)) for before, after in padding]
-    totals = starmap(lambda n, k, s, d: max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0), zip(spatial, kernel, stride, dilation, strict=True))
+    totals = starmap(
+        lambda n, k, s, d: max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0), zip(spatial, kernel, stride, dilation, strict=True)
+    )
     return [(total // 2, total - total // 2) for total in totals]
 
 

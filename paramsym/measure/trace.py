@@ -1,4 +1,4 @@
-"""The inputs of a layer as a question takes them: shapes in order, or by the names of the reference."""
+"""The program of a layer for inputs that are given as shapes, in order or by the names of the reference."""
 
 from __future__ import annotations
 
@@ -7,11 +7,38 @@ from inspect import signature
 from typing import Any
 
 from paramsym.errors import ArgumentError, NotYetError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, check_layer
 from paramsym.measure.derived import types_of
 from paramsym.measure.walk import gated
-from paramsym.program.own import accepted
+from paramsym.program.graph import Program
+from paramsym.program.own import accepted, trace_layer
+from paramsym.program.state import after
 from paramsym.program.types import ArrayType
+from paramsym.size import Count
+
+
+def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
+    """Return the program of a layer: every operation of its forward pass with the shapes of the results.
+
+    ``inputs`` are shapes, in order or by name. ``past`` makes it one step after so many positions.
+
+    Raises:
+        ShapeError: inputs that the layer cannot take.
+        NotYetError: a layer that does not say what it computes.
+        ArgumentError: more inputs than it takes, or a name that it does not have.
+
+    >>> from paramsym import B, Dense, F, H
+    >>> print(trace(Dense(H, F), (B, H)))
+    Dense(%0 (B, H)) -> %4 (B, F)
+      %1 (F, H) = weight()
+      %2 (B, F) = contract '... i, o i -> ... o'(%0, %1)
+      %3 (F,) = bias()
+      %4 (B, F) = add(%2, %3)
+    """
+    check_layer(layer)
+    types = types_for(layer, inputs, named)
+    with after(past):
+        return trace_layer(layer, *types)
 
 
 def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[ArrayType, ...]:
