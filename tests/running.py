@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from frameworks import imported
@@ -31,6 +32,43 @@ def assert_runs_as_torch(layer: Layer, module: Any, *arrays: Any, tolerance: flo
     tensors = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
     found = run(layer, tensors, *(one.numpy() for one in inputs))
     largest_difference(xp, layer, found, wanted, tolerance)
+
+
+def assert_runs_as_keras(layer: Layer, module: Any, *arrays: Any, tolerance: float = TOLERANCE, **call: Any) -> None:
+    """Fail unless the layer computes what a Keras layer (made with dtype="float64", torch as its backend) computes; weights are random."""
+    torch, xp = imported("torch"), imported("numpy")
+    generator = xp.random.default_rng(0)
+    inputs = [xp.asarray(array) for array in arrays]
+    with torch.no_grad():
+        module(*map(torch.as_tensor, inputs), **call)  # builds the weights
+        for weight in module.weights:
+            weight.assign(generator.uniform(0.5, 1.5, tuple(weight.shape)) * (generator.integers(0, 2, tuple(weight.shape)) * 2 - 1))
+            if "variance" in weight.path:
+                weight.assign(generator.uniform(0.5, 1.5, tuple(weight.shape)))
+        wanted = _arrays(module(*map(torch.as_tensor, inputs), **call))
+    tensors = {weight.path.split("/", 1)[-1].replace("/", "."): xp.asarray(weight.value.detach()) for weight in module.weights}
+    largest_difference(xp, layer, run(layer, tensors, *inputs), wanted, tolerance)
+
+
+def assert_runs_as_flax(layer: Layer, module: Any, *arrays: Any, tolerance: float = TOLERANCE, **call: Any) -> None:
+    """Fail unless the layer computes what a Flax linen module (made with param_dtype=float64) computes; weights are random."""
+    jax, xp = imported("jax"), imported("numpy")
+    generator = xp.random.default_rng(0)
+    with jax.enable_x64(True):
+        variables = module.init(jax.random.key(0), *arrays, **call)
+        variables = jax.tree.map(lambda leaf: generator.uniform(0.5, 1.5, leaf.shape), variables)
+        wanted = jax.tree.map(xp.asarray, module.apply(variables, *arrays, **call))
+    tensors = {name: xp.asarray(leaf) for one in variables.values() for name, leaf in _flat(one)}
+    largest_difference(xp, layer, run(layer, tensors, *arrays), wanted, tolerance)
+
+
+def _flat(tree: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of nested dictionaries under dotted names."""
+    for name, value in tree.items():
+        if hasattr(value, "items"):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def _arrays(outputs: Any) -> Any:

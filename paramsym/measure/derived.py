@@ -114,7 +114,7 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
     found: dict[str, Dim] = {}
     for tensor in layer.own_tensors:
         size = product(tensor.sizes)
-        if totals.get(tensor.name):
+        if totals.get(tensor.name) and not tensor.buffer:
             whole = Polynomial.total(totals[tensor.name]).as_expr()
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
     return found

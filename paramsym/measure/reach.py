@@ -10,6 +10,7 @@ from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.extents import View, widest
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Copies, Flip, Join, Named, Pad, Rearrange, Roll, Segments, Take, groups
+from paramsym.program.conditions import Where
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
 from paramsym.program.lookups import Best, Choose, Lookup, Pick
 from paramsym.program.own import trace_layer
@@ -152,7 +153,7 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
             if one is not None and types[0].sizes[position] != 1:
                 raise NotYetError(message)
             return [taken[0]]
-        case Combine() | Join() | Pick():
+        case Combine() | Where() | Join() | Pick():
             return [_merged(taken, len(given[0].shape))]
         case Segments() | Pad() | Best():
             return [taken[0]] * len(given)

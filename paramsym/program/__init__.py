@@ -4,7 +4,7 @@ A forward pass is ordinary Python over the operations that this room exports. Ea
 says what shape comes out, how much work it is, and how it runs on arrays.
 """
 
-from paramsym.program.activations import apply as apply
+from paramsym.program.activations import apply as apply, is_known as is_known, unknown as unknown
 from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
 from paramsym.program.axes import (
     axes as axes,
@@ -19,6 +19,7 @@ from paramsym.program.axes import (
     segments as segments,
     take as take,
 )
+from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
 from paramsym.program.lookups import best as best, choose as choose, constant as constant, drop as drop, lookup as lookup, pick as pick
 from paramsym.program.own import Applied as Applied, Own as Own, in_turn as in_turn, routed as routed, trace_layer as trace_layer

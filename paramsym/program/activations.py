@@ -8,7 +8,7 @@ from functools import cache
 from math import erf, pi, sqrt
 from typing import Any
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, NotYetError
 from paramsym.naming import nearest
 from paramsym.program.graph import Operation, Work
 from paramsym.program.tracing import Value, record
@@ -50,11 +50,13 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "elu": _elu,
     "erf": lambda xp, x: _erf(xp)(x).astype(x.dtype),
     "exp": lambda xp, x: xp.exp(x),
+    "expm1": lambda xp, x: xp.expm1(x),
     "gelu": _gelu,
     "gelu_tanh": _gelu_tanh,
     "hardshrink": lambda xp, x, lambd=0.5: xp.where(xp.abs(x) > lambd, x, 0),
     "hardsigmoid": lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1),
     "hardswish": lambda xp, x: x * xp.clip(x / 6 + 0.5, 0, 1),
+    "laplace": lambda xp, x: 0.5 * (1 + _erf(xp)((x - 0.707107) / (0.282095 * sqrt(2))).astype(x.dtype)),
     "leaky_relu": lambda xp, x, slope=0.01: xp.where(x >= 0, x, slope * x),
     "log": lambda xp, x: xp.log(x),
     "logsigmoid": lambda xp, x: -_softplus(xp, -x, threshold=float("inf")),
@@ -72,6 +74,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "softplus": _softplus,
     "softshrink": lambda xp, x, lambd=0.5: xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, 0)),
     "softsign": lambda xp, x: x / (1 + xp.abs(x)),
+    "sparse_plus": lambda xp, x: xp.where(x < 1, xp.square(xp.maximum(x + 1, 0)) / 4, x),
     "sqrt": lambda xp, x: xp.sqrt(x),
     "square": lambda xp, x: xp.square(x),
     "tanh": lambda xp, x: xp.tanh(x),
@@ -101,6 +104,30 @@ class Apply(Operation):
 
     def __str__(self) -> str:
         return " ".join((self.name, *map(str, self.settings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Apply):
+    """A function known by its name only: it keeps the shape and is evaluated once per entry, and it cannot be run."""
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing can be computed
+        """Refuse to run.
+
+        Raises:
+            NotYetError: always.
+        """
+        message = f"{self.name!r} is known by its name only and cannot be run; write a layer whose forward pass computes it."
+        raise NotYetError(message)
+
+
+def unknown(name: str, x: Value) -> Value:
+    """Apply a function that is known by its name only: its shape and its work are known, its values are not."""
+    return record(Unknown(name), x)
+
+
+def is_known(name: str) -> bool:
+    """Return whether ``apply`` knows a function of this name that needs no settings."""
+    return name in _FUNCTIONS.keys() - {"clip", "threshold"}
 
 
 def apply(name: str, x: Value, *settings: float) -> Value:

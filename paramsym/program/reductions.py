@@ -11,7 +11,7 @@ from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
 Reduction: TypeAlias = Literal["sum", "mean", "max", "prod"]
-Statistic: TypeAlias = Literal["layer", "rms", "given"]
+Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,16 @@ class Softmax(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Normalise(Operation):
-    """Entries normalised over some axes: minus their mean and over their deviation ("layer"), or over their root mean square ("rms").
+    """Entries normalised over some axes.
 
-    With "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
-    ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry.
+    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square. With
+    "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
+    ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
     """
 
     kind: Statistic
     over: tuple[int, ...]
-    eps: float
+    eps: float | None
     scaled: bool = False
     shifted: bool = False
     unbiased: bool = False
@@ -100,13 +101,15 @@ class Normalise(Operation):
         x, *others = arrays
         scale = others.pop(0) if self.scaled else None
         shift = others.pop(0) if self.shifted else None
+        eps = xp.finfo(x.dtype).eps if self.eps is None else self.eps
         if self.kind == "rms":
-            y = x / xp.sqrt((x * x).mean(self.over, keepdims=True) + self.eps)
+            y = x / xp.sqrt((x * x).mean(self.over, keepdims=True) + eps)
         elif self.kind == "given":
-            y = (x - others[0]) / xp.sqrt(others[1] + self.eps)
+            y = (x - others[0]) / xp.sqrt(others[1] + eps)
         else:
             variance = x.var(self.over, keepdims=True, ddof=int(self.unbiased))
-            y = (x - x.mean(self.over, keepdims=True)) / xp.sqrt(variance + self.eps)
+            mean = 0 if self.kind == "deviation" else x.mean(self.over, keepdims=True)
+            y = (x - mean) / xp.sqrt(variance + eps)
         y = y if scale is None else y * scale
         return y if shift is None else y + shift
 
@@ -128,7 +131,7 @@ def normalise(
     x: Value,
     kind: Statistic,
     *axes: int,
-    eps: float = 1e-5,
+    eps: float | None = 1e-5,
     scale: Value | None = None,
     shift: Value | None = None,
     given: Sequence[Value] = (),
