@@ -19,11 +19,8 @@ def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:
     if max_norm is None:
         return rows
     size = apply("abs", rows)
-    if norm_type == inf:
-        length = reduce("max", size, keep=True)
-    else:
-        length = reduce("sum", size**norm_type, keep=True) ** (1 / norm_type)
-    return rows * apply("clip", max_norm / (length + 1e-7), 0.0, 1.0)
+    length = reduce("max", size, keep=True) if norm_type == inf else reduce("sum", size**norm_type, keep=True) ** (1 / norm_type)
+    return where(compare(length, "greater", max_norm), rows * (max_norm / (length + 1e-7)), rows)
 
 
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:

@@ -168,12 +168,58 @@ def _frequencies(xp: Any, shape: tuple[int, ...], base: float, width: int) -> An
     return base ** -(xp.arange(0, 2 * shape[0], 2) / int(width))
 
 
+def _sinusoids(xp: Any, shape: tuple[int, ...], start: int = 0) -> Any:
+    """Sines on even features, cosines on odd ones (Vaswani et al. 2017, section 3.5)."""
+    features = xp.arange(shape[1])
+    angles = (xp.arange(shape[0]) + int(start))[:, None] / 10000.0 ** (2 * (features // 2) / shape[1])
+    return xp.where(features % 2 == 0, xp.sin(angles), xp.cos(angles))
+
+
+def _distances(xp: Any, shape: tuple[int, ...]) -> Any:
+    """How far every key stands behind every query; the last query stands at the last key."""
+    return xp.arange(shape[1])[None, :] - (xp.arange(shape[0])[:, None] + shape[1] - shape[0])
+
+
+def _slopes(xp: Any, shape: tuple[int, ...]) -> Any:
+    """A geometric sequence; between two powers of two also every other slope of the next one (Press et al. 2022, section 3)."""
+    whole = 1 << (shape[0].bit_length() - 1)
+    found = 2.0 ** (-8 / whole * xp.arange(1, whole + 1))
+    between = 2.0 ** (-4 / whole * xp.arange(1, 2 * (shape[0] - whole) + 1, 2))
+    return xp.concatenate([found, between])
+
+
+def _t5_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: int, both: bool) -> Any:
+    """One bucket per small distance, logarithmic ones beyond (Raffel et al. 2020, section 2.1)."""
+    distance, first, buckets = _distances(xp, shape), 0, int(buckets)
+    if both:
+        buckets //= 2
+        first = xp.where(distance > 0, buckets, 0)
+        distance = xp.abs(distance)
+    else:
+        distance = -xp.minimum(distance, 0)
+    exact = buckets // 2
+    far = xp.log(xp.maximum(distance, 1) / exact) / xp.log(int(farthest) / exact) * (buckets - exact)
+    return first + xp.where(distance < exact, distance, xp.minimum(exact + far.astype(int), buckets - 1))
+
+
+def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
+    """The row of every pair of places in a window (Liu et al. 2021, section 3.2)."""
+    places = xp.indices((int(height), int(width))).reshape(2, -1)
+    apart = places[:, :, None] - places[:, None, :] + xp.asarray([int(height) - 1, int(width) - 1])[:, None, None]
+    return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "full": lambda xp, shape, value: xp.full(shape, value),
     "zeros": lambda xp, shape: xp.zeros(shape),
     "index zeros": lambda xp, shape: xp.zeros(shape, dtype=xp.int64),
     "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
     "frequencies": _frequencies,
+    "distances": _distances,
+    "sinusoids": _sinusoids,
+    "alibi slopes": _slopes,
+    "t5 buckets": _t5_buckets,
+    "swin index": _swin_index,
 }
 
 
