@@ -110,6 +110,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
     known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
     key = (types, past())
     if key not in known:
+        check_number(layer, len(types))
         body = (lambda *values: layer.forward(Own(layer), *values)) if layer.computes else partial(through_opaque, layer)
         program, captured = traced(layer, body, types)
         if captured:
@@ -117,6 +118,15 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
             raise StructureError(message)
         known[key] = program
     return known[key]
+
+
+def check_number(layer: Layer, given: int) -> None:
+    """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
+    least, most = _inputs_of(type(layer))[0], accepted(layer)
+    if layer.computes and (given < least or (most is not None and given > most)):
+        wanted = f"at least {least}" if given < least else f"at most {most}"
+        message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
+        raise ShapeError(message)
 
 
 def through_opaque(layer: Layer, *values: Value) -> Any:
