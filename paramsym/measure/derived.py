@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Rational
 
 from paramsym.flow import Step, each_input, together
+from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named
@@ -91,18 +93,26 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
             case Call(name=name, body=body) if body.layer is not None:
-                yield Step(str(name), body.layer, shapes_of(taken), shapes_of(given), stored=0 if str(name) in met else 1)
-                met.add(str(name))
+                label = _label(name)
+                yield Step(label, body.layer, shapes_of(taken), shapes_of(given), stored=0 if label in met else 1)
+                met.add(label)
             case Region(body=body):
                 yield from _applied(body, shapes_of)
+            case Scan(body=body, length=length):
+                yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
                     if body.layer is not None:
-                        left = shapes_of(given[: len(body.outputs)])
-                        name, stored = (str(numbers), numbers.count) if shared is None else (shared, 1)
+                        left = shapes_of(body.output_types)
+                        name, stored = (_label(numbers), numbers.count) if shared is None else (shared, 1)
                         yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), left, numbers.count, stored)
             case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
                 yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
+
+
+def _label(name: str | Numbers) -> str:
+    """Return the path of a part; of copies whose number stands inside the names of their tensors, such as weight_ih_l0, "l0"."""
+    return str(name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}"))
 
 
 def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:

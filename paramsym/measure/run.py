@@ -129,13 +129,16 @@ class _Runner:
     def loop(self, loop: Loop, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
         """Pass the carried arrays through all copies in the order of their numbers."""
         carried, along = arrays[: loop.carry], arrays[loop.carry :]
+        others: list[tuple[Any, ...]] = []
         for copy, numbers, body in _in_order(loop):
             taken = (*carried, *along)[: len(body.inputs)]
             if loop.shared is None:
-                carried = self.copy(numbers, copy, body, above, taken)
+                results = self.copy(numbers, copy, body, above, taken)
             else:
-                carried = self.program(body, f"{above}{loop.shared}." if loop.shared else above, taken, number)
-        return carried
+                results = self.program(body, f"{above}{loop.shared}." if loop.shared else above, taken, number)
+            carried = results[: loop.carry]
+            others.append(results[loop.carry :])
+        return (*carried, *(self.xp.stack(stacked) for stacked in zip(*others, strict=True)))
 
     def scan(self, scan: Scan, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
         """Apply the body at every position."""

@@ -155,7 +155,8 @@ class Region:
 class Loop:
     """Numbered copies applied one after another. The first ``carry`` values go through all copies; every copy also gets the others.
 
-    Several ``bodies`` alternate. ``shared`` is the name of a single stored block that is applied many times.
+    What a copy gives after the carried values is stacked along a new first axis. Several ``bodies`` alternate. ``shared`` is the name of a
+    single stored block that is applied many times.
     """
 
     bodies: tuple[tuple[Numbers, Program], ...]
@@ -163,8 +164,10 @@ class Loop:
     shared: str | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the carried values, which no copy changes."""
-        return taken[: self.carry]
+        """Return the types of the carried values, which no copy changes, and of the stacked results."""
+        (numbers, body), *_ = self.bodies
+        stacked = (type(one)((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
+        return (*taken[: self.carry], *stacked)
 
     def __str__(self) -> str:
         copies = " | ".join(f"{numbers} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
