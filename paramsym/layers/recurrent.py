@@ -42,7 +42,6 @@ from paramsym.program import (
 )
 from paramsym.size import Axis, Count, Dim, Width, text, within
 
-
 _PLAIN = str.maketrans("", "", "[]")
 
 
