@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
 from paramsym.flow import Step, each_input, together
-from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named
-from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan
+from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.reductions import Normalise
@@ -71,14 +70,8 @@ def _names(program: Program) -> Iterator[tuple[str, ...]]:
     for step in program.steps:
         if isinstance(step.operation, Named):
             yield step.operation.words
-        for body in _bodies(step.operation):
+        for body in bodies(step.operation):
             yield from _names(body)
-
-
-def _bodies(operation: Any) -> tuple[Program, ...]:
-    if isinstance(operation, Loop):
-        return tuple(body for _, body in operation.bodies)
-    return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
 
 
 def applications(layer: Layer, input_shape: Shape) -> Iterator[Step]:
@@ -93,9 +86,9 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
             case Call(name=name, body=body) if body.layer is not None:
-                label = _label(name)
-                yield Step(label, body.layer, shapes_of(taken), shapes_of(given), stored=0 if label in met else 1)
-                met.add(label)
+                path = label(name)
+                yield Step(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
+                met.add(path)
             case Region(body=body):
                 yield from _applied(body, shapes_of)
             case Scan(body=body, length=length):
@@ -104,15 +97,10 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
                 for numbers, body in bodies:
                     if body.layer is not None:
                         left = shapes_of(body.output_types)
-                        name, stored = (_label(numbers), numbers.count) if shared is None else (shared, 1)
+                        name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
                         yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), left, numbers.count, stored)
             case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
                 yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
-
-
-def _label(name: str | Numbers) -> str:
-    """Return the path of a part; of copies whose number stands inside the names of their tensors, such as weight_ih_l0, "l0"."""
-    return str(name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}"))
 
 
 def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
