@@ -248,7 +248,8 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
     if not name:
         return error
     inner: str = getattr(error, "part", "")
-    arrived = text(types[0].sizes) if len(types) == 1 else text(tuple(one.sizes for one in types))
+    shapes = tuple(tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
+    arrived = text(shapes[0] if len(shapes) == 1 else shapes)
     reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {arrived}: {error}")
     path = f"{name}.{inner}" if inner else name
     found = type(error)(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
