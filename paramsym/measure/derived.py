@@ -16,6 +16,7 @@ from paramsym.program.axes import Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
+from paramsym.program.pairs import sizes_of
 from paramsym.program.reductions import Normalise
 from paramsym.program.types import ArrayType, Open, flat
 from paramsym.size import Count, Dim, Shape, canonical, product
@@ -101,6 +102,8 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
                         yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), left, numbers.count, stored)
             case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
                 yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
+            case _:
+                continue
 
 
 def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
@@ -145,8 +148,5 @@ def _meetings(operation: Operation, taken: tuple[ArrayType, ...], given: tuple[A
     if not works:
         shape = taken[0].shape if isinstance(operation, Normalise) else given[0].shape
         works = [flat(shape)] if isinstance(operation, Normalise | Combine) or operation.work(taken, given) else []
-    sizes = (
-        [factor if isinstance(factor, int) or not hasattr(factor, "queries") else factor.queries * factor.keys for factor in one]
-        for one in works
-    )
-    return [Polynomial.product((*one, *times)) for one in sizes]
+    plain = ([size for factor in one for size in sizes_of(factor)] for one in works)
+    return [Polynomial.product((*one, *times)) for one in plain]

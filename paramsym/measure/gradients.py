@@ -38,6 +38,8 @@ def given_gradients(operation: Any, taken: tuple[bool, ...], given: tuple[ArrayT
             return _outputs(body, later_gradients(operation, taken, frozen=frozen), frozen=frozen)
         case Route(body=body):
             return (any((*_outputs(body, taken[:1], frozen=frozen), taken[1])),)
+        case _:
+            pass
     return tuple(any(taken) and one.kind == "float" for one in given)
 
 

@@ -105,7 +105,7 @@ class _Runner:
                 return self.program(operation.body, above, arrays, number)
             case Call(name=str() as name):
                 return self.program(operation.body, f"{above}{name}." if name else above, arrays, number)
-            case Call(name=numbers):
+            case Call(name=Numbers() as numbers):
                 return self.copy(numbers, int(numbers.start), operation.body, above, arrays)
             case Loop():
                 return self.loop(operation, above, arrays, number)
@@ -117,6 +117,8 @@ class _Runner:
                 kind = type(operation.layer).__name__
                 message = f"{above.rstrip('.') or 'the layer'}, a {kind}, does not say what it computes; write forward(self, own, x)."
                 raise NotYetError(message)
+            case _:
+                pass
         results = operation.run(self.xp, *arrays)
         return results if isinstance(results, tuple) else (results,)
 

@@ -13,8 +13,8 @@ from paramsym.measure.cost import Cost
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.trace import trace
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
-from paramsym.program.lookups import Rows, Stored
-from paramsym.program.pairs import Pairs
+from paramsym.program.lookups import Stored
+from paramsym.program.pairs import sizes_of
 from paramsym.size import Count, canonical
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
@@ -164,8 +164,8 @@ def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False)
                 yield from (line.within(numbers, used, frozen=False) for line in backward(body, taken[:1], frozen=frozen))
             case Stored():
                 continue
-            case _ if any(taken):
-                works = operation.backward(program.taken(step), program.given(step), taken)
+            case _:
+                works = operation.backward(program.taken(step), program.given(step), taken) if any(taken) else ()
                 yield from (_line(operation, work) for work in works)
 
 
@@ -204,11 +204,5 @@ def counted(lines: list[Line], counting: Counting) -> Iterator[Line]:
     for line in lines:
         weight = counting.units.get(line.role, 0)
         if weight:
-            factors = [factor for one in line.factors for factor in _factors(one)]
+            factors = [factor for one in line.factors for factor in sizes_of(one)]
             yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors))
-
-
-def _factors(factor: Any) -> tuple[Any, ...]:
-    if isinstance(factor, Pairs):
-        return (factor.queries, factor.keys)
-    return () if isinstance(factor, Rows) else (factor,)

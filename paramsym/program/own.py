@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from inspect import Parameter, signature
@@ -259,18 +259,17 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
 
 
 @cache
-def _inputs_of(cls: type) -> tuple[int, int | None]:
-    """Return how many inputs a class's forward pass needs, and how many it takes; None for any number."""
-    kinds = list(signature(cls.forward).parameters.values())[2:]  # type: ignore[attr-defined]
-    needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
-    return needed, None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
+def _inputs_of(forward: Callable[..., Any]) -> int | None:
+    """Return how many inputs a forward pass takes; None for any number."""
+    kinds = list(signature(forward).parameters.values())[2:]
+    return None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
 
 
 def accepted(layer: Layer) -> int | None:
     """Return how many inputs a layer takes at most; None for any number. A container takes as many as its parts do."""
     if not layer.computes:
         return None if layer.takes_several else 1
-    most = _inputs_of(type(layer))[1]
+    most = _inputs_of(type(layer).forward)
     if most is None and layer.own_parts:
         inside = [accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)

@@ -92,9 +92,9 @@ def _arcs(boxes: list[Box], left: float, top: float) -> Iterator[str]:
 
     ``top`` is where the input of these boxes comes in.
     """
-    for one, other in pairwise(boxes):
-        if any(one is before for before in other.after):
-            down = f"M {left + 16:.0f} {one.bottom:.0f} v {_GAP - 4} m -3 -1 h 6 l -3 5 z"
+    for upper, lower in pairwise(boxes):
+        if any(upper is before for before in lower.after):
+            down = f"M {left + 16:.0f} {upper.bottom:.0f} v {_GAP - 4} m -3 -1 h 6 l -3 5 z"
             yield f'<path d="{down}" fill-opacity="0.6" stroke="currentColor"/>'
     skips = sorted(_skips(boxes), key=lambda skip: skip[1].top - (skip[0].bottom if skip[0] else top))
     for lane, (one, other) in enumerate(skips, start=1):
