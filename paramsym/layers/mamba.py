@@ -86,7 +86,7 @@ class Mamba(_Mixer):
     def forward(self, own: Own, x: Value) -> Value:
         """Return (batch, positions, hidden size): a short convolution, then a linear recurrence whose rates depend on the input."""
         x, gate = segments(own.in_proj(features(x, self.hidden_size)))
-        x = apply(self.hidden_act, own.conv1d(x))
+        x = rearrange(apply(self.hidden_act, own.conv1d(rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
         rate, write, read = segments(own.x_proj(x))
         rate = rearrange(apply("softplus", own.dt_proj(rate)), "b s i -> b s i ()")
         decay = apply("exp", rate * -apply("exp", own.A_log))
@@ -166,7 +166,8 @@ class Mamba2(_Mixer):
     def forward(self, own: Own, x: Value) -> Value:
         """Return (batch, positions, hidden size): a short convolution, then the recurrence in chunks (Dao & Gu 2024, section 6)."""
         gate, x, write, read, rate = segments(own.in_proj(features(x, self.hidden_size)))
-        x, write, read = segments(apply(self.hidden_act, own.conv1d(join(x, write, read))))
+        mixed = apply(self.hidden_act, own.conv1d(rearrange(join(x, write, read), "b s c -> b c s")))
+        x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
         rate = apply("clip", apply("softplus", rate + own.dt_bias), *self.time_step_limit)
         x = heads(x)
         write, read = (copies(heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2) for one in (write, read))
@@ -250,18 +251,16 @@ class CausalConv1d(Layer):
         return (*places[:1], extent(self.channels), product(places[1:]))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Return (batch, positions, channels): every position sees itself and the ``kernel_size - 1`` before it.
+        """Return (batch, channels, positions): every position sees itself and the ``kernel_size - 1`` before it.
 
         As the reference, it convolves with a margin on both sides and takes the first positions; a step after others has them cached.
         """
-        length, margin = x.sizes[1], canonical(self.kernel_size - 1)
-        x = rearrange(x, "b s c -> b c s")
+        length, margin = x.sizes[2], canonical(self.kernel_size - 1)
         remember("window", pad(x, ((self.kernel_size, canonical(-length)),)))
         margins = (self.kernel_size, 0) if past() != 0 else (margin, margin)
         y = convolve(x, own.weight, (1,), (margins,), groups=x.sizes[1])
         y = take(y, 2, canonical(y.sizes[2] - length) if past() != 0 else 0, length)
-        y = rearrange(y, "b c s -> b s c")
-        return y + own.bias if self.bias else y
+        return y + rearrange(own.bias, "c -> c ()") if self.bias else y
 
 
 @dataclass(frozen=True)
