@@ -7,7 +7,7 @@ the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from inspect import get_annotations
@@ -141,8 +141,10 @@ class Layer:
 
     # What a layer states ------------------------------------------------------------------------------------------------------
 
-    def forward(self, own: Any, *inputs: Any) -> Any:
+    def _in_order(self, own: Any, *inputs: Any) -> Any:
         """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
+
+        Parts that are applied one after another say it by themselves.
 
         Raises:
             NotYetError: a layer that does not say it.
@@ -151,6 +153,9 @@ class Layer:
             return in_turn(own, *inputs)
         message = f"{type(self).__name__} does not say what it computes; write forward(self, own, x)."
         raise NotYetError(message)
+
+    forward: Callable[..., Any] = _in_order
+    """What the layer computes; a layer states it with the inputs that it has, which type checkers take from this annotation."""
 
     @property
     def computes(self) -> bool:
@@ -199,7 +204,7 @@ class Layer:
             return derived.batch_axis(self, input_shape)
         return 0
 
-    def applications(self, input_shape: Shape) -> Iterable[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Say which shape reaches which part; known by itself where the parts are applied one after another.
 
         Raises:
@@ -212,7 +217,7 @@ class Layer:
         if self.own_parts:
             message = f"{type(self).__name__} does not say which shape reaches which of its parts."
             raise NotYetError(message)
-        return ()
+        return iter(())
 
     def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
         """Say how often each entry of the layer's own tensors is used for one example: once per place that a kernel slides over.

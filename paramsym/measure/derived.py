@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
@@ -12,9 +13,10 @@ from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Named
-from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan
+from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
+from paramsym.program.pairs import sizes_of
 from paramsym.program.reductions import Normalise
 from paramsym.program.types import ArrayType, Open, flat
 from paramsym.size import Count, Dim, Shape, canonical, product
@@ -69,14 +71,8 @@ def _names(program: Program) -> Iterator[tuple[str, ...]]:
     for step in program.steps:
         if isinstance(step.operation, Named):
             yield step.operation.words
-        for body in _bodies(step.operation):
+        for body in bodies(step.operation):
             yield from _names(body)
-
-
-def _bodies(operation: Any) -> tuple[Program, ...]:
-    if isinstance(operation, Loop):
-        return tuple(body for _, body in operation.bodies)
-    return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
 
 
 def applications(layer: Layer, input_shape: Shape) -> Iterator[Step]:
@@ -91,18 +87,23 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
             case Call(name=name, body=body) if body.layer is not None:
-                yield Step(str(name), body.layer, shapes_of(taken), shapes_of(given), stored=0 if str(name) in met else 1)
-                met.add(str(name))
+                path = label(name)
+                yield Step(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
+                met.add(path)
             case Region(body=body):
                 yield from _applied(body, shapes_of)
+            case Scan(body=body, length=length):
+                yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
                     if body.layer is not None:
-                        left = shapes_of(given[: len(body.outputs)])
-                        name, stored = (str(numbers), numbers.count) if shared is None else (shared, 1)
+                        left = shapes_of(body.output_types)
+                        name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
                         yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), left, numbers.count, stored)
             case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
                 yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
+            case _:
+                continue
 
 
 def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
@@ -147,8 +148,5 @@ def _meetings(operation: Operation, taken: tuple[ArrayType, ...], given: tuple[A
     if not works:
         shape = taken[0].shape if isinstance(operation, Normalise) else given[0].shape
         works = [flat(shape)] if isinstance(operation, Normalise | Combine) or operation.work(taken, given) else []
-    sizes = (
-        [factor if isinstance(factor, int) or not hasattr(factor, "queries") else factor.queries * factor.keys for factor in one]
-        for one in works
-    )
-    return [Polynomial.product((*one, *times)) for one in sizes]
+    plain = ([size for factor in one for size in sizes_of(factor)] for one in works)
+    return [Polynomial.product((*one, *times)) for one in plain]

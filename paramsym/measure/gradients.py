@@ -30,12 +30,16 @@ def given_gradients(operation: Any, taken: tuple[bool, ...], given: tuple[ArrayT
             return _outputs(body, taken, frozen=frozen or within)
         case Region(body=body):
             return _outputs(body, taken, frozen=frozen)
-        case Loop(carry=carry):
-            return later_gradients(operation, taken, frozen=frozen)[:carry]
+        case Loop(bodies=bodies, carry=carry):
+            later = later_gradients(operation, taken, frozen=frozen)
+            body = bodies[0][1]
+            return (*later[:carry], *_outputs(body, later[: len(body.inputs)], frozen=frozen)[carry:])
         case Scan(body=body):
             return _outputs(body, later_gradients(operation, taken, frozen=frozen), frozen=frozen)
         case Route(body=body):
             return (any((*_outputs(body, taken[:1], frozen=frozen), taken[1])),)
+        case _:
+            pass
     return tuple(any(taken) and one.kind == "float" for one in given)
 
 

@@ -149,14 +149,15 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
         case Copies(axis=axis):
             message = f"copies along an axis: outputs of {operation} do not all see the same."
             position = types[0].axis(axis)
-            one = taken[0].axes[position]
-            if one is not None and types[0].sizes[position] != 1:
+            if taken[0].axes[position] is not None and types[0].sizes[position] != 1:
                 raise NotYetError(message)
             return [taken[0]]
         case Combine() | Where() | Join() | Pick():
             return [_merged(taken, len(given[0].shape))]
         case Segments() | Pad() | Best():
             return [taken[0]] * len(given)
+        case _:
+            pass
     if not taken:
         return [Field((None,) * len(one.shape)) for one in given]
     return [taken[0]] * len(given)

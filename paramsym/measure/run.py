@@ -105,7 +105,7 @@ class _Runner:
                 return self.program(operation.body, above, arrays, number)
             case Call(name=str() as name):
                 return self.program(operation.body, f"{above}{name}." if name else above, arrays, number)
-            case Call(name=numbers):
+            case Call(name=Numbers() as numbers):
                 return self.copy(numbers, int(numbers.start), operation.body, above, arrays)
             case Loop():
                 return self.loop(operation, above, arrays, number)
@@ -117,6 +117,8 @@ class _Runner:
                 kind = type(operation.layer).__name__
                 message = f"{above.rstrip('.') or 'the layer'}, a {kind}, does not say what it computes; write forward(self, own, x)."
                 raise NotYetError(message)
+            case _:
+                pass
         results = operation.run(self.xp, *arrays)
         return results if isinstance(results, tuple) else (results,)
 
@@ -129,13 +131,16 @@ class _Runner:
     def loop(self, loop: Loop, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
         """Pass the carried arrays through all copies in the order of their numbers."""
         carried, along = arrays[: loop.carry], arrays[loop.carry :]
+        others: list[tuple[Any, ...]] = []
         for copy, numbers, body in _in_order(loop):
             taken = (*carried, *along)[: len(body.inputs)]
             if loop.shared is None:
-                carried = self.copy(numbers, copy, body, above, taken)
+                results = self.copy(numbers, copy, body, above, taken)
             else:
-                carried = self.program(body, f"{above}{loop.shared}." if loop.shared else above, taken, number)
-        return carried
+                results = self.program(body, f"{above}{loop.shared}." if loop.shared else above, taken, number)
+            carried = results[: loop.carry]
+            others.append(results[loop.carry :])
+        return (*carried, *(self.xp.stack(stacked) for stacked in zip(*others, strict=True)))
 
     def scan(self, scan: Scan, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
         """Apply the body at every position."""

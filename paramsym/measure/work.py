@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, TypeAlias
-
-from sympy import Expr, Integer
 
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line, Numbers
+from paramsym.measure.cost import Cost
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.trace import trace
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
-from paramsym.program.lookups import Rows, Stored
-from paramsym.program.pairs import Pairs
+from paramsym.program.lookups import Stored
+from paramsym.program.pairs import sizes_of
 from paramsym.size import Count, canonical
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
@@ -37,32 +35,6 @@ CONVENTIONS = {
     ),
     "multiply-adds": Counting("multiply-adds", "1 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 1}),
 }
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a layer costs for an input: a ledger of lines, each a product, with a unit and a convention.
-
-    >>> from paramsym import A, B, H, MultiHeadAttention, S
-    >>> cost = flops(MultiHeadAttention(H, A), (S, B, H))
-    >>> cost.total
-    8*B*H**2*S + 4*B*H*S**2
-    """
-
-    layer: Layer | None
-    inputs: tuple[Any, ...]
-    unit: str
-    convention: str
-    ledger: Ledger
-
-    @cached_property
-    def total(self) -> Expr:
-        """The sum of all lines, expanded; an ``Integer`` once every size is a number."""
-        found = self.ledger.used
-        return Integer(found) if isinstance(found, int) else found
-
-    def __str__(self) -> str:
-        return f"{type(self.layer).__name__}: {self.total} {self.unit} ({self.convention})"
 
 
 def flops(
@@ -90,7 +62,7 @@ def flops(
     >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs none
     2*B*F*H*S
     """
-    return _cost(trace(layer, *inputs, past=past, **named), way, _convention(convention), "FLOPs", input_gradients=input_gradients)
+    return _cost(layer, inputs, named, _convention(convention), "FLOPs", way=way, past=past, input_gradients=input_gradients)
 
 
 def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, input_gradients: bool = False, **named: Any) -> Cost:
@@ -103,8 +75,7 @@ def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, inpu
     >>> macs(Conv2d(3, 64, 7, stride=2, padding=3), (1, 3, 224, 224)).total
     118013952
     """
-    program = trace(layer, *inputs, past=past, **named)
-    return _cost(program, way, CONVENTIONS["multiply-adds"], "multiply-adds", input_gradients=input_gradients)
+    return _cost(layer, inputs, named, CONVENTIONS["multiply-adds"], "MACs", way=way, past=past, input_gradients=input_gradients)
 
 
 def _convention(name: str) -> Counting:
@@ -114,18 +85,32 @@ def _convention(name: str) -> Counting:
     return CONVENTIONS[name]
 
 
-def _cost(program: Program, way: Way, counting: Counting, unit: str, *, input_gradients: bool) -> Cost:
+def _cost(
+    layer: Layer,
+    inputs: tuple[Any, ...],
+    named: Mapping[str, Any],
+    counting: Counting,
+    unit: str,
+    *,
+    way: Way,
+    past: Count,
+    input_gradients: bool,
+) -> Cost:
     if way not in {"forward", "backward", "both"}:
         message = f"way is {way!r}; wanted 'forward', 'backward' or 'both'."
         raise ArgumentError(message)
+    program = trace(layer, *inputs, past=past, **named)
     lines: list[Line] = []
     if way != "backward":
         lines += forward(program)
     if way != "forward":
         lines += backward(program, tuple(input_gradients and one.kind == "float" for one in program.input_types))
-    return Cost(
-        program.layer, tuple(one.sizes for one in program.input_types), unit, counting.name, Ledger(tuple(counted(lines, counting)))
-    )
+
+    def ask(layer: Layer, *shapes: Any) -> Cost:
+        return _cost(layer, shapes, {}, counting, unit, way=way, past=past, input_gradients=input_gradients)
+
+    shapes = tuple(one.sizes for one in program.input_types)
+    return Cost(layer, shapes, unit, counting.name, Ledger(tuple(counted(lines, counting))), ask)
 
 
 def forward(program: Program) -> Iterator[Line]:
@@ -138,7 +123,7 @@ def forward(program: Program) -> Iterator[Line]:
         operation = step.operation
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(name, None, frozen=False) for line in forward(body))
+                yield from (line.within(_shown(name), None, frozen=False) for line in forward(body))
             case Region(body=body):
                 yield from forward(body)
             case Loop(bodies=bodies, shared=shared):
@@ -164,7 +149,7 @@ def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False)
         operation, taken = step.operation, tuple(flags[number] for number in step.takes)
         match operation:
             case Call(name=name, body=body, frozen=within):
-                yield from (line.within(name, None, frozen=False) for line in backward(body, taken, frozen=frozen or within))
+                yield from (line.within(_shown(name), None, frozen=False) for line in backward(body, taken, frozen=frozen or within))
             case Region(body=body):
                 yield from backward(body, taken, frozen=frozen)
             case Loop():
@@ -179,8 +164,8 @@ def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False)
                 yield from (line.within(numbers, used, frozen=False) for line in backward(body, taken[:1], frozen=frozen))
             case Stored():
                 continue
-            case _ if any(taken):
-                works = operation.backward(program.taken(step), program.given(step), taken)
+            case _:
+                works = operation.backward(program.taken(step), program.given(step), taken) if any(taken) else ()
                 yield from (_line(operation, work) for work in works)
 
 
@@ -202,7 +187,12 @@ def _line(operation: Any, work: Work) -> Line:
 
 
 def _looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
-    return line.within(numbers, None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
+    return line.within(_shown(numbers), None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
+
+
+def _shown(name: str | Numbers) -> str | Numbers:
+    """Return the step of a path; "l{0..2}" for copies whose number is inside the names of their tensors."""
+    return name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}")
 
 
 def _times(line: Line, length: Count) -> Line:
@@ -214,11 +204,5 @@ def counted(lines: list[Line], counting: Counting) -> Iterator[Line]:
     for line in lines:
         weight = counting.units.get(line.role, 0)
         if weight:
-            factors = [factor for one in line.factors for factor in _factors(one)]
+            factors = [factor for one in line.factors for factor in sizes_of(one)]
             yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors))
-
-
-def _factors(factor: Any) -> tuple[Any, ...]:
-    if isinstance(factor, Pairs):
-        return (factor.queries, factor.keys)
-    return () if isinstance(factor, Rows) else (factor,)

@@ -285,7 +285,7 @@ class Flip(Operation):
 
 
 def rearrange(x: Value, pattern: str, **sizes: Dim) -> Value:
-    """Take axes apart, move and merge them: ``rearrange(x, "b s (a d) -> b a s d", a=heads)``.
+    """Take axes apart, move and merge them: ``rearrange(x, "b s (a d) -> b a s d", a=heads)``; ``...`` stands for any number of axes.
 
     The factors of an axis are used where they fit the words in brackets; one word may be left open, and is an exact quotient then.
 
@@ -293,6 +293,9 @@ def rearrange(x: Value, pattern: str, **sizes: Dim) -> Value:
         ShapeError: another number of axes than words; an axis that the given sizes do not divide.
     """
     left, _ = groups(pattern)
+    if ("...",) in left:
+        pattern = pattern.replace("...", " ".join(f"_{number}" for number in range(x.rank - len(left) + 1)))
+        left, _ = groups(pattern)
     found = axes_of_words(pattern, left, x.type, sizes)
     inside = [word for group in left if len(group) != 1 for word in group]
     return record(Rearrange(pattern, tuple((word, extent(found[word])) for word in inside)), x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from paramsym.size import text
@@ -107,6 +107,11 @@ class Program:
         outputs = ", ".join(f"%{number} {self.types[number]}" for number in self.outputs)
         return "\n".join([f"{kind}({inputs}) -> {outputs}", *self.listing("  ")])
 
+    def _repr_html_(self) -> str:
+        from paramsym.measure.picture import picture
+
+        return picture(self)
+
     def listing(self, indent: str = "") -> Iterator[str]:
         """Yield the lines of the listing."""
         for step in self.steps:
@@ -133,7 +138,7 @@ class Call:
         return self.body.output_types
 
     def __str__(self) -> str:
-        return f"{self.name or '(same level)'} [{type(self.body.layer).__name__}]"
+        return f"{label(self.name)} [{type(self.body.layer).__name__}]".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,8 @@ class Region:
 class Loop:
     """Numbered copies applied one after another. The first ``carry`` values go through all copies; every copy also gets the others.
 
-    Several ``bodies`` alternate. ``shared`` is the name of a single stored block that is applied many times.
+    What a copy gives after the carried values is stacked along a new first axis. Several ``bodies`` alternate. ``shared`` is the name of a
+    single stored block that is applied many times.
     """
 
     bodies: tuple[tuple[Numbers, Program], ...]
@@ -163,11 +169,13 @@ class Loop:
     shared: str | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the carried values, which no copy changes."""
-        return taken[: self.carry]
+        """Return the types of the carried values, which no copy changes, and of the stacked results."""
+        (numbers, body), *_ = self.bodies
+        stacked = (type(one)((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
+        return (*taken[: self.carry], *stacked)
 
     def __str__(self) -> str:
-        copies = " | ".join(f"{numbers} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
+        copies = " | ".join(f"{label(numbers)} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
         return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {text(self.bodies[0][0].count)}"
 
 
@@ -234,3 +242,8 @@ def bodies(operation: Any) -> tuple[Program, ...]:
     if isinstance(operation, Loop):
         return tuple(body for _, body in operation.bodies)
     return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
+
+
+def label(name: str | Numbers) -> str:
+    """Return the path of a part; "l0" for copies whose number is inside the names of their tensors, as in weight_ih_l0."""
+    return str(name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}"))

@@ -8,16 +8,10 @@ from typing import Any, ClassVar
 
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Operation, Work
+from paramsym.program.pairs import Rows
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, Kind, flat
 from paramsym.size import Count, Dim
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The rows of a table as a factor: conventions that take a look-up for a product with a one-hot matrix count them, others do not."""
-
-    rows: Dim
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from inspect import Parameter, signature
@@ -13,7 +13,7 @@ from sympy import Integer
 from paramsym.errors import ShapeError, StructureError
 from paramsym.flow import each_input, together
 from paramsym.ledger import Numbers
-from paramsym.program.axes import Known
+from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
 from paramsym.program.lookups import Stored
 from paramsym.program.state import past
@@ -171,6 +171,18 @@ def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
     return x
 
 
+def collected(own: Own, position: int, x: Value, *along: Value) -> tuple[Value, ...]:
+    """Pass a value through the numbered copies at a position among the parts.
+
+    Return it, and what every copy gives beside it, stacked along a new first axis.
+    """
+    part = own._layer.own_parts[position]
+    x, *others = each(through_copies([part], x, along))
+    if part.numbers is not None and part.numbers.count == 1:
+        others = [rearrange(one, f"{names} -> () {names}") for one in others for names in [" ".join(f"a{n}" for n in range(one.rank))]]
+    return (x, *others)
+
+
 def through(
     copies: list[tuple[Numbers, Layer]],
     carry: tuple[Value, ...],
@@ -184,7 +196,8 @@ def through(
     Raises:
         ShapeError: a symbolic number of copies that change the shape.
     """
-    if depends_on_number(copies) and all(numbers.values is not None for numbers, _ in copies):
+    known = all(numbers.values is not None for numbers, _ in copies)
+    if known and (depends_on_number(copies) or (shared is None and [numbers.count for numbers, _ in copies] == [1])):
         return one_by_one(copies, carry, along, several=several)
     programs = []
     for numbers, layer in copies:
@@ -192,15 +205,15 @@ def through(
         name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
         programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
     sizes = [value.sizes for value in carry]
-    after = [type_.sizes for type_ in programs[0][1].output_types]
+    after = [type_.sizes for type_ in programs[0][1].output_types[: len(carry)]]
     if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
-        known = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[0][1].output_types, strict=True))
-        return through(copies, known, along, shared, several=several)
-    if all([type_.sizes for type_ in program.output_types] == sizes for _, program in programs):
+        refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[0][1].output_types, strict=False))
+        return through(copies, refined, along, shared, several=several)
+    if all([type_.sizes for type_ in program.output_types[: len(carry)]] == sizes for _, program in programs):
         taken = max(len(program.inputs) for _, program in programs)
         results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
         return results if several or programs[0][1].several else results[0]
-    if all(numbers.values is not None for numbers, _ in copies):
+    if known:
         return one_by_one(copies, carry, along, shared, several=several)
     where = f"{programs[0][0]}: " if shared is None else f"{shared}: " if shared else ""
     message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
@@ -245,7 +258,8 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
     if not name:
         return error
     inner: str = getattr(error, "part", "")
-    arrived = text(types[0].sizes) if len(types) == 1 else text(tuple(one.sizes for one in types))
+    shapes = tuple(tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
+    arrived = text(shapes[0] if len(shapes) == 1 else shapes)
     reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {arrived}: {error}")
     path = f"{name}.{inner}" if inner else name
     found = type(error)(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
@@ -255,18 +269,17 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
 
 
 @cache
-def _inputs_of(cls: type) -> tuple[int, int | None]:
-    """Return how many inputs a class's forward pass needs, and how many it takes; None for any number."""
-    kinds = list(signature(cls.forward).parameters.values())[2:]  # type: ignore[attr-defined]
-    needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
-    return needed, None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
+def _inputs_of(forward: Callable[..., Any]) -> int | None:
+    """Return how many inputs a forward pass takes; None for any number."""
+    kinds = list(signature(forward).parameters.values())[2:]
+    return None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
 
 
 def accepted(layer: Layer) -> int | None:
     """Return how many inputs a layer takes at most; None for any number. A container takes as many as its parts do."""
     if not layer.computes:
         return None if layer.takes_several else 1
-    most = _inputs_of(type(layer))[1]
+    most = _inputs_of(type(layer).forward)
     if most is None and layer.own_parts:
         inside = [accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)

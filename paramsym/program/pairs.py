@@ -36,3 +36,17 @@ class Pairs:
     queries: Dim
     keys: Dim
     mask: Mask = ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table as a factor: conventions that take a look-up for a product with a one-hot matrix count them, others do not."""
+
+    rows: Dim
+
+
+def sizes_of(factor: Any) -> tuple[Dim, ...]:
+    """Return the sizes that a factor of work stands for: all pairs, and no rows."""
+    if isinstance(factor, Pairs):
+        return (factor.queries, factor.keys)
+    return () if isinstance(factor, Rows) else (factor,)

@@ -41,6 +41,28 @@ class Reduce(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Cumulate(Operation):
+    """The sum of all entries up to each position along an axis."""
+
+    axis: int = -1
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One addition per entry."""
+        return (Work("add", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Add up the entries."""
+        return xp.cumsum(arrays[0], axis=self.axis)
+
+    def __str__(self) -> str:
+        return f"cumulate axis {self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
 class Softmax(Operation):
     """Exponentials divided by their sum over one axis."""
 
@@ -120,6 +142,11 @@ class Normalise(Operation):
 def reduce(name: Reduction, x: Value, *axes: int, keep: bool = False) -> Value:
     """Return the sum, mean, max or prod over axes, over the last one by default. Work: one operation per entry."""
     return record(Reduce(name, axes or (-1,), keep), x)
+
+
+def cumulate(x: Value, axis: int = -1) -> Value:
+    """Return the sums up to each position along an axis. Work: one addition per entry."""
+    return record(Cumulate(axis), x)
 
 
 def softmax(x: Value, axis: int = -1, *, log: bool = False) -> Value:

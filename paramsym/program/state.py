@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def past() -> Count:
 
 
 @contextmanager
-def after(positions: Count) -> Iterator[None]:
+def after(positions: Count) -> Generator[None]:
     """Trace a step that comes after so many positions."""
     token = _past.set(positions)
     try:

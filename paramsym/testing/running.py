@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from sympy import Symbol
+from sympy import Integer, Symbol
 
 from paramsym.errors import ArgumentError, ParamsymError, RefutedError
 from paramsym.layer import Layer
@@ -54,7 +54,9 @@ def certify_run(
         known = {symbol: size for symbol, size in sizes.items() if symbol in layer.symbols}
         sized = layer.at(known) if known else layer
         generator = xp.random.default_rng(random.randrange(2**32))
-        arrays = [generator.standard_normal(substitute(shape, sizes)) for shape in inputs]
+        arrays = [
+            generator.standard_normal(substitute(shape, {symbol: Integer(size) for symbol, size in sizes.items()})) for shape in inputs
+        ]
         tensors = {name: generator.standard_normal(shape) for name, shape in sized.shapes(buffers=True).items()}
         reference = build(**{symbol.name: size for symbol, size in known.items()})
         wanted = _reference(xp, reference, tensors, arrays)
