@@ -22,10 +22,6 @@ from paramsym.program.axes import (
 from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
 from paramsym.program.lookups import best as best, choose as choose, constant as constant, drop as drop, lookup as lookup, pick as pick
-<<<<<<< HEAD
-from paramsym.program.own import Applied as Applied, Own as Own, in_turn as in_turn, routed as routed, trace_layer as trace_layer
-from paramsym.program.pairs import ALL as ALL, Mask as Mask
-=======
 from paramsym.program.own import (
     Applied as Applied,
     Own as Own,
@@ -34,8 +30,7 @@ from paramsym.program.own import (
     routed as routed,
     trace_layer as trace_layer,
 )
-from paramsym.program.pairs import Mask as Mask
->>>>>>> forward
+from paramsym.program.pairs import ALL as ALL, Mask as Mask
 from paramsym.program.products import contract as contract
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.state import past as past, remember as remember
