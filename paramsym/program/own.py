@@ -122,7 +122,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
 
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
-    least, most = _inputs_of(type(layer))[0], accepted(layer)
+    least, most = _inputs_of(type(layer).forward)[0], accepted(layer)
     if layer.computes and (given < least or (most is not None and given > most)):
         wanted = f"at least {least}" if given < least else f"at most {most}"
         message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
@@ -269,17 +269,18 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
 
 
 @cache
-def _inputs_of(forward: Callable[..., Any]) -> int | None:
-    """Return how many inputs a forward pass takes; None for any number."""
+def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None]:
+    """Return how many inputs a forward pass needs, and how many it takes; None for any number."""
     kinds = list(signature(forward).parameters.values())[2:]
-    return None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
+    needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
+    return needed, None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
 
 
 def accepted(layer: Layer) -> int | None:
     """Return how many inputs a layer takes at most; None for any number. A container takes as many as its parts do."""
     if not layer.computes:
         return None if layer.takes_several else 1
-    most = _inputs_of(type(layer).forward)
+    most = _inputs_of(type(layer).forward)[1]
     if most is None and layer.own_parts:
         inside = [accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)
