@@ -141,7 +141,7 @@ class Layer:
 
     # What a layer states ------------------------------------------------------------------------------------------------------
 
-    def _in_order(self, own: Any, *inputs: Any) -> Any:
+    def _in_order(self, own: Any, *along: Any) -> Any:
         """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
 
         Parts that are applied one after another say it by themselves.
@@ -150,7 +150,7 @@ class Layer:
             NotYetError: a layer that does not say it.
         """
         if self.in_order:
-            return in_turn(own, *inputs)
+            return in_turn(own, *along)
         message = f"{type(self).__name__} does not say what it computes; write forward(self, own, x)."
         raise NotYetError(message)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
@@ -54,6 +54,9 @@ class _Cell(Layer):
 
     def forward(self, own: Own, x: Value, *states: Value) -> Any:
         """One step; states that are not given are zero. Return the new ones, the hidden state first."""
+        if len(states) > self.states:
+            message = f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}."
+            raise ShapeError(message)
         x, restored = axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
         zero = constant("zeros", (x.sizes[0], self.hidden_size))
         known = [state if state.rank == 2 else axes(state, "[batch] features")[0] for state in states]

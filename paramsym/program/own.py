@@ -269,19 +269,20 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
 
 
 @cache
-def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None]:
-    """Return how many inputs a forward pass needs, and how many it takes; None for any number."""
+def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None, bool]:
+    """Return how many inputs a forward pass needs, how many it takes (None: any number), and whether it passes inputs along to its parts."""
     kinds = list(signature(forward).parameters.values())[2:]
     needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
-    return needed, None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
+    rest = next((one.name for one in kinds if one.kind is Parameter.VAR_POSITIONAL), None)
+    return needed, len(kinds) if rest is None else None, rest == "along"
 
 
 def accepted(layer: Layer) -> int | None:
-    """Return how many inputs a layer takes at most; None for any number. A container takes as many as its parts do."""
+    """Return how many inputs a layer takes at most; None for any number. What passes inputs along takes as many as its parts do."""
     if not layer.computes:
         return None if layer.takes_several else 1
-    most = _inputs_of(type(layer).forward)[1]
-    if most is None and layer.own_parts:
+    _, most, passes_along = _inputs_of(type(layer).forward)
+    if passes_along and layer.own_parts:
         inside = [accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)
     return most
