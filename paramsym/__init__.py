@@ -248,11 +248,15 @@ if TYPE_CHECKING:
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
     from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
     from paramsym.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
+    from paramsym.measure.cost import Cost as Cost
     from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
     from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
     from paramsym.measure.readings import InputReading as InputReading, readings as readings
+    from paramsym.measure.run import run as run
     from paramsym.measure.shapes import infer as infer, output_shape as output_shape
     from paramsym.measure.summary import summary as summary
+    from paramsym.measure.trace import trace as trace
+    from paramsym.measure.work import flops as flops, macs as macs
     from paramsym.size import (
         Count as Count,
         Dim as Dim,
@@ -367,11 +371,15 @@ _HOMES = {
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",
     "paramsym.verify.match": "Match match",
+    "paramsym.measure.cost": "Cost",
     "paramsym.measure.field": "effective_stride receptive_field",
     "paramsym.measure.neurons": "connections kernels neurons",
     "paramsym.measure.readings": "InputReading readings",
     "paramsym.measure.shapes": "infer output_shape",
+    "paramsym.measure.run": "run",
     "paramsym.measure.summary": "summary",
+    "paramsym.measure.trace": "trace",
+    "paramsym.measure.work": "flops macs",
     "paramsym.config": "from_config",
     "paramsym.verdict": "Verdict check",
 }

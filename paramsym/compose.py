@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
 
 from paramsym.edit import isolated
 from paramsym.errors import ArgumentError, ShapeError, StructureError
-from paramsym.extents import View, differ, widest
-from paramsym.flow import Step, applied, each_input, in_turn, seen
+from paramsym.extents import differ
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
-from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
+from paramsym.program import Applied, Own, Value, in_turn, routed
+from paramsym.program.own import accepted
+from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
 from paramsym.symbols import dims, index as zero_based
 
 
@@ -70,26 +71,13 @@ class InTurn(Layer):
         """Return the parts by name."""
         return {part.name: part.layer for part in self.own_parts}
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What comes out at the end."""
-        shape = each_input(input_shape)[0]
-        for step in in_turn(self.sequence(), input_shape):
-            shape = step.left
-        return shape
-
-    @property
-    def takes_several(self) -> bool:
-        """Whether any layer of the sequence does."""
-        return any(layer.takes_several for _, layer in self.sequence())
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Every layer of the sequence."""
-        for step in in_turn(self.sequence(), input_shape):
-            yield step.layer.read(step) if isinstance(step.layer, Aside) else step
-
-    def views(self) -> tuple[View, ...]:
-        """What is seen through the sequence."""
-        return seen((layer, 1) for _, layer in self.sequence())
+    def forward(self, own: Own, x: Value, *along: Value) -> Any:  # noqa: ARG002 - the sequence names the parts itself
+        """Apply the sequence."""
+        stored = {part.name: part for part in self.own_parts}
+        for name, layer in self.sequence():
+            part = replace(stored[name], layer=layer) if name in stored else Part(name, layer)
+            x = Applied(part)(*(x, *along)[: accepted(layer)])
+        return x
 
 
 @dataclass(frozen=True)
@@ -108,18 +96,10 @@ class Aside(Layer):
         """What reads."""
         yield Part("", self.layer)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape."""
-        return input_shape
-
-    def views(self) -> tuple[View, ...]:
-        """What goes by is not changed."""
-        return ()
-
-    def read(self, step: Step) -> Step:
-        """Return the application of the layer that reads, in the place of this one's."""
-        arrived = step.arrived if self.before is None else applied(step.name, self.before, step.arrived)
-        return Step(step.name, self.layer, arrived, applied(step.name, self.layer, arrived))
+    def forward(self, own: Own, x: Value) -> Value:
+        """Pass the input on; the reader's result goes nowhere."""
+        own[""](x if self.before is None else Applied(Part("", self.before))(x))
+        return x
 
 
 @dataclass(frozen=True, init=False)
@@ -253,23 +233,15 @@ class Residual(Layer):
         if self.shortcut is not None:
             yield Part(self.shortcut_name, self.shortcut)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What the body and the shortcut both give; two shapes that cannot be added are an error."""
-        added = input_shape if self.shortcut is None else applied(self.shortcut_name, self.shortcut, input_shape)
-        result = applied(self.name, self.body, input_shape)
-        if len(result) != len(added) or any(differ(one, other) for one, other in zip(result, added, strict=True)):
-            message = f"the body gives {text(result)}, but {text(added)} is to be added; give a shortcut that turns one into the other."
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """The body's result plus the input, or plus the shortcut's result."""
+        added = x if self.shortcut is None else own[self.shortcut_name](x)
+        result = own[self.name](*(x, *along)[: accepted(self.body)])
+        if result.rank != added.rank or any(differ(one, other) for one, other in zip(result.sizes, added.sizes, strict=True)):
+            given, wanted = text(result.sizes), text(added.sizes)
+            message = f"the body gives {given}, but {wanted} is to be added; give a shortcut that turns one into the other."
             raise ShapeError(message)
-        return result
-
-    def views(self) -> tuple[View, ...]:
-        """What the wider of body and shortcut sees; without a shortcut the input passes by."""
-        return widest([*(part.layer.views() for part in self.own_parts), *([] if self.shortcut else [()])])
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Both are given the same."""
-        for part in self.own_parts:
-            yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
+        return result + added
 
 
 @dataclass(frozen=True)
@@ -359,6 +331,10 @@ class Repeat(Layer):
             if self.first is not None and position == 0:
                 here, start = canonical(here - 1), self.start + period
             yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
+
+    def forward(self, own: Own, x: Any, *along: Value) -> Any:
+        """Apply copy after copy; where a position uses some copies only, take their weights and their numbers as well."""
+        return in_turn(own, x, *along) if self.used is None else routed(own, x, *along)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, cast
@@ -69,7 +69,7 @@ class Edited(Layer):
         message = f"{type(self.layer).__name__} does not say what shape comes out once {self.path!r} is replaced."
         raise NotYetError(message)
 
-    def applications(self, input_shape: Shape) -> Iterable[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Through the edited parts, likewise."""
         return self.layer.applications(input_shape) if self.new is None else super().applications(input_shape)
 

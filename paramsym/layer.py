@@ -7,7 +7,7 @@ the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from inspect import get_annotations
@@ -18,10 +18,11 @@ from sympy import Expr, Integer, Symbol
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
 from paramsym.fields import check_fields, field_names
-from paramsym.flow import Step, each_part, seen, steps, through
+from paramsym.flow import Step
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described
 from paramsym.paths import check_tied_shapes, resolve_ties
+from paramsym.program.own import accepted, in_turn
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
 from paramsym.tensor import Tensor
@@ -140,6 +141,27 @@ class Layer:
 
     # What a layer states ------------------------------------------------------------------------------------------------------
 
+    def _in_order(self, own: Any, *along: Any) -> Any:
+        """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
+
+        Parts that are applied one after another say it by themselves.
+
+        Raises:
+            NotYetError: a layer that does not say it.
+        """
+        if self.in_order:
+            return in_turn(own, *along)
+        message = f"{type(self).__name__} does not say what it computes; write forward(self, own, x)."
+        raise NotYetError(message)
+
+    forward: Callable[..., Any] = _in_order
+    """What the layer computes; a layer states it with the inputs that it has, which type checkers take from this annotation."""
+
+    @property
+    def computes(self) -> bool:
+        """Whether the layer states its forward pass."""
+        return self.in_order or type(self).forward is not Layer.forward
+
     def tensors(self) -> Iterable[Tensor]:
         """Say which tensors the layer stores itself, in storage order."""
         return ()
@@ -158,15 +180,17 @@ class Layer:
             ShapeError: an input shape that the layer cannot take.
             NotYetError: a layer that does not say.
         """
-        if self.in_order:
-            return through(self.own_parts, input_shape)
+        if self.computes:
+            from paramsym.measure import derived
+
+            return derived.output_shape(self, input_shape)
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
 
     @property
     def takes_several(self) -> bool:
         """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
-        return self.in_order and any(part.layer.takes_several for part in self.own_parts)
+        return self.computes and accepted(self) != 1
 
     def reached(self, places: Shape) -> Shape | None:  # noqa: ARG002 - for those who override it
         """Say which shape reaches the layer in a block that treats all positions alike; None where its own sizes do not tell."""
@@ -174,28 +198,37 @@ class Layer:
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
-        first = next(iter(steps(self.own_parts, input_shape)), None) if self.in_order else None
-        return 0 if first is None else first.layer.batch_axis(first.arrived)
+        if self.computes:
+            from paramsym.measure import derived
 
-    def applications(self, input_shape: Shape) -> Iterable[Step]:
+            return derived.batch_axis(self, input_shape)
+        return 0
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Say which shape reaches which part; known by itself where the parts are applied one after another.
 
         Raises:
             NotYetError: a layer with parts that does not say.
         """
-        if self.in_order:
-            return steps(self.own_parts, input_shape)
+        if self.own_parts and self.computes:
+            from paramsym.measure import derived
+
+            return derived.applications(self, input_shape)
         if self.own_parts:
             message = f"{type(self).__name__} does not say which shape reaches which of its parts."
             raise NotYetError(message)
-        return ()
+        return iter(())
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:  # noqa: ARG002 - for those who override it
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
         """Say how often each entry of the layer's own tensors is used for one example: once per place that a kernel slides over.
 
         Raises:
             NotYetError: a layer that stores tensors and does not say.
         """
+        if self.own_tensors and self.computes:
+            from paramsym.measure import derived
+
+            return derived.uses(self, input_shape)
         if any(not tensor.buffer for tensor in self.own_tensors):
             message = f"{type(self).__name__} does not say how often its weights are used."
             raise NotYetError(message)
@@ -207,8 +240,10 @@ class Layer:
         Raises:
             NotYetError: a layer that does not say.
         """
-        if self.in_order:
-            return seen(each_part(self.own_parts))
+        if self.computes:
+            from paramsym.measure import reach
+
+            return reach.views(self)
         message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
 

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import paramsym as ps
+
 FACTS = Path(__file__).parent / "facts"
 
 
@@ -44,3 +46,13 @@ def assert_reproduces(layer: Any, row: dict[str, Any]) -> None:
     assert {name: shape for name, shape in everything.items() if name not in counted} == persistent_buffers(row)
     total = sum(layer.ledger(buffers=True).where(lambda line: line.buffer).polynomial().terms.values())
     assert total == row["n_buffer_elems"]
+
+
+def torch_layer(row: dict[str, Any]) -> Any:
+    """Build a row's layer; the encoder and decoder stacks describe their inner layer."""
+    kwargs = dict(row["kwargs"])
+    if row["layer"] in {"TransformerEncoder", "TransformerDecoder"}:
+        inner = getattr(ps, row["layer"] + "Layer")(*kwargs.pop("layer_args"), **kwargs.pop("layer_kwargs"))
+        norm = ps.LayerNorm(inner.d_model) if kwargs.pop("norm") else None
+        return getattr(ps, row["layer"])(inner, kwargs.pop("num_layers"), norm=norm, **kwargs)
+    return getattr(ps, row["layer"])(*row["args"], **kwargs)

@@ -22,6 +22,7 @@ FLOORS = (
     {"ledger"},
     {"fields", "paths", "sizing", "extents"},
     {"flow", "tensor"},
+    {"program"},
     {"written"},
     {"layer"},
     {"edit"},
@@ -47,6 +48,7 @@ DELEGATES = {
     ("layer", "typeset"),
     ("ledger", "tabulate"),
     ("layer", "measure"),
+    ("program", "measure"),
 }
 """Shorthands of the contract that a method looks up when it is called: (from, to)."""
 FRAMEWORKS = {"torch", "torchvision", "keras", "tensorflow", "jax", "flax", "transformers", "matplotlib", "pandas", "numpy", "safetensors"}

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.keras._base import axes_of
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import additive_attention, attention
@@ -50,13 +51,14 @@ def MultiHeadAttention(
     552
     """
     del kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer
-    del kernel_constraint, bias_constraint, seed, attention_axes
+    del kernel_constraint, bias_constraint, seed
     where = "keras.MultiHeadAttention"
     sizes = {"num_heads": num_heads, "key_dim": key_dim} | ({} if value_dim is None else {"value_dim": value_dim})
     for name, given in sizes.items():
         size(given, f"{where}: {name}")
     _check_window(sliding_window, dropout, flash=flash_attention, where=where)
     outputs = tuple(output_shape) if isinstance(output_shape, Sequence) else output_shape
+    along = attention_axes if attention_axes is None else axes_of(attention_axes, where)
 
     def build(shapes: Shapes) -> Layer:
         query, value, key = _shapes(shapes, where)
@@ -74,6 +76,8 @@ def MultiHeadAttention(
             value_head_dim=value_dim,
             output_dim=outputs or None,
             gate=use_gate,
+            attention_axes=along,
+            window=sliding_window,
             dialect="keras",
         )
         return _finished(layer, base, where)
@@ -128,6 +132,7 @@ def GroupQueryAttention(
             kv_heads=num_key_value_heads,
             head_dim=head_dim,
             gate=use_gate,
+            window=sliding_window,
             dialect="keras",
         )
         return _finished(layer, base, where)

@@ -60,7 +60,9 @@ def BatchNormalization(
         inputs = shape_of(shape, where)
         kind = _BY_RANK.get(len(inputs), BatchNorm1d)
         channels = axis_size(inputs, axes[0], where)
-        layer = kind(channels, epsilon, momentum, bias=center, scale=scale, renorm=renorm, dialect="keras")
+        layer = kind(
+            channels, epsilon, momentum, bias=center, scale=scale, renorm=renorm, dialect="keras", axis=None if axes[0] == -1 else axes[0]
+        )
         return finished(layer, base, where)
 
     return door("BatchNormalization", build, input_shape)

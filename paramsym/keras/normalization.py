@@ -47,7 +47,13 @@ def LayerNormalization(
 
     def build(shape: Shape) -> Layer:
         layer = normalization.LayerNorm(
-            _extents(shape, axes, where), epsilon, bias=center and not rms_scaling, scale=scale or rms_scaling, dialect="keras"
+            _extents(shape, axes, where),
+            epsilon,
+            bias=center and not rms_scaling,
+            scale=scale or rms_scaling,
+            dialect="keras",
+            axis=_elsewhere(axes, shape),
+            rms_scaling=rms_scaling,
         )
         return finished(layer, base, where)
 
@@ -74,7 +80,9 @@ def RMSNormalization(
     axes = axes_of(axis, where)
 
     def build(shape: Shape) -> Layer:
-        return finished(normalization.RMSNorm(_extents(shape, axes, where), epsilon, dialect="keras"), base, where)
+        return finished(
+            normalization.RMSNorm(_extents(shape, axes, where), epsilon, dialect="keras", axis=_elsewhere(axes, shape)), base, where
+        )
 
     return door("RMSNormalization", build, input_shape)
 
@@ -110,7 +118,15 @@ def GroupNormalization(
 
     def build(shape: Shape) -> Layer:
         channels = axis_size(shape_of(shape, where), axes[0], where)
-        layer = normalization.GroupNorm(channels if groups == -1 else groups, channels, epsilon, bias=center, scale=scale, dialect="keras")
+        layer = normalization.GroupNorm(
+            channels if groups == -1 else groups,
+            channels,
+            epsilon,
+            bias=center,
+            scale=scale,
+            dialect="keras",
+            axis=None if axes[0] == -1 else axes[0],
+        )
         return finished(layer, base, where)
 
     return door("GroupNormalization", build, input_shape)
@@ -160,7 +176,12 @@ def Normalization(
         inputs = shape_of(shape, where)
         extents = _extents(inputs, axes, where)
         kept = sorted(zip((axis % len(inputs) for axis in axes), extents, strict=True), key=lambda pair: pair[0])
-        layer = normalization.Normalization(tuple(extent for _, extent in kept), given=mean is not None, invert=invert)
+        layer = normalization.Normalization(
+            tuple(extent for _, extent in kept),
+            given=mean is not None,
+            invert=invert,
+            axis=_elsewhere(tuple(axis for axis, _ in kept), inputs),
+        )
         return finished(layer, base, where)
 
     return door("Normalization", build, input_shape)
@@ -169,3 +190,9 @@ def Normalization(
 def _extents(shape: Shape, axes: tuple[int, ...], where: str) -> tuple[Dim, ...]:
     inputs = shape_of(shape, where)
     return tuple(axis_size(inputs, axis, where) for axis in axes)
+
+
+def _elsewhere(axes: tuple[int, ...], shape: Shape) -> tuple[int, ...] | None:
+    """Return the axes; None where they are the last ones in order."""
+    rank = len(shape)
+    return None if tuple(axis % rank for axis in axes) == tuple(range(rank - len(axes), rank)) else axes

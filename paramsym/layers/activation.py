@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, cast
+from math import inf
+from typing import ClassVar, Literal, cast
 
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import View, differ, exactly, share
+from paramsym.extents import differ, exactly
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import Pointwise, axis_of
+from paramsym.layers.axes import axis_of
 from paramsym.layers.dialects import Dialect
-from paramsym.size import Dim, Shape, product, text
+from paramsym.program import Own, Value, apply, axes, is_known, rearrange, reduce, segments, softmax, unknown
+from paramsym.size import Dim, text
+
+
+class _Function(Layer):
+    """A function of every entry: its name among the operations, and the fields that are its settings."""
+
+    computes_by: ClassVar[tuple[str, ...]]
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The function of every entry."""
+        name, *settings = self.computes_by
+        return apply(name, x, *(getattr(self, setting) for setting in settings))
 
 
 @dataclass(frozen=True)
-class PReLU(Pointwise):
+class PReLU(Layer):
     """max(0, x) + a*min(0, x) with a learned slope a (He et al. 2015, section 2.1).
 
     ``weight`` is (num_parameters,): one slope for all channels, or one for each. With ``dialect="keras"`` it is ``alpha`` and has the shape
@@ -52,23 +65,20 @@ class PReLU(Pointwise):
             message = f"num_parameters is {self.num_parameters}; torch takes one number, slopes per axis are Keras' (dialect='keras')."
             raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape; in torch a slope per channel wants that many channels on axis 1."""
+    def forward(self, own: Own, x: Value) -> Value:
+        """The slopes times what is negative; in torch a slope per channel fits axis 1."""
+        slopes = own[self.own_tensors[0].name]
         if self.dialect == "torch" and self.num_parameters != 1:
-            channels = input_shape[1] if len(input_shape) > 1 else 1
+            channels = x.sizes[1] if x.rank > 1 else 1
             if differ(channels, cast("Dim", self.num_parameters)):
-                message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(input_shape)}."
+                message = f"there are {self.num_parameters} slopes for {channels} channels, on axis 1 of {text(x.sizes)}."
                 raise ShapeError(message)
-        return input_shape
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """All slopes together are used once per entry."""
-        slopes = product(self.own_tensors[0].sizes)
-        return {self.own_tensors[0].name: share(product(input_shape[1:]), slopes)}
+            slopes = rearrange(slopes, "c -> c" + " ()" * (x.rank - 2))
+        return apply("relu", x) + slopes * apply("clip", x, -inf, 0.0)
 
 
 @dataclass(frozen=True)
-class ReLU(Pointwise):
+class ReLU(Layer):
     """max(0, x). Reference: ``torch.nn.ReLU``.
 
     ``max_value``, ``negative_slope`` and ``threshold`` are Keras'.
@@ -83,80 +93,103 @@ class ReLU(Pointwise):
     negative_slope: float = 0.0
     threshold: float = 0.0
 
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """What exceeds the threshold, up to the largest value; below it a slope."""
+        y = apply("threshold", x, self.threshold, 0.0) if self.threshold else apply("relu", x)
+        y = y if self.max_value is None else apply("clip", y, 0.0, self.max_value)
+        return y - apply("relu", self.threshold - x) * self.negative_slope if self.negative_slope else y
+
 
 @dataclass(frozen=True)
-class ReLU6(Pointwise):
+class ReLU6(_Function):
     """min(max(0, x), 6). Reference: ``torch.nn.ReLU6``.
 
     >>> ReLU6().params
     0
     """
 
+    computes_by = ("relu6",)
+
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class LeakyReLU(Pointwise):
+class LeakyReLU(_Function):
     """max(0, x) + negative_slope*min(0, x). Reference: ``torch.nn.LeakyReLU``.
 
     >>> LeakyReLU(0.2).params
     0
     """
 
+    computes_by = ("leaky_relu", "negative_slope")
+
     negative_slope: float = 0.01
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class RReLU(Pointwise):
+class RReLU(_Function):
     """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``.
 
     >>> RReLU().params
     0
     """
 
+    computes_by = ("leaky_relu", "slope")
+
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
     inplace: bool = False
 
+    @property
+    def slope(self) -> float:
+        """The mean slope, which evaluation uses."""
+        return (self.lower + self.upper) / 2
+
 
 @dataclass(frozen=True)
-class ELU(Pointwise):
+class ELU(_Function):
     """x above zero, alpha*(exp(x) - 1) below (Clevert et al. 2016). Reference: ``torch.nn.ELU``.
 
     >>> ELU().params
     0
     """
 
+    computes_by = ("elu", "alpha")
+
     alpha: float = 1.0
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class CELU(Pointwise):
+class CELU(_Function):
     """max(0, x) + min(0, alpha*(exp(x/alpha) - 1)) (Barron 2017). Reference: ``torch.nn.CELU``.
 
     >>> CELU().params
     0
     """
 
+    computes_by = ("celu", "alpha")
+
     alpha: float = 1.0
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class SELU(Pointwise):
+class SELU(_Function):
     """A scaled ELU with fixed constants (Klambauer et al. 2017). Reference: ``torch.nn.SELU``.
 
     >>> SELU().params
     0
     """
 
+    computes_by = ("selu",)
+
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class GELU(Pointwise):
+class GELU(Layer):
     """x times the normal distribution function of x (Hendrycks and Gimpel 2016), exactly or by tanh. Reference: ``torch.nn.GELU``.
 
     Raises:
@@ -168,67 +201,83 @@ class GELU(Pointwise):
 
     approximate: Literal["none", "tanh"] = "none"
 
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The function of every entry."""
+        return apply("gelu_tanh" if self.approximate == "tanh" else "gelu", x)
+
 
 @dataclass(frozen=True)
-class SiLU(Pointwise):
+class SiLU(_Function):
     """x times its sigmoid, also called swish (Elfwing et al. 2018). Reference: ``torch.nn.SiLU``.
 
     >>> SiLU().params
     0
     """
 
+    computes_by = ("silu",)
+
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class Mish(Pointwise):
+class Mish(_Function):
     """x*tanh(softplus(x)) (Misra 2019). Reference: ``torch.nn.Mish``.
 
     >>> Mish().params
     0
     """
 
+    computes_by = ("mish",)
+
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class Sigmoid(Pointwise):
+class Sigmoid(_Function):
     """1/(1 + exp(-x)). Reference: ``torch.nn.Sigmoid``.
 
     >>> Sigmoid().params
     0
     """
 
+    computes_by = ("sigmoid",)
+
 
 @dataclass(frozen=True)
-class LogSigmoid(Pointwise):
+class LogSigmoid(_Function):
     """The logarithm of the sigmoid. Reference: ``torch.nn.LogSigmoid``.
 
     >>> LogSigmoid().params
     0
     """
 
+    computes_by = ("logsigmoid",)
+
 
 @dataclass(frozen=True)
-class Tanh(Pointwise):
+class Tanh(_Function):
     """The hyperbolic tangent. Reference: ``torch.nn.Tanh``.
 
     >>> Tanh().params
     0
     """
 
+    computes_by = ("tanh",)
+
 
 @dataclass(frozen=True)
-class Tanhshrink(Pointwise):
+class Tanhshrink(_Function):
     """x - tanh(x). Reference: ``torch.nn.Tanhshrink``.
 
     >>> Tanhshrink().params
     0
     """
 
+    computes_by = ("tanhshrink",)
+
 
 @dataclass(frozen=True)
-class Hardtanh(Pointwise):
+class Hardtanh(_Function):
     """x cut off below ``min_val`` and above ``max_val``. Reference: ``torch.nn.Hardtanh``, whose older spellings are taken, too.
 
     Raises:
@@ -238,6 +287,8 @@ class Hardtanh(Pointwise):
     0
     """
 
+    computes_by = ("clip", "lower", "upper")
+
     min_val: float = -1.0
     max_val: float = 1.0
     inplace: bool = False
@@ -246,109 +297,115 @@ class Hardtanh(Pointwise):
 
     def conditions(self) -> None:
         """The lower end is below the upper one."""
-        lower = self.min_val if self.min_value is None else self.min_value
-        upper = self.max_val if self.max_value is None else self.max_value
-        if lower >= upper:
-            message = f"min_val {lower} is not below max_val {upper}."
+        if self.lower >= self.upper:
+            message = f"min_val {self.lower} is not below max_val {self.upper}."
             raise ArgumentError(message)
+
+    @property
+    def lower(self) -> float:
+        """The lower end."""
+        return self.min_val if self.min_value is None else self.min_value
+
+    @property
+    def upper(self) -> float:
+        """The upper end."""
+        return self.max_val if self.max_value is None else self.max_value
 
 
 @dataclass(frozen=True)
-class Hardsigmoid(Pointwise):
+class Hardsigmoid(_Function):
     """A sigmoid of three straight pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``.
 
     >>> Hardsigmoid().params
     0
     """
 
+    computes_by = ("hardsigmoid",)
+
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class Hardswish(Pointwise):
+class Hardswish(_Function):
     """x times its hard sigmoid (Howard et al. 2019). Reference: ``torch.nn.Hardswish``.
 
     >>> Hardswish().params
     0
     """
 
+    computes_by = ("hardswish",)
+
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class Hardshrink(Pointwise):
+class Hardshrink(_Function):
     """x, but zero between -lambd and lambd. Reference: ``torch.nn.Hardshrink``.
 
     >>> Hardshrink().params
     0
     """
 
+    computes_by = ("hardshrink", "lambd")
+
     lambd: float = 0.5
 
 
 @dataclass(frozen=True)
-class Softshrink(Pointwise):
+class Softshrink(_Function):
     """x moved by lambd towards zero, and zero in between. Reference: ``torch.nn.Softshrink``.
 
     >>> Softshrink().params
     0
     """
 
+    computes_by = ("softshrink", "lambd")
+
     lambd: float = 0.5
 
 
 @dataclass(frozen=True)
-class Softplus(Pointwise):
+class Softplus(_Function):
     """log(1 + exp(beta*x))/beta, and x above ``threshold``. Reference: ``torch.nn.Softplus``.
 
     >>> Softplus().params
     0
     """
 
+    computes_by = ("softplus", "beta", "threshold")
+
     beta: float = 1.0
     threshold: float = 20.0
 
 
 @dataclass(frozen=True)
-class Softsign(Pointwise):
+class Softsign(_Function):
     """x/(1 + abs(x)). Reference: ``torch.nn.Softsign``.
 
     >>> Softsign().params
     0
     """
 
+    computes_by = ("softsign",)
+
 
 @dataclass(frozen=True)
-class Threshold(Pointwise):
+class Threshold(_Function):
     """x above ``threshold``, ``value`` elsewhere. Reference: ``torch.nn.Threshold``.
 
     >>> Threshold(0.1, 20).params
     0
     """
 
+    computes_by = ("threshold", "threshold", "value")
+
     threshold: float
     value: float
     inplace: bool = False
 
 
-class _AlongAxis(Layer):
-    """What sums over an axis, and so sees all of it."""
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape; it must have the axis."""
-        along: int | tuple[int, ...] | None = self.dim  # type: ignore[attr-defined]
-        for dim in along if isinstance(along, tuple) else (along,):
-            if dim is not None:
-                axis_of(dim, input_shape)
-        return input_shape
-
-    def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output entry sees its own input entry."""
-        return ()
-
-
 @dataclass(frozen=True)
-class Softmax(_AlongAxis):
+class Softmax(Layer):
     """exp(x) divided by its sum along ``dim``; along several, Keras sums over all of them. Reference: ``torch.nn.Softmax``.
 
     >>> Softmax(dim=-1).params
@@ -357,25 +414,30 @@ class Softmax(_AlongAxis):
 
     dim: int | tuple[int, ...] | None = None
 
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The softmax along one axis, or the exponentials over their sum along several."""
+        if not isinstance(self.dim, tuple):
+            return softmax(x, _axis(self.dim, x))
+        y = apply("exp", x)
+        return y / reduce("sum", y, *(axis_of(dim, x.sizes) for dim in self.dim), keep=True)
+
 
 @dataclass(frozen=True)
-class Softmax2d(Pointwise):
+class Softmax2d(Layer):
     """A softmax over the channels at every place of an image. Reference: ``torch.nn.Softmax2d``.
 
     >>> Softmax2d().params
     0
     """
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape: channels, height and width, and a batch axis or none."""
-        if len(input_shape) not in {3, 4}:
-            message = f"wanted 3 or 4 axes, (batch, channels, height, width); found {len(input_shape)}, {text(input_shape)}."
-            raise ShapeError(message)
-        return input_shape
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The softmax over the channels of an image, or of a batch of them."""
+        x, restored = axes(x, "[batch] channels height width")
+        return restored(softmax(x, 1))
 
 
 @dataclass(frozen=True)
-class Softmin(_AlongAxis):
+class Softmin(Layer):
     """The softmax of -x along ``dim``. Reference: ``torch.nn.Softmin``.
 
     >>> Softmin(dim=-1).params
@@ -384,9 +446,13 @@ class Softmin(_AlongAxis):
 
     dim: int | None = None
 
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The softmax of what has the opposite sign."""
+        return softmax(-x, _axis(self.dim, x))
+
 
 @dataclass(frozen=True)
-class LogSoftmax(_AlongAxis):
+class LogSoftmax(Layer):
     """The logarithm of the softmax along ``dim``. Reference: ``torch.nn.LogSoftmax``.
 
     >>> LogSoftmax(dim=-1).params
@@ -394,6 +460,15 @@ class LogSoftmax(_AlongAxis):
     """
 
     dim: int | None = None
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The logarithm of the softmax."""
+        return softmax(x, _axis(self.dim, x), log=True)
+
+
+def _axis(dim: int | None, x: Value) -> int:
+    """Return the axis of a softmax; without one torch takes the first of one or three axes, else the second."""
+    return axis_of((0 if x.rank in {0, 1, 3} else 1) if dim is None else dim, x.sizes)
 
 
 @dataclass(frozen=True)
@@ -408,20 +483,16 @@ class GLU(Layer):
 
     dim: int = -1
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Half the extent of ``dim``, which must be even."""
-        position = axis_of(self.dim, input_shape)
-        whole = input_shape[position]
-        half = None if whole is None else exactly(whole, 2, "the entries to halve")
-        return (*input_shape[:position], half, *input_shape[position + 1 :])
-
-    def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output entry sees its own input entry."""
-        return ()
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """One half times the sigmoid of the other; the axis must be even."""
+        axis = axis_of(self.dim, x.sizes)
+        half = exactly(x.sizes[axis], 2, "the entries to halve")
+        one, gate = segments(x, half, half, axis=axis)
+        return one * apply("sigmoid", gate)
 
 
 @dataclass(frozen=True)
-class Activation(Pointwise):
+class Activation(Layer):
     """An activation known by its name only, as Keras' ``Activation("hard_silu")``; it stores nothing.
 
     >>> Activation("log_softmax").params
@@ -429,3 +500,12 @@ class Activation(Pointwise):
     """
 
     function: str
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The function of that name."""
+        if self.function == "squareplus":
+            return (x + apply("sqrt", x * x + 4)) / 2
+        if self.function == "sparse_sigmoid":
+            return (apply("clip", x, -1.0, 1.0) + 1) / 2
+        name = {"exponential": "exp"}.get(self.function, self.function)
+        return apply(name, x) if is_known(name) else unknown(name, x)

@@ -7,12 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from paramsym.errors import ArgumentError
-from paramsym.flow import Step, each_input, standing
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.attention import attending, check_attended, positions_of
+from paramsym.layers.attention import pairs
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
-from paramsym.size import Dim, Shape, canonical
+from paramsym.program import ALL, Own, Value, apply, contract, drop, features, reduce, softmax, take
+from paramsym.size import Dim, canonical
 
 
 @dataclass(frozen=True)
@@ -73,33 +72,13 @@ class AdditiveAttention(Layer):
             yield Part("W_k", Dense(self.query_dim if self.key_dim is None else self.key_dim, hidden, self.bias))
             yield Part("v", Dense(hidden, 1, self.bias))
 
-    @property
-    def takes_several(self) -> bool:
-        """Queries and keys; in Keras queries, values, keys."""
-        return True
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Each query comes out as a mean of keys, which serve as values; given one shape, there are as many keys as queries.
-
-        Keras' values may have a width of their own.
-        """
-        query, *others = each_input(input_shape)
-        given = self.query_dim if self.key_dim is None else self.key_dim
-        if self.dialect == "keras" and others and others[0]:
-            given = given if others[0][-1] is None or len(others) == 1 else others[0][-1]
-            check_attended(query, others, (given, self.query_dim))
+    def forward(self, own: Own, query: Value, key: Value | None = None, last: Value | None = None) -> Value:
+        """Each query comes out as a mean of keys, which serve as values; Keras takes queries, values, and then keys of their own."""
+        value = query if key is None else key
+        key = value if last is None else last
+        if self.dialect == "keras":
+            both = apply("tanh", pairs(features(query, self.query_dim), features(key, self.query_dim)))
+            scores = reduce("sum", both * own.scale if self.use_scale else both)
         else:
-            check_attended(query, others, (given,))
-        return over_features(query, (self.query_dim,), (given,))
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Queries and keys are projected once each, and every pair of them is scored."""
-        queries, keys = attending(input_shape)
-        pairs = {"W_q": queries, "W_k": keys, "v": (*queries, *keys[1:])}
-        for part in self.own_parts:
-            yield standing(part.name, part.layer, pairs[part.name])
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Keras' scale is used for every pair of query and key."""
-        queries, keys = map(positions_of, attending(input_shape))
-        return {tensor.name: canonical(queries * keys) for tensor in self.own_tensors}
+            scores = take(own.v(apply("tanh", pairs(own.W_q(query), own.W_k(key)))), -1)
+        return contract("b q k, b k d -> b q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))

@@ -6,15 +6,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from sympy import Integer
-
-from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import differ, share
-from paramsym.flow import Step, each_input, standing
+from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features, positions
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, extent, product, text
+from paramsym.program import (
+    ALL,
+    Mask,
+    Own,
+    Value,
+    apply,
+    attend,
+    axes,
+    constant,
+    contract,
+    copies,
+    drop,
+    features,
+    heads,
+    join,
+    normalise,
+    rearrange,
+    reduce,
+    segments,
+    softmax,
+)
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, extent, text
 
 
 @dataclass(frozen=True)
@@ -35,6 +51,7 @@ class MultiHeadAttention(Layer):
     - ``qk_norm``: queries and keys normalised before the product. ``qk_norm_scope``: one scale of ``head_dim`` *shared* by all heads
       (Qwen3), one *per_head* (Cohere), or one over the *full* width (OLMo 2). ``qk_norm_bias``: None means that "layer" has a bias;
     - ``gate``: a sigmoid gate on the output of each head, projected from the query (Qiu et al. 2025);
+    - ``attention_axes``, ``window``: the axes that are attended along, and the number of nearest positions that are seen (Keras);
     - ``storage``: *fused* in one ``in_proj_weight``, *separate* as ``q_proj``, ``k_proj``, ``v_proj``, ``o_proj``, ``q_norm``,
       ``k_norm``, ``gate_proj`` (the names and the order of transformers), or *auto*: as torch where torch's arguments say everything,
       else separate;
@@ -86,6 +103,8 @@ class MultiHeadAttention(Layer):
     qk_norm_scope: Literal["shared", "per_head", "full"] = "shared"
     qk_norm_bias: bool | None = None
     gate: bool = False
+    attention_axes: tuple[int, ...] | None = None
+    window: Dim | None = None
     storage: Literal["auto", "fused", "separate"] = "auto"
     dialect: Literal["torch", "keras", "flax"] = "torch"
 
@@ -102,6 +121,9 @@ class MultiHeadAttention(Layer):
             raise ArgumentError(message)
         if self.qk_norm is None and (self.qk_norm_scope != "shared" or self.qk_norm_bias is not None):
             message = "qk_norm_scope and qk_norm_bias say nothing without qk_norm; write qk_norm='rms' or 'layer'."
+            raise ArgumentError(message)
+        if self.dialect != "keras" and (self.attention_axes is not None or self.window is not None):
+            message = "attention_axes and window are Keras' (dialect='keras')."
             raise ArgumentError(message)
         if self.dialect == "torch":
             if isinstance(self.output_dim, tuple):
@@ -154,55 +176,73 @@ class MultiHeadAttention(Layer):
         """The projections that are layers of their own, then the norms, then the gate."""
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
 
-    @property
-    def takes_several(self) -> bool:
-        """Queries, keys and values; in Keras' order queries, values, keys."""
-        return True
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the queries goes in; each of them comes out with the output width.
-
-        Keys may have a shape of their own, and values, as many as keys; given one shape, there are as many keys as queries.
-        """
-        query, *others = each_input(input_shape)
-        if self.dialect == "torch":
-            check_rank(query)
-        widths = (self._key_input, self._value_input)
-        check_attended(query, others, widths if self.dialect != "keras" else widths[::-1], self.batch_axis(input_shape))
-        return over_features(query, (self.embed_dim,), self._outputs)
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The second axis, as in torch, unless ``batch_first``; the other dialects have it first."""
-        return batch_axis_of(input_shape, batch_first=self.batch_first or self.dialect != "torch")
-
     def reached(self, places: Shape) -> Shape:
         """The positions, and the width of the queries."""
         return (*places, self.embed_dim)
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Queries and the output are projected per query, keys and values per key; norms see the heads apart."""
-        queries, keys = attending(input_shape)
-        for part in self.own_parts:
-            places, heads = (keys, self._kv_heads) if part.name in _OF_KEYS else (queries, self.num_heads)
-            by_head = isinstance(part.layer, HeadNorm) and self.qk_norm_scope == "shared"
-            yield standing(part.name, part.layer, (*places, heads) if by_head else places)
+    def forward(self, own: Own, query: Value, key: Value | None = None, value: Value | None = None) -> Value:
+        """Attention in heads; what is not given is what stands before it. Keras' order is queries, values, keys."""
+        second = query if key is None else key
+        third = second if value is None else value
+        if self.dialect == "torch":
+            return self._torch(own, query, second, third)
+        return self._kernels(own, query, *((third, second) if self.dialect == "keras" else (second, third)))
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """What projects queries is used once per query, what projects keys and values once per key; an added key and value once."""
-        batch = self.batch_axis(input_shape)
-        queries, keys = (positions_of(places, batch) for places in attending(input_shape))
-        times: dict[str, Dim] = dict(zip(_PROJECTIONS, (queries, keys, keys), strict=False))
-        axes: dict[str, Dim] = dict(zip(_PROJECTIONS, map(extent, self._axes()), strict=False))
-        biased = {which: axis for which, axis in axes.items() if self._bias(which)}
-        mixed = {"in_proj_weight": axes, "in_proj_bias": biased}
-        found: dict[str, Dim] = {}
-        for name in (tensor.name for tensor in self.own_tensors):
-            if name in mixed:
-                total = sum((size * times[which] for which, size in mixed[name].items()), start=Integer(0))
-                found[name] = share(canonical(total), canonical(sum(mixed[name].values(), start=Integer(0))))
-            else:
-                found[name] = 1 if name.startswith("bias") else queries if name.startswith("q") else keys
-        return found
+    def _torch(self, own: Own, *inputs: Value) -> Value:
+        """Projections in the layout of the inputs, the heads batch first, and the way back."""
+        words = "[batch] positions features" if self.batch_first else "positions [batch] features"
+        widths = (self.embed_dim, self._key_input, self._value_input)
+        same = all(one is inputs[0] for one in inputs)
+        if any(one.rank != inputs[0].rank for one in inputs):
+            message = f"queries, keys and values are {', '.join(text(one.sizes) for one in inputs)}; wanted all with a batch, or none."
+            raise ShapeError(message)
+        query, restored = axes(inputs[0], words, features=widths[0])
+        others = (query, query) if same else (axes(one, words, features=w)[0] for one, w in zip(inputs[1:], widths[1:], strict=True))
+        q, k, v = self._projected(own, query, *others)
+        if self.add_bias_kv:
+            batch = 0 if self.batch_first else 1
+            extra = (copies(own[name], query.sizes[batch], axis=batch) for name in ("bias_k", "bias_v"))
+            k, v = (join(one, more, axis=1 - batch) for one, more in zip((k, v), extra, strict=True))
+        q, k = (self._normed(own, name, one) for name, one in (("q_norm", q), ("k_norm", k)))
+        q, k, v = (one if self.batch_first else rearrange(one, "s b a d -> b s a d") for one in (q, k, heads(v)))
+        if self.add_zero_attn:
+            k, v = (join(one, constant("zeros", (one.sizes[0], 1, *one.sizes[2:])), axis=1) for one in (k, v))
+        y = attend(q, k, v, dropout=self.dropout)
+        y = y if self.batch_first else rearrange(y, "b s f -> s b f")
+        y = y * apply("sigmoid", own.gate_proj(query)) if self.gate else y
+        return restored(own["o_proj" if self._storage == "separate" else "out_proj"](y))
+
+    def _projected(self, own: Own, *inputs: Value) -> list[Value]:
+        """Queries, keys and values, however their matrices are stored; one product where all come from the same array."""
+        if self._storage == "separate":
+            return [own[name](x) for name, x in zip(("q_proj", "k_proj", "v_proj"), inputs, strict=True)]
+        if self._storage == "fused" and all(x is inputs[0] for x in inputs):
+            found = segments(contract("... i, o i -> ... o", inputs[0], own.in_proj_weight))
+        else:
+            split = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+            weights = segments(own.in_proj_weight, axis=0) if self._storage == "fused" else [own[name] for name in split]
+            found = tuple(contract("... i, o i -> ... o", x, weight) for x, weight in zip(inputs, weights, strict=True))
+        biased = [which for which in _PROJECTIONS[:3] if self._bias(which)]
+        biases = dict(zip(biased, segments(own.in_proj_bias), strict=True)) if biased else {}
+        return [y + biases[which] if which in biases else y for which, y in zip(_PROJECTIONS, found, strict=False)]
+
+    def _normed(self, own: Own, name: str, x: Value) -> Value:
+        """Heads apart, normalised before or after that."""
+        if self.qk_norm is None:
+            return heads(x)
+        return heads(own[name](x)) if self.qk_norm_scope == "full" else own[name](heads(x))
+
+    def _kernels(self, own: Own, query: Value, key: Value, value: Value) -> Value:
+        """Heads as an axis of their own; other axes than those of the attention are treated like the batch."""
+        q, k, v = own.query(query), own.key(key), own.value(value)
+        if self.qk_norm is not None:
+            q, k = own.query_ln(q), own.key_ln(k)
+        rank = query.rank
+        default = range(1, rank - 1) if self.dialect == "keras" else (rank - 2,)
+        over = [axis % rank for axis in self.attention_axes or default]
+        y = heads(attend_over(q, k, v, over, mask=Mask(window=self.window), dropout=self.dropout))
+        y = y * apply("sigmoid", own.gate(query)) if self.gate else y
+        return own["attention_output" if self.dialect == "keras" else "out"](y)
 
     def _torch_parts(self) -> Iterator[Part]:
         query, key, value = self._axes()
@@ -216,8 +256,8 @@ class MultiHeadAttention(Layer):
             yield Part("out_proj", output)
         if self.qk_norm is not None:
             biased = self.qk_norm == "layer" if self.qk_norm_bias is None else self.qk_norm_bias
-            yield Part("q_norm", HeadNorm(self._norm_shape(self.num_heads), bias=biased))
-            yield Part("k_norm", HeadNorm(self._norm_shape(self._kv_heads), bias=biased))
+            yield Part("q_norm", HeadNorm(self._norm_shape(self.num_heads), biased, kind=self.qk_norm))
+            yield Part("k_norm", HeadNorm(self._norm_shape(self._kv_heads), biased, kind=self.qk_norm))
         if self.gate:
             yield Part("gate_proj", Dense(self.embed_dim, (self.num_heads, self._value_width), self.bias))
 
@@ -229,8 +269,8 @@ class MultiHeadAttention(Layer):
             yield Part("gate", HeadProjection((self.embed_dim,), (heads, value_width), self.bias))
         yield Part("value", HeadProjection((self._value_input,), (groups, value_width), self._bias("value")))
         if self.qk_norm is not None:
-            yield Part("query_ln", HeadNorm((width,), dialect="flax"))
-            yield Part("key_ln", HeadNorm((width,), dialect="flax"))
+            yield Part("query_ln", HeadNorm((width,), dialect="flax", kind="layer"))
+            yield Part("key_ln", HeadNorm((width,), dialect="flax", kind="layer"))
         name = "attention_output" if self.dialect == "keras" else "out"
         yield Part(name, HeadProjection((heads, value_width), self._outputs, self._bias("output")))
 
@@ -296,65 +336,26 @@ class MultiHeadAttention(Layer):
 
 
 _PROJECTIONS = ("query", "key", "value", "output")
-_OF_KEYS = frozenset({"k_proj", "v_proj", "k_norm", "key", "value", "key_ln"})
-"""The parts that work on what is attended to."""
 
 
-def attending(input_shape: Shape) -> tuple[Shape, Shape]:
-    """Return the shapes of queries and of keys without their features; given one shape, keys stand where queries do.
-
-    >>> attending((2, 3, 8)), attending(((2, 3, 8), (2, 5, 8)))
-    (((2, 3), (2, 3)), ((2, 3), (2, 5)))
-    """
-    query, *others = each_input(input_shape)
-    return query[:-1], (others[0] if others else query)[:-1]
-
-
-def positions_of(places: Shape, batch: int | None = 0) -> Dim:
-    """Return how many positions there are for one example: along every axis but that of the batch.
-
-    >>> positions_of((2, 3)), positions_of((3, 2), 1), positions_of((3,), None)
-    (3, 3, 3)
-    """
-    return product(extent for axis, extent in enumerate(places) if axis != batch)
-
-
-def batch_axis_of(input_shape: Shape, *, batch_first: bool) -> int | None:
-    """Return where the batch stands in what torch's attention takes: (positions, batch, features), or the batch first; or there is none.
-
-    >>> batch_axis_of((3, 2, 8), batch_first=False), batch_axis_of((3, 8), batch_first=False), batch_axis_of((2, 3, 8), batch_first=True)
-    (1, None, 0)
-    """
-    rank = len(each_input(input_shape)[0])
-    if batch_first:
-        return None if rank == 2 else 0
-    return 1 if rank == 3 else None
-
-
-def check_rank(shape: Shape) -> None:
-    """Raise ``ShapeError`` for what torch's attention does not take: other than two axes, or three with a batch."""
-    if len(shape) not in {2, 3}:
-        message = f"wanted 3 axes, of positions, batch and features, or 2 without a batch; found {len(shape)}, {text(shape)}."
-        raise ShapeError(message)
-
-
-def check_attended(query: Shape, others: Sequence[Shape], widths: Sequence[Dim], batch: int | None = 0) -> None:
-    """Check what is attended to: at most two shapes of the ``widths`` wanted, as many of one as of the other, in the queries' batch.
+def attend_over(q: Value, k: Value, v: Value, over: Sequence[int], *, mask: Mask, dropout: float) -> Value:
+    """Attend along some axes of (batch, ..., heads, width), all others of which are treated like the batch.
 
     Raises:
-        ShapeError: shapes that cannot go together.
+        NotYetError: a window on other keys than queries.
     """
-    if len(others) > len(widths):
-        message = f"wanted at most {1 + len(widths)} shapes, of queries, keys and values; found {1 + len(others)}."
+    names = [f"a{n}" for n in range(q.rank - 2)]
+    kept, positions = ([name for n, name in enumerate(names) if (n in over) is chosen] for chosen in (False, True))
+    flat = f"{' '.join(names)} heads width -> ({' '.join(kept)}) ({' '.join(positions)}) heads width"
+    if mask and q.sizes[1] != k.sizes[1]:
+        message = f"a window on {k.sizes[1]} keys for {q.sizes[1]} queries; wanted as many keys as queries."
+        raise NotYetError(message)
+    if any(one.rank != q.rank for one in (k, v)):
+        message = f"queries, keys and values have {q.rank - 1}, {k.rank - 1} and {v.rank - 1} axes; wanted as many in all of them."
         raise ShapeError(message)
-    for other, width in zip(others, widths, strict=False):
-        over_features(other, (width,))
-        if len(other) != len(query) or (batch is not None and len(other) > 2 and differ(other[batch], query[batch])):
-            message = f"what is attended to is {text(other)}; wanted the batch of the queries, {text(query)}."
-            raise ShapeError(message)
-    if len(others) == 2 and any(differ(one, other) for one, other in zip(others[0][:-1], others[1][:-1], strict=True)):
-        message = f"keys and values are {text(others[0])} and {text(others[1])}; wanted a value for every key."
-        raise ShapeError(message)
+    y = attend(*(one if len(names) == 2 else rearrange(one, flat) for one in (q, k, v)), mask=mask, dropout=dropout)
+    sizes = dict(zip(names, q.sizes, strict=False))
+    return y if len(names) == 2 else rearrange(y, f"({' '.join(kept)}) ({' '.join(positions)}) f -> {' '.join(names)} f", **sizes)
 
 
 @dataclass(frozen=True)
@@ -378,22 +379,22 @@ class DotProductAttention(Layer):
         if self.score_mode == "concat":
             yield Tensor("concat_score_weight", ())
 
-    @property
-    def takes_several(self) -> bool:
-        """Queries, values, keys."""
-        return True
+    def forward(self, own: Own, query: Value, value: Value | None = None, key: Value | None = None) -> Value:
+        """The mean of the values, weighted by the scores of their keys; queries serve as values and values as keys."""
+        value = query if value is None else value
+        key = value if key is None else key
+        if self.score_mode == "dot":
+            scores = contract("... q d, ... k d -> ... q k", query, key, within=("q", "k", ALL))
+            scores = scores * own.scale if self.use_scale else scores
+        else:
+            both = pairs(query, key)
+            scores = reduce("sum", apply("tanh", both * own.scale if self.use_scale else both)) * own.concat_score_weight
+        return contract("... q k, ... k d -> ... q d", drop(softmax(scores), self.dropout), value, within=("q", "k", ALL))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """A vector as wide as the values for every query; given one shape, that of queries and values."""
-        query, *others = each_input(input_shape)
-        value = others[0] if others else query
-        check_attended(query, others, (value[-1] or 1, query[-1] or 1) if value and query else ())
-        return (*query[:-1], *value[-1:])
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Either scalar is used once for every pair of query and key."""
-        queries, keys = map(positions_of, attending(input_shape))
-        return {tensor.name: canonical(queries * keys) for tensor in self.own_tensors}
+def pairs(query: Value, key: Value) -> Value:
+    """Return the sum of every query and every key: (batch, queries, keys, width)."""
+    return rearrange(query, "b q d -> b q () d") + rearrange(key, "b k d -> b () k d")
 
 
 @dataclass(frozen=True)
@@ -421,13 +422,11 @@ class HeadProjection(Layer):
         """The positions and the input axes."""
         return (*places, *map(extent, self.inputs))
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per position."""
-        return {tensor.name: positions(input_shape, len(self.inputs)) for tensor in self.own_tensors}
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input axes become the output axes."""
-        return over_features(input_shape, tuple(map(extent, self.inputs)), tuple(map(extent, self.outputs)))
+    def forward(self, own: Own, x: Value) -> Value:
+        """The product over the input axes, and the bias."""
+        taken, given = (" ".join(f"{word}{n}" for n in range(len(axes))) for word, axes in (("i", self.inputs), ("o", self.outputs)))
+        y = contract(f"... {taken}, {taken} {given} -> ... {given}", features(x, *self.inputs), own.kernel)
+        return y + own.bias if self.bias else y
 
 
 @dataclass(frozen=True)
@@ -455,7 +454,7 @@ class ByHead(Layer):
 
 @dataclass(frozen=True)
 class HeadNorm(Layer):
-    """The norm of queries or keys: ``weight`` (Flax: ``scale``) of ``shape``, and ``bias`` of the same shape where there is one.
+    """The norm of the last axis of queries or keys: ``weight`` (Flax: ``scale``) of ``shape``, and with ``bias`` a shift of that shape.
 
     >>> from paramsym import A, D
     >>> HeadNorm((D,)).params, HeadNorm((A, D), bias=True).params
@@ -465,6 +464,8 @@ class HeadNorm(Layer):
     shape: tuple[Width, ...]
     bias: bool = False
     dialect: Literal["torch", "flax"] = "torch"
+    kind: Literal["rms", "layer"] = "rms"
+    eps: float = 1e-6
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale, then the shift."""
@@ -476,10 +477,7 @@ class HeadNorm(Layer):
         """The positions and what is normalised."""
         return (*places, *map(extent, self.shape))
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Scale and shift are used once per position."""
-        return {tensor.name: positions(input_shape, len(self.shape)) for tensor in self.own_tensors}
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """A norm changes no shape."""
-        return over_features(input_shape, tuple(map(extent, self.shape)))
+    def forward(self, own: Own, x: Value) -> Value:
+        """Every head over its root mean square, or its difference from the mean over the deviation."""
+        scale = own.weight if self.dialect == "torch" else own.scale
+        return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=own.bias if self.bias else None)

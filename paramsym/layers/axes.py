@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from paramsym.errors import ShapeError
 from paramsym.extents import differ, negative
 from paramsym.layer import Layer
+from paramsym.program import Value, axes, rearrange
 from paramsym.size import Count, Dim, Shape, canonical, text
 
 DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
@@ -36,6 +37,30 @@ class Spatial(Layer):
     def batch_axis(self, input_shape: Shape) -> int | None:
         """The first axis, where there is a batch."""
         return None if len(input_shape) == self.rank + 1 else 0
+
+
+def spatial(
+    x: Value, rank: int, data_format: DataFormat = "channels_first", *, channels: Dim | None = None, batched: bool | None = None
+) -> tuple[Value, Callable[[Value], Value]]:
+    """Return an input as (batch, channels, *spatial), and the function that puts a result of that form back into the form of the input.
+
+    ``batched`` says whether there has to be a batch axis; None allows both where the channels come first, as torch does.
+
+    Raises:
+        ShapeError: another number of axes, or of channels.
+    """
+    names = " ".join(_SPATIAL[rank])
+    sizes = {} if channels is None else {"channels": channels}
+    if data_format == "channels_last":
+        x, _ = axes(x, f"batch {names} channels", **sizes)
+        first, last = f"batch channels {names}", f"batch {names} channels"
+        return rearrange(x, f"{last} -> {first}"), lambda y: rearrange(y, f"{first} -> {last}")
+    return axes(x, f"{'batch' if batched else '[batch]'} channels {names}", **sizes)
+
+
+def per_channel(x: Value, rank: int) -> Value:
+    """Return an array over channels so that it fits (batch, channels, *spatial)."""
+    return rearrange(x, "c -> c" + " ()" * rank)
 
 
 @dataclass(frozen=True)

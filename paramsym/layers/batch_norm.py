@@ -20,13 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Tensor
+from paramsym.layers.axes import per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, check_scale
-from paramsym.layers.normalization import ChannelNorm
-from paramsym.size import Shape, Width
+from paramsym.layers.normalization import ChannelNorm, affine
+from paramsym.program import Own, Value, normalise
+from paramsym.size import Width
 
 _STATISTICS = {
     "torch": ("running_mean", "running_var"),
@@ -51,7 +53,24 @@ def _statistics(width: Width, dialect: str) -> Iterator[Tensor]:
         yield Tensor("num_batches_tracked", (), role="statistic", buffer=True)
 
 
-class _BatchNorm(ChannelNorm):
+class _Normalised(ChannelNorm):
+    """What all classes compute in evaluation: stored statistics are used, and without them those of the input."""
+
+    apart: ClassVar[bool] = False
+    """Whether every example is normalised by itself."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The difference from the mean over the deviation of a channel, scaled and shifted."""
+        x, channel, restored = self.arranged(x)
+        dialect, behind = getattr(self, "dialect", "torch"), x.rank - 1 - channel
+        scale, shift = affine(own, dialect, behind)
+        eps = self.eps  # type: ignore[attr-defined]
+        given = [per_channel(own[name], behind) for name in _STATISTICS[dialect] if name in own]
+        over = () if given else [n for n in range(int(self.apart), x.rank) if n != channel]
+        return restored(normalise(x, "given" if given else "layer", *over, eps=eps, scale=scale, shift=shift, given=given))
+
+
+class _BatchNorm(_Normalised):
     """The one statement behind the four classes, which differ in the rank of their input only."""
 
     num_features: Width
@@ -63,6 +82,7 @@ class _BatchNorm(ChannelNorm):
     scale: bool
     renorm: bool
     dialect: Dialect
+    axis: int | None
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale and the shift, then the statistics."""
@@ -78,6 +98,9 @@ class _BatchNorm(ChannelNorm):
         check_scale(self.scale, self.dialect)
         if not self.track_running_stats and self.dialect != "torch":
             message = f"track_running_stats=False is torch's; with dialect={self.dialect!r} the statistics are always stored."
+            raise ArgumentError(message)
+        if self.axis is not None and self.dialect == "torch":
+            message = f"axis is {self.axis}; in torch the channels always stand on axis 1, only in Keras and Flax elsewhere."
             raise ArgumentError(message)
         if self.renorm and self.dialect != "keras":
             message = f"renorm=True is Keras' (dialect='keras'), not that of dialect={self.dialect!r}."
@@ -113,6 +136,7 @@ class BatchNorm1d(_BatchNorm):
     scale: bool = True
     renorm: bool = False
     dialect: Dialect = "torch"
+    axis: int | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +165,7 @@ class BatchNorm2d(_BatchNorm):
     scale: bool = True
     renorm: bool = False
     dialect: Dialect = "torch"
+    axis: int | None = None
 
 
 @dataclass(frozen=True)
@@ -169,10 +194,11 @@ class BatchNorm3d(_BatchNorm):
     scale: bool = True
     renorm: bool = False
     dialect: Dialect = "torch"
+    axis: int | None = None
 
 
 @dataclass(frozen=True)
-class SyncBatchNorm(ChannelNorm):
+class SyncBatchNorm(_Normalised):
     """Batch normalisation whose statistics are shared between processes; it stores what ``BatchNorm1d`` does. Parameters: 2*num_features.
 
     ``process_group`` is whatever the framework takes; it changes nothing here. Reference: ``torch.nn.SyncBatchNorm``.
@@ -198,8 +224,11 @@ class SyncBatchNorm(ChannelNorm):
             yield from _statistics(self.num_features, "torch")
 
 
-class _InstanceNorm(ChannelNorm):
+class _InstanceNorm(_Normalised):
     """The one statement behind the three classes, which differ in the rank of their input only."""
+
+    alone = True
+    apart = True
 
     num_features: Width
     eps: float
@@ -222,10 +251,6 @@ class _InstanceNorm(ChannelNorm):
         if self.track_running_stats and self.dialect == "flax":
             message = "track_running_stats=True is torch's; Flax' instance normalisation keeps no statistics."
             raise ArgumentError(message)
-
-    def channel_axis(self, input_shape: Shape) -> int:
-        """Before the spatial axes; torch takes one example without a batch axis, too."""
-        return 0 if len(input_shape) == min(self.ranks) else 1
 
     @property
     def checked(self) -> bool:

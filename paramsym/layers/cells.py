@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
-from paramsym.size import Axis, Dim, Shape, cat, text
+from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
+from paramsym.size import Axis, Dim, cat
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
 """Flax has two ways: linen's cells (``flax``) keep dense layers for every gate, NNX' (``nnx``) one for the input and one for the state."""
@@ -53,27 +52,43 @@ class _Cell(Layer):
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The state after one step; the states that go in are given beside the input."""
-        if len(input_shape) not in ({1, 2} if self.dialect == "torch" else {2}):
-            message = f"wanted (batch, features); found {len(input_shape)} axes, {text(input_shape)}."
+    def forward(self, own: Own, x: Value, *states: Value) -> Any:
+        """One step; states that are not given are zero. Return the new ones, the hidden state first."""
+        if len(states) > self.states:
+            message = f"wanted at most {1 + self.states} shapes, of the input and of its states; found {1 + len(states)}."
             raise ShapeError(message)
-        return over_features(input_shape, (self.input_size,), (self.hidden_size,))
+        x, restored = axes(x, "[batch] features" if self.dialect == "torch" else "batch features", features=self.input_size)
+        zero = constant("zeros", (x.sizes[0], self.hidden_size))
+        known = [state if state.rank == 2 else axes(state, "[batch] features")[0] for state in states]
+        new = self.step(own, x, *known, *(zero,) * (self.states - len(known)))
+        return restored(new[0]) if self.states == 1 else tuple(map(restored, new))
 
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The first axis; torch also takes one vector without a batch."""
-        return None if len(input_shape) == 1 else 0
+    states: ClassVar[int] = 1
+    """How many states go from step to step."""
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Flax' dense layers read the input or the state."""
-        for part in self.own_parts:
-            step = (*input_shape[:-1], getattr(part.layer, "in_features", self.hidden_size))
-            yield Step(part.name, part.layer, step, part.layer.output_shape(step))
+    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
+        """One step from the input (batch, features) and the states (batch, hidden)."""
+        hidden = states[0]
+        if self.dialect == "nnx":
+            return self.gated(own, own.dense_i(x), own.dense_h(hidden), *states)
+        torch = self.dialect == "torch"
+        fed = contract("... i, o i -> ... o", x, own.weight_ih) if torch else contract("... i, i o -> ... o", x, own.kernel)
+        kept = contract("... i, o i -> ... o", hidden, own.weight_hh) if torch else self.recurrent(own, hidden)
+        if self.bias and torch:
+            fed, kept = fed + own.bias_ih, kept + own.bias_hh
+        elif self.bias and own.bias.rank == 1:
+            fed = fed + own.bias
+        elif self.bias:
+            fed, kept = fed + take(own.bias, 0, 0), kept + take(own.bias, 0, 1)
+        return self.gated(own, fed, kept, *states)
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once."""
-        self.output_shape(input_shape)
-        return {tensor.name: 1 for tensor in self.own_tensors}
+    def recurrent(self, own: Own, hidden: Value) -> Value:
+        """The product of the hidden state with Keras' matrix."""
+        return contract("... i, i o -> ... o", hidden, own.recurrent_kernel)
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
+        """The new states from what the input and the hidden state give to the gates."""
+        raise NotImplementedError
 
     def _torch(self, gates: Axis) -> Iterator[Tensor]:
         yield Tensor("weight_ih", (gates, self.input_size))
@@ -136,6 +151,14 @@ class RNNCell(_Cell):
         elif self.dialect == "nnx":
             yield from self._nnx(self.hidden_size)
 
+    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
+        """Linen adds two dense layers."""
+        return self.gated(own, own.i(x), own.h(states[0]), *states) if self.dialect == "flax" else super().step(own, x, *states)
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - the state is in ``kept``
+        """The sum, through the nonlinearity."""
+        return (apply(self.nonlinearity, fed + kept),)
+
 
 @dataclass(frozen=True)
 class LSTMCell(_Cell):
@@ -177,6 +200,18 @@ class LSTMCell(_Cell):
                 yield self._flax(f"h{gate}", recurrent=True, bias=True)
         elif self.dialect == "nnx":
             yield from self._nnx(lstm_gates(self.hidden_size), recurrent_bias=True)
+
+    states: ClassVar[int] = 2
+
+    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
+        """Linen adds two dense layers for every gate."""
+        if self.dialect != "flax":
+            return super().step(own, x, *states)
+        return lstm_state([own[f"i{gate}"](x) + own[f"h{gate}"](states[0]) for gate in "ifgo"], states[1])
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - no tensors besides
+        """The gates side by side."""
+        return lstm_state(segments(fed + kept), states[1])
 
 
 @dataclass(frozen=True)
@@ -231,6 +266,27 @@ class GRUCell(_Cell):
         elif self.dialect == "nnx":
             yield from self._nnx(gru_gates(self.hidden_size))
 
+    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
+        """Linen has two dense layers for every gate; without ``reset_after`` the reset state is multiplied."""
+        (hidden,) = states
+        if self.dialect == "flax":
+            return (gru_state([own[f"i{gate}"](x) for gate in "rzn"], [own[f"h{gate}"](hidden) for gate in "rzn"], hidden),)
+        if self.reset_after:
+            return super().step(own, x, *states)
+        fed = contract("... i, i o -> ... o", x, own.kernel)
+        update, reset, new = segments(fed + own.bias if self.bias else fed)
+        for_update, for_reset, for_new = segments(own.recurrent_kernel)
+        update = apply("sigmoid", update + contract("... i, i o -> ... o", hidden, for_update))
+        reset = apply("sigmoid", reset + contract("... i, i o -> ... o", hidden, for_reset))
+        new = apply("tanh", new + contract("... i, i o -> ... o", reset * hidden, for_new))
+        return (update * hidden + (1 - update) * new,)
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - no tensors besides
+        """The gates side by side; Keras has the update gate first."""
+        order = (1, 0, 2) if self.dialect == "keras" else (0, 1, 2)
+        fed_gates, kept_gates = segments(fed), segments(kept)
+        return (gru_state([fed_gates[n] for n in order], [kept_gates[n] for n in order], states[0]),)
+
 
 def check_reset_after(dialect: str, *, reset_after: bool) -> None:
     """Raise ``ArgumentError`` where a GRU is to reset before the product in a framework that cannot."""
@@ -275,6 +331,14 @@ class MGUCell(_Cell):
             yield self._flax(f"i{gate}", recurrent=False, bias=True)
             yield self._flax(f"h{gate}", recurrent=True, bias=self.reset_gate and gate == "n")
 
+    def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
+        """One gate forgets and resets."""
+        (hidden,) = states
+        forget = apply("sigmoid", own["if"](x) + own.hf(hidden))
+        kept = own.hn(hidden)
+        new = apply("tanh", own["in"](x) + (forget * kept if self.reset_gate else kept))
+        return ((1 - forget) * new + forget * hidden,)
+
 
 @dataclass(frozen=True)
 class PeepholeLSTMCell(_Cell):
@@ -313,6 +377,34 @@ class PeepholeLSTMCell(_Cell):
         yield from self._keras(gates, ())
         for gate in ("input", "forget", "output"):
             yield Tensor(f"{gate}_gate_peephole_weights", (width,))
+
+    states: ClassVar[int] = 2
+
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
+        """The gates side by side, with the peepholes."""
+        torch = self.dialect == "torch"
+        holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in ("input", "forget", "output")]
+        return lstm_state(segments(fed + kept), states[1], holes)
+
+
+def lstm_state(gates: Sequence[Value], cell: Value, peepholes: Sequence[Value] | None = None) -> tuple[Value, Value]:
+    """Return the hidden and the cell state of an LSTM from the sums of its gates: input, forget, cell, output.
+
+    Peepholes add the old cell state to the input and forget gates and the new one to the output gate (Gers and Schmidhuber 2000).
+    """
+    entering, forget, new, leaving = gates
+    if peepholes is not None:
+        entering, forget = entering + peepholes[0] * cell, forget + peepholes[1] * cell
+    cell = apply("sigmoid", forget) * cell + apply("sigmoid", entering) * apply("tanh", new)
+    leaving = leaving if peepholes is None else leaving + peepholes[2] * cell
+    return apply("sigmoid", leaving) * apply("tanh", cell), cell
+
+
+def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value) -> Value:
+    """Return the hidden state of a GRU from what the input and the hidden state give to its gates: reset, update, new."""
+    reset, update = (apply("sigmoid", one + other) for one, other in zip(fed[:2], kept[:2], strict=True))
+    new = apply("tanh", fed[2] + reset * kept[2])
+    return (1 - update) * new + update * hidden
 
 
 def check_peepholes(dialect: Dialect) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
-from paramsym.errors import ArgumentError, ShapeError
-from paramsym.flow import Step
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import Axes, DataFormat, take_apart
-from paramsym.layers.cells import lstm_gates
+from paramsym.layers.axes import DataFormat, per_channel
+from paramsym.layers.cells import lstm_gates, lstm_state
 from paramsym.layers.spatial import Extents, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding
-from paramsym.size import Count, Dim, Shape, product, text
+from paramsym.program import Own, Value, axes, constant, rearrange, scan, segments
+from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
@@ -22,49 +22,73 @@ class _Cell(Layer):
 
     in_channels: Dim
     out_channels: Dim
-    kernel: tuple[Dim, ...]
+    sliding: Sliding
     bias: bool
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of input and state, then the bias."""
         gates = lstm_gates(self.out_channels)
-        yield Tensor("kernel", (*self.kernel, self.in_channels, gates))
-        yield Tensor("recurrent_kernel", (*self.kernel, self.out_channels, gates))
+        yield Tensor("kernel", (*self.sliding.kernel, self.in_channels, gates))
+        yield Tensor("recurrent_kernel", (*self.sliding.kernel, self.out_channels, gates))
         if self.bias:
             yield Tensor("bias", (gates,), role="bias")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the state, channels last, goes in and comes out."""
-        return input_shape
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Return the hidden states of all steps and the last states from (batch, steps, channels, *spatial)."""
+        rank = len(self.sliding.kernel)
+        resting = Sliding.of(rank, self.sliding.kernel, 1, 1, "same")
+        fed = every_step(x, lambda image: self.sliding.convolve(image, kernel_first(own.kernel, rank)))
+        fed = fed + per_channel(own.bias, rank) if self.bias else fed
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per position of the state."""
-        return {tensor.name: product(input_shape[1:-1]) for tensor in self.own_tensors}
+        def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:
+            kept = resting.convolve(hidden, kernel_first(own.recurrent_kernel, rank))
+            hidden, cell = lstm_state(segments(fed + kept, axis=1), cell)
+            return hidden, cell, hidden
+
+        return scanned(step, fed, self.out_channels)
 
 
 @dataclass(frozen=True)
 class _Gates(Layer):
-    """One of Flax' two convolutions: all gates of the input, or of the state."""
+    """One of Flax' two convolutions: all gates of the input, or of the state. Its cell gate comes before the forget gate."""
 
     rows: Dim
     columns: Dim
-    kernel: tuple[Dim, ...]
+    sliding: Sliding
     bias: bool
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernel, then the bias."""
-        gates = lstm_gates(self.columns)
-        yield Tensor("kernel", (*self.kernel, self.rows, gates))
+        gates = cat(input=self.columns, cell=self.columns, forget=self.columns, output=self.columns)
+        yield Tensor("kernel", (*self.sliding.kernel, self.rows, gates))
         if self.bias:
             yield Tensor("bias", (gates,), role="bias")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the state, channels last, goes in and comes out."""
-        return input_shape
+    def forward(self, own: Own, x: Value) -> Value:
+        """Convolve (batch, channels, *spatial)."""
+        rank = len(self.sliding.kernel)
+        y = self.sliding.convolve(x, kernel_first(own.kernel, rank))
+        return y + per_channel(own.bias, rank) if self.bias else y
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per position of the state."""
-        return {tensor.name: product(input_shape[1:-1]) for tensor in self.own_tensors}
+
+def kernel_first(kernel: Value, rank: int) -> Value:
+    """Return a kernel (*extents, in, out) as (out, in, *extents)."""
+    extents = " ".join("xyz"[:rank])
+    return rearrange(kernel, f"{extents} i o -> o i {extents}")
+
+
+def every_step(x: Value, convolve: Callable[[Value], Value]) -> Value:
+    """Convolve every step of (batch, steps, channels, *spatial)."""
+    rest = " ".join("cxyz"[: x.rank - 2])
+    y = convolve(rearrange(x, f"b t {rest} -> (b t) {rest}"))
+    return rearrange(y, f"(b t) {rest} -> b t {rest}", t=x.sizes[1])
+
+
+def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -> tuple[Value, ...]:
+    """Return the hidden states of all steps and the last states, from what the input gives to the gates of every step."""
+    zero = constant("zeros", (fed.sizes[0], channels, *fed.sizes[3:]))
+    hidden, cell, outputs = scan(step, (zero, zero), fed)
+    return outputs, hidden, cell
 
 
 class _ConvLSTM(Layer):
@@ -84,30 +108,27 @@ class _ConvLSTM(Layer):
     return_sequences: bool | None
     return_state: bool
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The states of all steps, or of the last one, which is Keras' choice; with ``return_state`` the shapes of output and states."""
-        axes, extents = self._step(input_shape)
-        left = axes.giving(extents, self.out_channels)
+    def forward(self, own: Own, x: Value) -> Any:
+        """Return the states of all steps, or of the last one, which is Keras' choice; with ``return_state`` the last states after it."""
+        names = " ".join(("depth", "height", "width")[-self.rank :]) if self.rank > 1 else "length"
+        first, last = f"batch steps channels {names}", f"batch steps {names} channels"
+        here = first if self.data_format == "channels_first" else last
+        x, _ = axes(x, here, channels=self.in_channels)
+        x = rearrange(x, f"{here} -> {first}")
+        outputs, *states = own.conv_lstm_cell(x) if self.dialect == "keras" else self._flax(own, x)
+        plain = " ".join(word for word in here.split() if word != "steps")
+        states = [rearrange(state, f"{first.replace('steps ', '')} -> {plain}") for state in states]
         every = self.dialect == "flax" if self.return_sequences is None else self.return_sequences
-        output = (input_shape[0], input_shape[1], *left[1:]) if every else left
-        return cast("Shape", (output, left, left)) if self.return_state else output
+        output = rearrange(outputs, f"{first} -> {here}") if every else states[0]
+        return (output, *states) if self.return_state else output
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Step by step, with as many places of the kernels as the state has positions."""
-        axes, extents = self._step(input_shape)
-        state = (*axes.batch, *extents, self.out_channels)
-        for part in self.own_parts:
-            yield Step(part.name, part.layer, state, state, product(input_shape[1:2]))
+    def _flax(self, own: Own, x: Value) -> tuple[Value, ...]:
+        def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:
+            entering, new, forget, leaving = segments(fed + own["cell.hh"](hidden), axis=1)
+            hidden, cell = lstm_state((entering, forget + 1, new, leaving), cell)  # Flax adds 1 to the forget gate
+            return hidden, cell, hidden
 
-    def _step(self, input_shape: Shape) -> tuple[Axes, tuple[Count | None, ...]]:
-        """Return what goes into one step, taken apart, and the extents that come out of it."""
-        if len(input_shape) != self.rank + 3:
-            message = f"wanted batch, steps, {self.rank} spatial axes and channels; found {len(input_shape)} axes, {text(input_shape)}."
-            raise ShapeError(message)
-        step = (input_shape[0], *input_shape[2:])
-        axes = take_apart(step, self.rank, self.data_format or "channels_last", channels=self.in_channels, batched=True)
-        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect="keras")
-        return axes, sliding.over(axes)
+        return scanned(step, every_step(x, own["cell.ih"]), self.out_channels)
 
     def conditions(self) -> None:
         """Tuples have one entry per axis; stride and dilation exclude each other."""
@@ -122,12 +143,12 @@ class _ConvLSTM(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The cell: whole in Keras, two convolutions in Flax."""
-        kernel = per_axis(self.kernel_size, self.rank, "kernel_size")
+        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect=self.dialect)
         if self.dialect == "keras":
-            yield Part("conv_lstm_cell", _Cell(self.in_channels, self.out_channels, kernel, self.bias))
+            yield Part("conv_lstm_cell", _Cell(self.in_channels, self.out_channels, sliding, self.bias))
         else:
-            yield Part("cell.ih", _Gates(self.in_channels, self.out_channels, kernel, self.bias))
-            yield Part("cell.hh", _Gates(self.out_channels, self.out_channels, kernel, self.bias))
+            yield Part("cell.ih", _Gates(self.in_channels, self.out_channels, sliding, self.bias))
+            yield Part("cell.hh", _Gates(self.out_channels, self.out_channels, sliding, self.bias))
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from typing import ClassVar
 from paramsym.errors import ArgumentError
 from paramsym.extents import View
 from paramsym.layer import Tensor
-from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
+from paramsym.layers.axes import Axes, DataFormat, Spatial, per_channel, spatial, take_apart
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
+from paramsym.program import Own, Value, rearrange
 from paramsym.size import Axis, Dim, Shape, divides, per, product
 
 
@@ -66,10 +67,19 @@ class _Convolution(Spatial):
         else:
             self._torch_conditions(stride)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The channels become ``out_channels``, and the spatial axes what the kernel's places leave."""
-        axes = self._axes(input_shape)
-        return axes.giving(self._sliding.over(axes), self.out_channels)
+    def forward(self, own: Own, x: Value) -> Value:
+        """The kernel at every output position, and the bias."""
+        data_format = data_format_of(self.data_format, self.dialect)
+        x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=self.dialect != "torch")
+        y = self._sliding.convolve(x, self._kernel(own), self.groups)
+        return restored(y + per_channel(own.bias, self.rank) if self.bias else y)
+
+    def _kernel(self, own: Own) -> Value:
+        """The kernel as torch stores it: (out, in/groups, *extents)."""
+        if self.dialect == "torch":
+            return own.weight
+        extents = " ".join("xyz"[: self.rank])
+        return rearrange(own.kernel, f"{extents} i o -> o i {extents}")
 
     def reached(self, places: Shape) -> Shape | None:
         """The channels, and the positions as spatial extents, along one axis all of them; Keras' and Flax' channels last."""
@@ -77,15 +87,6 @@ class _Convolution(Spatial):
         if self.rank == 1 and len(extents) > 1:
             extents = (product(extents),)
         return (*batch, self.in_channels, *extents) if self.dialect == "torch" else (*batch, *extents, self.in_channels)
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per place of the kernel, which is once per output position."""
-        places = product(self._sliding.over(self._axes(input_shape)))
-        return {tensor.name: places for tensor in self.own_tensors}
-
-    def views(self) -> tuple[View, ...]:
-        """The kernel with its gaps, moved on by the stride."""
-        return self._sliding.views()
 
     def _axes(self, input_shape: Shape) -> Axes:
         batched = None if self.dialect == "torch" else True

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.extents import View, differ
+from paramsym.extents import differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.features import Featurewise
-from paramsym.size import Axis, Dim, Shape, Width, product
+from paramsym.program import Own, Value, contract, features
+from paramsym.size import Axis, Dim, Shape, Width, text
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,12 @@ class Dense(Featurewise):
         """The widths of input and output."""
         return self.in_features, self.out_features
 
+    def forward(self, own: Own, x: Value) -> Value:
+        """A product with the matrix, and the bias."""
+        spec = "... i, o i -> ... o" if self.dialect == "torch" else "... i, i o -> ... o"
+        y = contract(spec, features(x, self.in_features), own.weight if self.dialect == "torch" else own.kernel)
+        return y + own.bias if self.bias else y
+
 
 @dataclass(frozen=True)
 class TransposedDense(Featurewise):
@@ -79,6 +86,11 @@ class TransposedDense(Featurewise):
     def features(self) -> tuple[Axis, Axis]:
         """The widths of input and output."""
         return self.in_features, self.out_features
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """A product with the matrix, and the bias."""
+        y = contract("... i, i o -> ... o", features(x, self.in_features), own.weight)
+        return y + own.bias if self.bias else y
 
 
 @dataclass(frozen=True)
@@ -108,6 +120,13 @@ class Bilinear(Featurewise):
     def features(self) -> tuple[Axis, Axis]:
         """The width of the first input, whose shape is asked for, and of the output; the second input has the same other axes."""
         return self.in1_features, self.out_features
+
+    def forward(self, own: Own, x: Value, other: Value | None = None) -> Value:
+        """The forms between the two inputs, and the bias; one input alone is taken for both."""
+        other = x if other is None else other
+        y = contract("... i, o i j -> ... o j", features(x, self.in1_features), own.weight)
+        y = contract("... o j, ... j -> ... o", y, features(other, self.in2_features))
+        return y + own.bias if self.bias else y
 
 
 @dataclass(frozen=True)
@@ -155,37 +174,20 @@ class EinsumDense(Layer):
         if self.bias_axes is not None:
             yield Tensor("bias", self._bias_shape(outputs, produced, after), role="bias")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The output's letters with their extents; letters of the input take them from the shape that goes in."""
-        if len(input_shape) != len(self.input_shape):
-            message = f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {len(input_shape)}, {input_shape}."
+    def forward(self, own: Own, x: Value) -> Value:
+        """The Einstein sum, and the bias."""
+        if x.rank != len(self.input_shape):
+            message = f"wanted {len(self.input_shape)} axes, as in {self.input_shape}; found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)
-        for found, built in zip(input_shape, self.input_shape, strict=True):
+        for found, built in zip(x.sizes, self.input_shape, strict=True):
             if differ(found, built):
-                message = f"the layer was built for {self.input_shape}; found {input_shape}."
+                message = f"the layer was built for {self.input_shape}; found {text(x.sizes)}."
                 raise ShapeError(message)
-        inputs, _, outputs = self._terms()
-        return self._output_shape(inputs, outputs, input_shape)
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """A weight is used once for all input letters that it lacks together, a bias once for all output letters that it lacks."""
         inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
-        left = self.output_shape(input_shape)
-        extents = {
-            **dict(zip(outputs, left[before : len(left) - after], strict=True)),
-            **dict(zip(inputs, input_shape[before : len(input_shape) - after], strict=True)),
-        }
-        elided = input_shape[1:before] if before else input_shape[len(input_shape) - after :]
-        free = {"kernel": [letter for letter in inputs if letter not in kernel]}
-        free["bias"] = [letter for letter in outputs if letter not in (self.bias_axes or "")]
-        batch = "" if before else inputs[0]
-        places = {name: [extents[letter] for letter in letters if letter != batch] for name, letters in free.items()}
-        return {tensor.name: product((*places[tensor.name], *elided)) for tensor in self.own_tensors}
-
-    def views(self) -> tuple[View, ...]:
-        """Along the axes that are not contracted, every output position sees its own input position."""
-        return ()
+        lead, behind = "... " * bool(before), " ..." * bool(after)
+        y = contract(f"{lead}{' '.join(inputs)}{behind}, {' '.join(kernel)} -> {lead}{' '.join(outputs)}{behind}", x, own.kernel)
+        return y if self.bias_axes is None else y + own.bias
 
     def _terms(self) -> tuple[str, str, str]:
         """Split the equation into the letters of input, kernel and output, without ellipses."""

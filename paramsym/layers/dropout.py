@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paramsym.errors import ArgumentError
-from paramsym.layers.axes import Pointwise
+from paramsym.layer import Layer
+from paramsym.program import Own, Value, drop
 
 
-class _Dropout(Pointwise):
+class _Dropout(Layer):
     """What the classes share: a probability."""
 
     p: float
@@ -18,6 +19,10 @@ class _Dropout(Pointwise):
         if not 0 <= self.p <= 1:
             message = f"p is {self.p}; a probability is between 0 and 1."
             raise ArgumentError(message)
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input; in training with a random mask."""
+        return drop(x, self.p)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class GaussianDropout(_Dropout):
 
 
 @dataclass(frozen=True)
-class GaussianNoise(Pointwise):
+class GaussianNoise(Layer):
     """Noise of standard deviation ``stddev`` is added. Reference: Keras ``GaussianNoise``.
 
     Raises:
@@ -124,3 +129,7 @@ class GaussianNoise(Pointwise):
         if not 0 <= self.stddev <= 1:
             message = f"stddev is {self.stddev}; wanted a number between 0 and 1."
             raise ArgumentError(message)
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input; in training with noise."""
+        return drop(x, self.stddev)

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from math import inf
+from typing import Literal
 
 from paramsym.errors import ShapeError, SizeError
-from paramsym.extents import View, share
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
-from paramsym.size import Dim, Shape, Width, extent, product, text, within
+from paramsym.program import Own, Value, apply, compare, contract, features, lookup, rearrange, reduce, where
+from paramsym.size import Width, extent, text, within
 
 
-class Lookup(Layer):
-    """What looks a row up for every index that goes in."""
-
-    counted_by: ClassVar[tuple[str, str]] = ("num_embeddings", "embedding_dim")
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """A vector for every index."""
-        return (*input_shape, extent(getattr(self, self.counted_by[1])))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """One row for every index; on average an entry is used as often as there are indices per row."""
-        rows = extent(getattr(self, self.counted_by[0]))
-        return {tensor.name: share(product(input_shape[1:]), rows) for tensor in self.own_tensors[:1] if not tensor.buffer}
-
-    def views(self) -> tuple[View, ...]:
-        """Every output vector sees its own index."""
-        return ()
+def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:
+    """Return rows that are no longer than ``max_norm``; torch shortens them in the table when it looks them up."""
+    if max_norm is None:
+        return rows
+    size = apply("abs", rows)
+    length = reduce("max", size, keep=True) if norm_type == inf else reduce("sum", size**norm_type, keep=True) ** (1 / norm_type)
+    return where(compare(length, "greater", max_norm), rows * (max_norm / (length + 1e-7)), rows)
 
 
 def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None:
@@ -40,7 +31,7 @@ def _check_padding_index(padding_idx: int | None, num_embeddings: Width) -> None
 
 
 @dataclass(frozen=True)
-class Embedding(Lookup):
+class Embedding(Layer):
     """A table of ``num_embeddings`` vectors of width ``embedding_dim``.
 
     ``weight`` is (num_embeddings, embedding_dim), called ``embeddings`` with ``dialect="keras"`` and ``embedding`` with ``"flax"``.
@@ -77,9 +68,13 @@ class Embedding(Lookup):
         """The padding index is a row of the table."""
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
+    def forward(self, own: Own, index: Value) -> Value:
+        """A row for every index."""
+        return renormed(lookup(own[self.own_tensors[0].name], index), self.max_norm, self.norm_type)
+
 
 @dataclass(frozen=True)
-class EmbeddingBag(Lookup):
+class EmbeddingBag(Layer):
     """A table whose rows are summed, averaged or maximised over bags of indices, without storing the rows in between.
 
     ``weight`` is (num_embeddings, embedding_dim). Parameters: their product.
@@ -114,16 +109,31 @@ class EmbeddingBag(Lookup):
         """The padding index is a row of the table."""
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """One vector for every bag: (bags, indices) goes in. How many bags a flat list makes is not in its shape."""
-        if len(input_shape) != 2:
-            message = f"wanted 2 axes, (bags, indices of a bag); found {len(input_shape)}, {text(input_shape)}."
+    def forward(self, own: Own, index: Value, weights: Value | None = None) -> Value:
+        """One vector for every bag: (bags, indices) goes in, and with "sum" a weight for every index.
+
+        How many bags a flat list makes is not in its shape.
+        """
+        if index.rank != 2:
+            message = f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}."
             raise ShapeError(message)
-        return (input_shape[0], extent(self.embedding_dim))
+        rows = renormed(lookup(own.weight, index), self.max_norm, self.norm_type)
+        rows = rows if weights is None else rows * rearrange(weights, "b n -> b n ()")
+        return reduce(self.mode, rows, 1) if self.padding_idx is None else self._without_padding(index, rows)
+
+    def _without_padding(self, index: Value, rows: Value) -> Value:
+        """Leave the padding out; a bag of nothing else gives zeros."""
+        row = self.padding_idx if self.padding_idx is None or self.padding_idx >= 0 else extent(self.num_embeddings) + self.padding_idx
+        padding = rearrange(compare(index, "equal", row or 0), "b n -> b n ()")
+        counts = reduce("sum", where(padding, rows * 0, 1.0), 1)
+        if self.mode == "max":
+            return where(compare(counts, "greater", 0), reduce("max", where(padding, rows * 0 - inf, rows), 1), 0.0)
+        total = reduce("sum", where(padding, rows * 0, rows), 1)
+        return total if self.mode == "sum" else total / apply("clip", counts, 1.0, inf)
 
 
 @dataclass(frozen=True)
-class ReversibleEmbedding(Lookup):
+class ReversibleEmbedding(Layer):
     """A table that also maps vectors back to scores over its rows.
 
     ``embeddings`` is (input_dim, output_dim). Tied, the same table is used both ways; otherwise ``reverse_embeddings``,
@@ -134,8 +144,6 @@ class ReversibleEmbedding(Lookup):
     >>> ReversibleEmbedding(V, H).params, ReversibleEmbedding(V, H, tie_weights=False).params
     (H*V, 2*H*V)
     """
-
-    counted_by = ("input_dim", "output_dim")
 
     input_dim: Width
     output_dim: Width
@@ -148,3 +156,13 @@ class ReversibleEmbedding(Lookup):
         yield Tensor("embeddings", (self.input_dim, self.output_dim), role="table")
         if not self.tie_weights:
             yield Tensor("reverse_embeddings", (self.output_dim, self.input_dim), role="table")
+
+    def forward(self, own: Own, index: Value, hidden: Value | None = None) -> Value | tuple[Value, Value]:
+        """A row for every index; and for vectors that are given beside the indices their scores, as Keras' ``reverse=True``."""
+        rows = lookup(own.embeddings, index)
+        if hidden is None:
+            return rows
+        table = rearrange(own.embeddings, "v h -> h v") if self.tie_weights else own.reverse_embeddings
+        scores = contract("... h, h v -> ... v", features(hidden, self.output_dim), table)
+        cap = self.logit_soft_cap
+        return rows, scores if cap is None else apply("tanh", scores / cap) * cap

@@ -14,6 +14,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import GatedFeedForward
 from paramsym.layers.stream import OneWidth, OverPositions
+from paramsym.program import Own, Value, contract, features
 from paramsym.size import Axis, Dim, at_most, cat, stack
 
 
@@ -185,6 +186,11 @@ class Router(Featurewise):
     def features(self) -> tuple[Axis, Axis]:
         """A score for each expert."""
         return self.d_model, self.num_experts
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The scores."""
+        y = contract("... i, o i -> ... o", features(x, self.d_model), own.weight)
+        return y + own.bias if self.bias else y
 
 
 @dataclass(frozen=True)

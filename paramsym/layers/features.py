@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View, differ
+from paramsym.extents import differ
 from paramsym.layer import Layer
 from paramsym.size import Axis, Dim, Shape, canonical, extent, product, text
 
@@ -18,23 +18,9 @@ class Featurewise(Layer):
         """The widths of input and output."""
         raise NotImplementedError
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept; the last axis takes the output's width."""
-        taken, given = map(extent, self.features)
-        return over_features(input_shape, (taken,), (given,))
-
     def reached(self, places: Shape) -> Shape:
         """The positions, and the width that is taken."""
         return (*places, extent(self.features[0]))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per position."""
-        self.output_shape(input_shape)
-        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
-
-    def views(self) -> tuple[View, ...]:
-        """Every output position sees its own input position."""
-        return ()
 
 
 def positions(input_shape: Shape, features: int = 1) -> Dim:

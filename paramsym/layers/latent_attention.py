@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from paramsym.layer import Part
 from paramsym.layers.dense import Dense
+from paramsym.layers.features import Featurewise
 from paramsym.layers.normalization import RMSNorm
-from paramsym.layers.stream import OverPositions
+from paramsym.program import Mask, Own, Value, attend, copies, heads, join, rearrange, remember, rotate, rotation, segments
 from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
-class LatentAttention(OverPositions):
+class LatentAttention(Featurewise):
     r"""Multi-head latent attention, MLA (DeepSeek-V2 2024, section 2.1; the argument names are those of its configuration).
 
     A query head has a part of width ``qk_nope_head_dim`` (the paper's :math:`d_h`) and a rotary part of width ``qk_rope_head_dim``
@@ -27,8 +28,9 @@ class LatentAttention(OverPositions):
       ``kv_b_proj.weight`` (A*(nope + v), kv_lora_rank);
     - ``o_proj.weight`` (H, A*v).
 
-    ``attention_bias`` gives a bias to ``q_a_proj``, ``kv_a_proj_with_mqa`` and ``o_proj``. References in transformers:
-    ``DeepseekV2Attention`` and ``DeepseekV3Attention``.
+    ``attention_bias`` gives a bias to ``q_a_proj``, ``kv_a_proj_with_mqa`` and ``o_proj``. ``interleaved`` rotates neighbouring features
+    together, else the halves; ``scale`` takes the place of 1/sqrt(nope + rope). References in transformers: ``DeepseekV2Attention`` and
+    ``DeepseekV3Attention``.
 
     >>> from paramsym import A, D, H, R, dims
     >>> r, v = dims("r v")
@@ -46,6 +48,9 @@ class LatentAttention(OverPositions):
     v_head_dim: Dim
     q_lora_rank: Dim | None = None
     attention_bias: bool = False
+    _: KW_ONLY
+    interleaved: bool = True
+    scale: float | None = None
 
     def parts(self) -> Iterator[Part]:
         """Queries, keys and values, output."""
@@ -55,15 +60,31 @@ class LatentAttention(OverPositions):
             yield Part("q_proj", Dense(self.hidden_size, query, bias=False))
         else:
             yield Part("q_a_proj", Dense(self.hidden_size, self.q_lora_rank, self.attention_bias))
-            yield Part("q_a_layernorm", RMSNorm(self.q_lora_rank))
+            yield Part("q_a_layernorm", RMSNorm(self.q_lora_rank, 1e-6))
             yield Part("q_b_proj", Dense(self.q_lora_rank, query, bias=False))
         compressed = cat(latent=self.kv_lora_rank, rope=self.qk_rope_head_dim)
         yield Part("kv_a_proj_with_mqa", Dense(self.hidden_size, compressed, self.attention_bias))
-        yield Part("kv_a_layernorm", RMSNorm(self.kv_lora_rank))
+        yield Part("kv_a_layernorm", RMSNorm(self.kv_lora_rank, 1e-6))
         yield Part("kv_b_proj", Dense(self.kv_lora_rank, (heads, cat(key=self.qk_nope_head_dim, value=self.v_head_dim)), bias=False))
         yield Part("o_proj", Dense((heads, self.v_head_dim), self.hidden_size, self.attention_bias))
 
     @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.hidden_size
+    def features(self) -> tuple[Dim, Dim]:
+        """The hidden size, twice."""
+        return self.hidden_size, self.hidden_size
+
+    def forward(self, own: Own, x: Value, *turn: Value) -> Value:
+        """Causal attention; the cache holds the latent vectors and the rotary key. ``turn`` are cosines and sines that a model shares."""
+        query = own.q_proj(x) if self.q_lora_rank is None else own.q_b_proj(own.q_a_layernorm(own.q_a_proj(x)))
+        plain, rotary = segments(heads(query))
+        latent, shared = segments(own.kv_a_proj_with_mqa(x))
+        turn = turn or rotation(x.sizes[1], self.qk_rope_head_dim)
+        rotary, shared = (self._turned(one, *turn) for one in (rotary, rearrange(shared, "b s d -> b s () d")))
+        latent = remember("latent", own.kv_a_layernorm(latent), axis=1)
+        shared = copies(remember("rotary key", shared, axis=1), self.num_attention_heads, axis=2)
+        key, value = segments(heads(own.kv_b_proj(latent)))
+        return own.o_proj(attend(join(plain, rotary), join(key, shared), value, mask=Mask(causal=True), scale=self.scale))
+
+    def _turned(self, x: Value, cos: Value, sin: Value) -> Value:
+        """Rotate pairs of neighbours, or the halves against each other; neighbours come out as halves."""
+        return rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin)

@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from paramsym.errors import SizeError
-from paramsym.extents import View, up_over
+from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import positions
-from paramsym.layers.normalization import RMSNorm
 from paramsym.layers.stream import OverPositions
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, extent, product
+from paramsym.program import (
+    Mask,
+    Own,
+    Value,
+    apply,
+    constant,
+    contract,
+    convolve,
+    copies,
+    cumulate,
+    features,
+    heads,
+    hide,
+    join,
+    normalise,
+    pad,
+    past,
+    rearrange,
+    remember,
+    scan,
+    segments,
+    take,
+)
+from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, extent, per, product
 
 
 class _Mixer(OverPositions):
@@ -25,10 +47,6 @@ class _Mixer(OverPositions):
     def width(self) -> Dim:  # type: ignore[override]
         """The width of the stream."""
         return self.hidden_size
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """The state's own matrices are used once per position."""
-        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,25 @@ class Mamba(_Mixer):
     use_bias: bool = False
     use_conv_bias: bool = True
     intermediate_size: Dim | None = None
+    hidden_act: str = "silu"
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Return (batch, positions, hidden size): a short convolution, then a linear recurrence whose rates depend on the input."""
+        x, gate = segments(own.in_proj(features(x, self.hidden_size)))
+        x = rearrange(apply(self.hidden_act, own.conv1d(rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
+        rate, write, read = segments(own.x_proj(x))
+        rate = rearrange(apply("softplus", own.dt_proj(rate)), "b s i -> b s i ()")
+        decay = apply("exp", rate * -apply("exp", own.A_log))
+        entering = rate * rearrange(write, "b s n -> b s () n") * rearrange(x, "b s i -> b s i ()")
+
+        def step(state: Value, decay: Value, entering: Value, read: Value) -> tuple[Value, ...]:
+            state = decay * state + entering
+            return state, contract("b i n, b n -> b i", state, read)
+
+        empty = constant("zeros", (x.sizes[0], x.sizes[2], self.state_size))
+        state, y = scan(step, (empty,), decay, entering, read)
+        remember("recurrent", state)
+        return own.out_proj((y + x * own.D) * apply("silu", gate))
 
     def tensors(self) -> Iterator[Tensor]:
         """The state's own matrices."""
@@ -121,6 +158,46 @@ class Mamba2(_Mixer):
     n_groups: Dim = 8
     use_bias: bool = False
     use_conv_bias: bool = True
+    hidden_act: str = "silu"
+    chunk_size: Dim = 256
+    time_step_limit: tuple[float, float] = (0.0, inf)
+    layer_norm_epsilon: float = 1e-5
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Return (batch, positions, hidden size): a short convolution, then the recurrence in chunks (Dao & Gu 2024, section 6)."""
+        gate, x, write, read, rate = segments(own.in_proj(features(x, self.hidden_size)))
+        mixed = apply(self.hidden_act, own.conv1d(rearrange(join(x, write, read), "b s c -> b c s")))
+        x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
+        rate = apply("clip", apply("softplus", rate + own.dt_bias), *self.time_step_limit)
+        x = heads(x)
+        write, read = (copies(heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2) for one in (write, read))
+        decay = rate * -apply("exp", own.A_log)
+        entering = x * rearrange(rate, "b s a -> b s a ()")
+        y = self._recurrence(*(self._chunked(one) for one in (entering, decay, write, read)))
+        y = take(rearrange(y, "b c l a d -> b (c l) a d"), 1, 0, x.sizes[1]) + x * rearrange(own.D, "a -> a ()")
+        return own.out_proj(own.norm(rearrange(y, "b s a d -> b s (a d)"), gate))
+
+    def _chunked(self, x: Value) -> Value:
+        """Return (batch, positions, ...) padded to whole chunks, as (batch, chunks, positions in the chunk, ...)."""
+        chunks, rest = up_over(x.sizes[1], self.chunk_size), " ".join("xy"[: x.rank - 2])
+        margins = ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2))
+        return rearrange(pad(x, margins), f"b (c l) {rest} -> b c l {rest}", l=self.chunk_size)
+
+    def _recurrence(self, x: Value, decay: Value, write: Value, read: Value) -> Value:
+        """Return what the states give: within the chunks by pairs of positions, and from chunk to chunk by their last states."""
+        total = cumulate(rearrange(decay, "b c l a -> b a c l"))
+        scores = contract("b c l a n, b c s a n -> b a c l s", read, write) * between(total)
+        inside = contract("b a c l s, b c s a d -> b c l a d", scores, x)
+        end = take(total, 3, canonical(self.chunk_size - 1))
+        left = rearrange(apply("exp", rearrange(end, "b a c -> b a c ()") - total), "b a c l -> b c l a ()")
+        states = contract("b c l a n, b c l a d -> b c a d n", write * left, x)
+        empty = constant("zeros", (states.sizes[0], 1, *states.sizes[2:]))
+        passed = between(cumulate(pad(end, ((1, 0),))))
+        states = contract("b a c z, b z a d n -> b c a d n", passed, join(empty, states, axis=1))
+        chunks = x.sizes[1]
+        remember("recurrent", take(states, 1, chunks))
+        before = contract("b c l a n, b c a d n -> b c l a d", read, take(states, 1, 0, chunks))
+        return inside + before * rearrange(apply("exp", total), "b a c l -> b c l a ()")
 
     def conditions(self) -> None:
         """The heads divide the inner width between them."""
@@ -142,7 +219,7 @@ class Mamba2(_Mixer):
         inner, state = self._inner(), (self.n_groups, self.state_size)
         yield Part("conv1d", CausalConv1d(cat(x=inner, B=state, C=state), self.conv_kernel, self.use_conv_bias))
         yield Part("in_proj", Dense(self.hidden_size, cat(gate=inner, x=inner, B=state, C=state, dt=self.num_heads), self.use_bias))
-        yield Part("norm", RMSNorm(canonical(self.expand * self.hidden_size)))
+        yield Part("norm", GatedGroupNorm(canonical(self.expand * self.hidden_size), self.n_groups, self.layer_norm_epsilon))
         yield Part("out_proj", Dense(inner, self.hidden_size, self.use_bias))
 
     def _inner(self) -> tuple[Dim, Dim]:
@@ -173,14 +250,45 @@ class CausalConv1d(Layer):
         """The channels first, then the positions."""
         return (*places[:1], extent(self.channels), product(places[1:]))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Padding on the left keeps the length; the shape is (batch, channels, length)."""
-        return input_shape
+    def forward(self, own: Own, x: Value) -> Value:
+        """Return (batch, channels, positions): every position sees itself and the ``kernel_size - 1`` before it.
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per position."""
-        return {tensor.name: product(input_shape[2:]) for tensor in self.own_tensors}
+        As the reference, it convolves with a margin on both sides and takes the first positions; a step after others has them cached.
+        """
+        length, margin = x.sizes[2], canonical(self.kernel_size - 1)
+        remember("window", pad(x, ((self.kernel_size, canonical(-length)),)))
+        margins = (self.kernel_size, 0) if past() != 0 else (margin, margin)
+        y = convolve(x, own.weight, (1,), (margins,), groups=x.sizes[1])
+        y = take(y, 2, canonical(y.sizes[2] - length) if past() != 0 else 0, length)
+        return y + rearrange(own.bias, "c -> c ()") if self.bias else y
 
-    def views(self) -> tuple[View, ...]:
-        """The kernel."""
-        return (View(self.kernel_size, 1),)
+
+@dataclass(frozen=True)
+class GatedGroupNorm(Layer):
+    """A root mean square norm over groups of features, after a gate: ``weight`` (features,).
+
+    Reference: ``MambaRMSNormGated`` in transformers.
+
+    >>> from paramsym import H
+    >>> GatedGroupNorm(H, 1).params
+    H
+    """
+
+    features: Dim
+    groups: Dim
+    eps: float = 1e-5
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The scale."""
+        yield Tensor("weight", (self.features,), role="scale")
+
+    def forward(self, own: Own, x: Value, gate: Value) -> Value:
+        """Return the features times the gate's SiLU, normalised in every group, and scaled."""
+        x = rearrange(x * apply("silu", gate), "... (g d) -> ... g d", g=self.groups)
+        return rearrange(normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight
+
+
+def between(total: Value) -> Value:
+    """Return exp(total_l - total_s) for pairs of positions (..., l, s), zero where s comes after l."""
+    later, earlier = rearrange(total, "... l -> ... l ()"), rearrange(total, "... s -> ... () s")
+    return apply("exp", hide(later - earlier, Mask(causal=True)))

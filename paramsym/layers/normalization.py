@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
+from math import inf
 from typing import ClassVar
 
-from paramsym.errors import ShapeError
-from paramsym.extents import View, differ
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.extents import differ
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import Pointwise
+from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, check_scale
-from paramsym.layers.features import over_features, positions
-from paramsym.size import Dim, Shape, divides, extent, product, text
+from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
+from paramsym.size import Dim, Shape, canonical, divides, extent, text
 
 
 class ChannelNorm(Layer):
-    """What normalises channels: in torch they stand on axis 1; Keras and Flax know the axis from elsewhere, and nothing is checked."""
+    """What normalises channels: torch has them on axis 1, Keras and Flax on the last one unless ``axis`` names another."""
 
     ranks: ClassVar[tuple[int, ...]] = ()
     """How many axes torch takes; any from 2 on where this is empty."""
-    checks_empty: ClassVar[bool] = False
-    """Whether torch looks at the channels of an empty input, too."""
+    alone: ClassVar[bool] = False
+    """Whether torch takes one example without a batch axis, too; it has the first of the ranks."""
 
     @property
     def channels(self) -> Dim:
@@ -33,57 +34,66 @@ class ChannelNorm(Layer):
         """Whether the number of channels matters."""
         return True
 
-    def channel_axis(self, input_shape: Shape) -> int:
-        """Say where the channels stand in torch."""
-        return min(1, len(input_shape) - 1)
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape."""
-        if getattr(self, "dialect", "torch") != "torch":
-            return input_shape
-        if len(input_shape) not in self.ranks if self.ranks else len(input_shape) < 2:
+    def arranged(self, x: Value) -> tuple[Value, int, Callable[[Value], Value]]:
+        """Return an input with a batch axis, where its channels stand, and the function that takes an added batch axis away again."""
+        dialect = getattr(self, "dialect", "torch")
+        if dialect == "torch" and (x.rank not in self.ranks if self.ranks else x.rank < 2):
             wanted = " or ".join(map(str, self.ranks)) or "at least 2"
-            message = f"wanted {wanted} axes, the channels before the spatial ones; found {len(input_shape)}, {text(input_shape)}."
+            message = f"wanted {wanted} axes, the channels before the spatial ones; found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)
-        axis = self.channel_axis(input_shape)
-        if self.checked and (self.checks_empty or 0 not in input_shape) and differ(input_shape[axis], self.channels):
-            message = f"axis {axis} holds {input_shape[axis]} channels; wanted {self.channels}, in {text(input_shape)}."
-            raise ShapeError(message)
-        return input_shape
+        rank = max(self.ranks) if self.alone and dialect == "torch" else x.rank
+        given = getattr(self, "axis", None)
+        channel = axis_of((1 if dialect == "torch" else -1) if given is None else given, (1,) * rank, "axis")
+        names = ["[batch]" if rank != x.rank else "batch", *["positions"] * (rank - 1)]
+        names[channel] = "channels"
+        named, restored = axes(x, " ".join(names), **({"channels": self.channels} if self.checked else {}))
+        return named, channel, restored
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Scale and shift of a channel are used once per position."""
-        first = getattr(self, "dialect", "torch") == "torch"
-        spatial = input_shape[self.channel_axis(input_shape) + 1 :] if first else input_shape[1:-1]
-        return {tensor.name: product(spatial) for tensor in self.own_tensors if not tensor.buffer}
 
-    def views(self) -> tuple[View, ...]:
-        """With fixed statistics every output entry sees its own input entry."""
-        return ()
+def affine(own: Own, dialect: str, behind: int) -> Iterator[Value | None]:
+    """Yield scale and shift of channels, ready for so many axes behind that of the channels; None for what is not stored."""
+    for name in AFFINE[dialect]:
+        yield per_channel(own[name], behind) if name in own else None
 
 
 class FeatureNorm(Layer):
-    """What normalises the last axes."""
+    """What normalises the last axes; in Keras ``axis`` may name others, in the order of ``normalized_shape``."""
 
     normalized_shape: Dim | tuple[Dim, ...]
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape; in torch its last axes are those that are normalised, in Keras and Flax they may stand elsewhere."""
-        torch = getattr(self, "dialect", "torch") == "torch"
-        return over_features(input_shape, _as_shape(self.normalized_shape)) if torch else input_shape
+    axis: tuple[int, ...] | None
 
     def reached(self, places: Shape) -> Shape:
         """The positions, and the axes that are normalised."""
         return (*places, *_as_shape(self.normalized_shape))
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Scale and shift are used once per position."""
-        places = positions(input_shape, len(_as_shape(self.normalized_shape)))
-        return {tensor.name: places for tensor in self.own_tensors}
+    def conditions(self) -> None:
+        """Only Keras names the axes."""
+        if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(_as_shape(self.normalized_shape))):  # type: ignore[attr-defined]
+            message = f"axis is {self.axis}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
+            raise ArgumentError(message)
 
-    def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output position sees its own input position."""
-        return ()
+    def over(self, x: Value) -> tuple[Value, tuple[int, ...]]:
+        """Return the input, checked, and the axes that are normalised."""
+        shape = _as_shape(self.normalized_shape)
+        if self.axis is None:
+            return features(x, *shape), tuple(range(-len(shape), 0))
+        found = tuple(axis_of(axis, x.sizes, "axis") for axis in self.axis)
+        for axis, size in zip(found, shape, strict=True):
+            if differ(x.sizes[axis], size):
+                message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
+                raise ShapeError(message)
+        return x, found
+
+    def fitted(self, own: Own, name: str, x: Value, over: tuple[int, ...]) -> Value | None:
+        """Return a tensor so that it fits the input; Keras reads the entries in the order of the input's axes, as a reshape does."""
+        if name not in own:
+            return None
+        if self.axis is None:
+            return own[name]
+        words = [f"a{axis}" for axis in sorted(over)]
+        flat = rearrange(own[name], f"{' '.join(words)} -> ({' '.join(words)})")
+        behind = " ".join(f"a{axis}" if axis in over else "()" for axis in range(min(over), x.rank))
+        return rearrange(flat, f"({' '.join(words)}) -> {behind}", **{f"a{axis}": x.sizes[axis] for axis in over})
 
 
 def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
@@ -96,7 +106,7 @@ class LayerNorm(FeatureNorm):
 
     ``weight`` and ``bias`` have ``normalized_shape``, one size or a tuple; with ``dialect="keras"`` they are ``gamma`` and ``beta``, with
     ``"flax"`` ``scale`` and ``bias``. ``elementwise_affine=False`` leaves both out, ``bias=False`` the shift, ``scale=False`` (not in
-    torch) the scale. Parameters: twice the product of the shape.
+    torch) the scale. ``axis`` and ``rms_scaling`` are Keras'. Parameters: twice the product of the shape.
 
     Raises:
         ArgumentError: ``scale=False`` in torch's dialect.
@@ -115,6 +125,8 @@ class LayerNorm(FeatureNorm):
     _: KW_ONLY
     scale: bool = True
     dialect: Dialect = "torch"
+    axis: tuple[int, ...] | None = None
+    rms_scaling: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale, then the shift."""
@@ -127,7 +139,16 @@ class LayerNorm(FeatureNorm):
 
     def conditions(self) -> None:
         """Torch does not shift without scaling."""
+        super().conditions()
         check_scale(self.scale, self.dialect)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The difference from the mean over the deviation, scaled and shifted; with ``rms_scaling`` the input over the deviation."""
+        x, over = self.over(x)
+        scale, shift = (self.fitted(own, name, x, over) for name in AFFINE[self.dialect])
+        if self.rms_scaling:
+            return normalise(x, "deviation", *over, eps=self.eps, scale=scale)
+        return normalise(x, "layer", *over, eps=self.eps, scale=scale, shift=shift)
 
 
 @dataclass(frozen=True)
@@ -147,11 +168,18 @@ class RMSNorm(FeatureNorm):
     elementwise_affine: bool = True
     _: KW_ONLY
     dialect: Dialect = "torch"
+    axis: tuple[int, ...] | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale."""
         if self.elementwise_affine:
             yield Tensor("weight" if self.dialect == "torch" else "scale", _as_shape(self.normalized_shape), role="scale")
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The input over its root mean square, scaled."""
+        x, over = self.over(x)
+        scale = self.fitted(own, "weight" if self.dialect == "torch" else "scale", x, over)
+        return normalise(x, "rms", *over, eps=self.eps, scale=scale)
 
 
 @dataclass(frozen=True)
@@ -174,8 +202,6 @@ class GroupNorm(ChannelNorm):
     (2*C, 256)
     """
 
-    checks_empty = True
-
     num_groups: Dim
     num_channels: Dim
     eps: float = 1e-5
@@ -184,6 +210,7 @@ class GroupNorm(ChannelNorm):
     bias: bool = True
     scale: bool = True
     dialect: Dialect = "torch"
+    axis: int | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale, then the shift."""
@@ -204,6 +231,18 @@ class GroupNorm(ChannelNorm):
         """How many channels are normalised."""
         return self.num_channels
 
+    def forward(self, own: Own, x: Value) -> Value:
+        """Groups of channels normalised together with all positions; every channel is scaled and shifted."""
+        x, channel, _ = self.arranged(x)
+        names = [f"a{n}" for n in range(x.rank)]
+        before, behind = " ".join(names[:channel]), " ".join(names[channel + 1 :])
+        apart = rearrange(x, f"{before} (g c) {behind} -> {before} g c {behind}", g=self.num_groups)
+        over = [n for n in range(1, apart.rank) if n != channel]
+        ends = " ()" * (x.rank - 1 - channel)
+        scale, shift = (rearrange(heads(own[name]), f"g c -> g c{ends}") if name in own else None for name in AFFINE[self.dialect])
+        y = normalise(apart, "layer", *over, eps=self.eps, scale=scale, shift=shift)
+        return rearrange(y, f"{before} g c {behind} -> {before} (g c) {behind}")
+
 
 @dataclass(frozen=True)
 class LocalResponseNorm(Layer):
@@ -220,25 +259,25 @@ class LocalResponseNorm(Layer):
     beta: float = 0.75
     k: float = 1.0
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape: batch, channels and at least one spatial axis."""
-        if len(input_shape) < 3:
-            message = f"wanted at least 3 axes, (batch, channels, ...); found {len(input_shape)}, {text(input_shape)}."
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input over a power of the mean square of its neighbours among the channels."""
+        if x.rank < 3:
+            message = f"wanted at least 3 axes, (batch, channels, ...); found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)
-        return input_shape
-
-    def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output entry sees its own input entry."""
-        return ()
+        rest = " ".join(f"a{n}" for n in range(2, x.rank))
+        before = self.size // 2 if isinstance(self.size, int) else 0
+        squares = rearrange(x * x, f"b c {rest} -> b {rest} c")
+        mean = pool("mean", squares, (self.size,), (1,), ((before, canonical(self.size - 1 - before)),))
+        return x / (rearrange(mean, f"b {rest} c -> b c {rest}") * self.alpha + self.k) ** self.beta
 
 
 @dataclass(frozen=True)
-class Normalization(Pointwise):
+class Normalization(Layer):
     """Standardisation of inputs by statistics taken from data beforehand. It has no parameters.
 
     ``shape`` is that of the axes that keep statistics of their own; () where one mean serves all. The buffers are ``mean`` and
     ``variance``, both of that shape, and the scalar ``count``; ``given=True`` is for statistics passed to the constructor, which are not
-    stored. Reference: Keras ``Normalization``.
+    stored. ``axis`` names these axes where they are not the last ones. Reference: Keras ``Normalization``.
 
     >>> from paramsym import C
     >>> Normalization((C,)).params, Normalization((C,)).shapes(buffers=True)
@@ -248,6 +287,7 @@ class Normalization(Pointwise):
     shape: tuple[Dim, ...]
     given: bool = False
     invert: bool = False
+    axis: tuple[int, ...] | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The statistics, then how many examples they come from."""
@@ -256,9 +296,21 @@ class Normalization(Pointwise):
             yield Tensor("variance", self.shape, role="statistic", buffer=True)
             yield Tensor("count", (), role="statistic", buffer=True)
 
+    def forward(self, own: Own, x: Value) -> Value:
+        """The difference from the mean over the deviation, or the way back; statistics that are not stored cannot be used."""
+        if self.given:
+            return unknown("standardise", x)
+        kept = range(-len(self.shape), 0) if self.axis is None else self.axis
+        found = sorted(axis_of(axis, x.sizes, "axis") for axis in kept)
+        words = " ".join(f"a{axis}" for axis in found)
+        fitting = " ".join(f"a{axis}" if axis in found else "()" for axis in range(x.rank))
+        mean, variance = (rearrange(own[name], f"{words} -> {fitting}") for name in ("mean", "variance"))
+        deviation = apply("clip", apply("sqrt", variance), 1e-7, inf)
+        return mean + x * deviation if self.invert else (x - mean) / deviation
+
 
 @dataclass(frozen=True)
-class UnitNormalization(Pointwise):
+class UnitNormalization(Layer):
     """Division by the Euclidean length over ``axis``. It stores nothing. Reference: Keras ``UnitNormalization``.
 
     >>> UnitNormalization().params
@@ -266,3 +318,8 @@ class UnitNormalization(Pointwise):
     """
 
     axis: int | tuple[int, ...] = -1
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
+        """The input over its length."""
+        over = tuple(axis_of(axis, x.sizes, "axis") for axis in (self.axis if isinstance(self.axis, tuple) else (self.axis,)))
+        return x * apply("clip", apply("rsqrt", reduce("sum", x * x, *over, keep=True)), 0.0, 1e12)

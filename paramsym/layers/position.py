@@ -7,12 +7,23 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import View, share
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import Pointwise
-from paramsym.layers.embedding import Lookup
-from paramsym.layers.features import over_features, positions
 from paramsym.layers.spatial import per_axis
+from paramsym.program import (
+    Own,
+    Value,
+    axes,
+    constant,
+    features,
+    join,
+    lookup,
+    past,
+    rearrange,
+    rotate,
+    rotation,
+    segments,
+    take,
+)
 from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, product, text
 
 
@@ -21,29 +32,28 @@ class _Added(Layer):
 
     embedding_dim: Width
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape."""
-        return over_features(input_shape, (extent(self.embedding_dim),))
+    def checked(self, x: Value) -> Value:
+        """Return an input that has an axis of positions and the width.
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """One row for every position."""
-        stored = [tensor for tensor in self.own_tensors if not tensor.buffer]
-        return {tensor.name: share(positions(input_shape), tensor.sizes[0]) for tensor in stored}
-
-    def views(self) -> tuple[View, ...]:
-        """Every output position sees its own input position."""
-        return ()
+        Raises:
+            ShapeError: another width, or no positions.
+        """
+        if x.rank < 2:
+            message = f"wanted (batch, positions, {extent(self.embedding_dim)}); found {x.rank} axes, {text(x.sizes)}."
+            raise ShapeError(message)
+        return features(x, self.embedding_dim)
 
 
 class _Positions(_Added):
-    """What is added by the number of the position."""
+    """What is added by the number of the position; there must be a row for every position."""
 
     num_positions: Dim
+    offset: Count
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The input's shape; there must be a row for every position."""
-        check_positions(input_shape[:-1], self.num_positions)
-        return super().output_shape(input_shape)
+    def index(self, x: Value) -> Value:
+        """Return the row of every position; those of a cache come before."""
+        check_positions(self.checked(x).sizes[:-1], self.num_positions)
+        return constant("positions", (x.sizes[-2],), canonical(self.offset + past()), kind="index")
 
 
 def check_positions(places: Shape, rows: Count) -> None:
@@ -70,6 +80,10 @@ class TokenTypes(_Added):
         """The table."""
         yield Tensor("weight", (self.num_types, self.embedding_dim), role="table")
 
+    def forward(self, own: Own, x: Value) -> Value:
+        """The vector of the first kind, which references take where no kinds are given."""
+        return self.checked(x) + lookup(own.weight, constant("index zeros", (x.sizes[-2],), kind="index"))
+
 
 @dataclass(frozen=True)
 class LearnedPositions(_Positions):
@@ -90,6 +104,10 @@ class LearnedPositions(_Positions):
     def tensors(self) -> Iterator[Tensor]:
         """The table."""
         yield Tensor("weight", (canonical(self.num_positions + self.offset), self.embedding_dim), role="table")
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The row of every position."""
+        return x + lookup(own.weight, self.index(x))
 
 
 @dataclass(frozen=True)
@@ -123,9 +141,16 @@ class SinusoidalPositions(_Positions):
         elif self.stored == "buffer":
             yield Tensor(self.name, shape, role="table", buffer=True, persistent=self.persistent)
 
+    def forward(self, own: Own, x: Value) -> Value:
+        """The stored row of every position; without a table sines on even features and cosines on odd ones."""
+        index = self.index(x)
+        if self.stored != "computed":
+            return x + lookup(own[self.name], index)
+        return x + constant("sinusoids", (x.sizes[-2], extent(self.embedding_dim)), canonical(self.offset + past()))
+
 
 @dataclass(frozen=True)
-class RotaryPositions(Pointwise):
+class RotaryPositions(Layer):
     """Rotations of pairs of features by the position (Su et al. 2021, section 3.2.2). It has no parameters.
 
     ``dim`` is how many features of a head are rotated, an even number. ``inv_freq``, (dim/2,), is a buffer that is not in the state dict
@@ -153,6 +178,18 @@ class RotaryPositions(Pointwise):
     def conditions(self) -> None:
         """Features are rotated in pairs, also where nothing is kept."""
         divides(2, self.dim, "2", "dim")
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - the frequencies follow from the base
+        """The first ``dim`` features of every head, rotated by halves: (batch, positions, heads, width), or without heads."""
+        if x.rank not in {3, 4}:
+            message = f"wanted (batch, positions, heads, width), or (batch, positions, width); found {x.rank} axes, {text(x.sizes)}."
+            raise ShapeError(message)
+        apart = x if x.rank == 4 else rearrange(x, "b s d -> b s () d")
+        rest = canonical(x.sizes[-1] - self.dim)
+        turned, *still = segments(apart, self.dim, rest) if rest != 0 else (apart,)
+        turned = rotate(turned, *rotation(x.sizes[1], self.dim, self.base))
+        whole = join(turned, *still) if still else turned
+        return whole if x.rank == 4 else take(whole, 2)
 
 
 @dataclass(frozen=True)
@@ -209,9 +246,24 @@ class RelativeBias(Layer):
         if self.kind == "t5":
             yield Part("relative_attention_bias", Distances(self.num_buckets, self.num_heads))
 
+    def forward(self, own: Own, scores: Value) -> Value:
+        """The scores, (batch, heads, queries, keys), with what the distance adds to each."""
+        scores, _ = axes(scores, "batch heads queries keys", heads=self.num_heads)
+        queries, keys = scores.sizes[2:]
+        if self.kind == "alibi":
+            slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
+            return scores + slopes * constant("distances", (queries, keys))
+        if self.kind == "t5":
+            options = (self.num_buckets, self.max_distance, self.bidirectional)
+            bias = own.relative_attention_bias(constant("t5 buckets", (queries, keys), *options, kind="index"))
+        else:
+            window = per_axis(self.window_size, 2, "window_size")
+            bias = lookup(own.relative_position_bias_table, constant("swin index", (queries, keys), *window, kind="index"))
+        return scores + rearrange(bias, "q k a -> a q k")
+
 
 @dataclass(frozen=True)
-class Distances(Lookup):
+class Distances(Layer):
     """A table with one learned number per head and bucket of distances, looked up for every two positions: ``weight`` (buckets, heads).
 
     >>> from paramsym import A, B, S
@@ -230,3 +282,7 @@ class Distances(Lookup):
         """The distance between every two positions."""
         length = product(places[1:])
         return (*places[:1], length, length)
+
+    def forward(self, own: Own, index: Value) -> Value:
+        """A row for every bucket."""
+        return lookup(own.weight, index)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal, cast
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
 
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.cells import (
     Dialect,
@@ -18,12 +17,32 @@ from paramsym.layers.cells import (
     check_peepholes,
     check_reset_after,
     gru_gates,
+    gru_state,
     lstm_gates,
+    lstm_state,
     peepholes,
 )
-from paramsym.layers.features import over_features, positions
 from paramsym.ledger import Numbers
-from paramsym.size import Axis, Count, Dim, Shape, Width, canonical, extent, product, text, within
+from paramsym.program import (
+    Own,
+    Value,
+    apply,
+    axes,
+    collected,
+    constant,
+    contract,
+    drop,
+    each,
+    features,
+    join,
+    rearrange,
+    scan,
+    segments,
+    take,
+)
+from paramsym.size import Axis, Count, Dim, Width, text, within
+
+_PLAIN = str.maketrans("", "", "[]")
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,9 @@ class _Level(Layer):
     projected: bool
     bias: bool
     bidirectional: bool
+    kind: str
+    batch_first: bool
+    dropout: float
     peephole: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
@@ -52,13 +74,41 @@ class _Level(Layer):
             if self.projected:
                 yield Tensor(f"weight_hr_l{{}}{direction}", (self.state, self.hidden))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The states of all steps, of both directions side by side."""
-        return over_features(input_shape, (extent(self.inputs),), (canonical((2 if self.bidirectional else 1) * self.state),))
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Return the hidden states of all steps, both directions side by side, then the last states (directions, batch, width)."""
+        x = drop(x, self.dropout)
+        found = [self._direction(own, x, direction) for direction in ("", "_reverse")[: 2 if self.bidirectional else 1]]
+        last, *outputs = zip(*((states, output) for *states, output in found), strict=True)
+        return (
+            join(*outputs[0]),
+            *(join(*(rearrange(one, "b h -> () b h") for one in state), axis=0) for state in zip(*last, strict=True)),
+        )
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per step."""
-        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
+    def _direction(self, own: Own, x: Value, direction: str) -> tuple[Value, ...]:
+        """Return the last states of one direction, and the hidden states of all steps."""
+        fed = contract("... i, o i -> ... o", features(x, self.inputs), own[f"weight_ih_l{{}}{direction}"])
+        fed = fed + own[f"bias_ih_l{{}}{direction}"] if self.bias else fed
+
+        def step(hidden: Value, *rest: Value) -> tuple[Value, ...]:
+            *cell, fed = rest
+            kept = contract("b i, o i -> b o", hidden, own[f"weight_hh_l{{}}{direction}"])
+            kept = kept + own[f"bias_hh_l{{}}{direction}"] if self.bias else kept
+            holes = segments(own[f"weight_ch_l{{}}{direction}"]) if self.peephole else None
+            hidden, *cell = new_states(self.kind, fed, kept, (hidden, *cell), holes)
+            hidden = contract("b i, o i -> b o", hidden, own[f"weight_hr_l{{}}{direction}"]) if self.projected else hidden
+            return (hidden, *cell, hidden)
+
+        batch = x.sizes[0 if self.batch_first else 1]
+        widths = (self.state, self.hidden) if self.kind == "lstm" else (self.state,)
+        zeros = tuple(constant("zeros", (batch, width)) for width in widths)
+        return scan(step, zeros, fed, axis=1 if self.batch_first else 0, reverse=bool(direction))
+
+
+def new_states(kind: str, fed: Value, kept: Value, states: tuple[Value, ...], holes: Sequence[Value] | None) -> tuple[Value, ...]:
+    """Return the states of one step of torch's kinds: "lstm", "gru", "tanh" or "relu"."""
+    if kind == "lstm":
+        return lstm_state(segments(fed + kept), states[1], holes)
+    return (gru_state(segments(fed), segments(kept), states[0]) if kind == "gru" else apply(kind, fed + kept),)
 
 
 class _Recurrent(Layer):
@@ -66,6 +116,7 @@ class _Recurrent(Layer):
 
     peephole = False
     cell_name = ""
+    _kind = "lstm"
 
     input_size: Dim
     hidden_size: Dim
@@ -119,72 +170,56 @@ class _Recurrent(Layer):
             return
         yield Part("", self._level(self.input_size), Numbers(1, pattern=""))
         below: Axis = (2, self._state) if self.bidirectional else self._state
-        yield Part("", self._level(below), Numbers(self.num_layers - 1, 1, pattern=""))
+        yield Part("", self._level(below, self.dropout), Numbers(self.num_layers - 1, 1, pattern=""))
 
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The second axis in torch unless ``batch_first``; torch also takes one sequence without a batch."""
-        if self.dialect != "torch":
-            return 0
-        return None if len(input_shape) == 2 else 0 if self.batch_first else 1
+    def forward(self, own: Own, x: Value) -> Any:
+        """Return the hidden states of all steps, or the last one; with ``return_state`` the last states after it.
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The states of all steps, or of the last one; with ``return_state`` the shapes of output and states.
-
-        In torch the sequence comes first unless ``batch_first``, and a batch axis may be missing; all steps come out. In Keras the last
-        step does unless ``return_sequences``. torch's states are (layers*directions, batch, width), Keras' (batch, width).
+        In torch the steps come first unless ``batch_first``, a batch axis may be missing, and all steps come out; the states are
+        (layers*directions, batch, width). In Keras the last step comes out unless ``return_sequences``; the states are (batch, width).
         """
-        self._check_axes(input_shape)
-        directions = 2 if self.bidirectional else 1
-        time = self._time(input_shape)
-        lead = input_shape[:-1] if self._all_steps else (*input_shape[:time], *input_shape[time + 1 : -1])
-        output = (*lead, canonical(directions * self._state))
-        if not self.return_state:
-            return output
-        rest = (*input_shape[:time], *input_shape[time + 1 : -1])
-        stacked = (canonical(directions * self.num_layers),) if self.dialect == "torch" else ()
-        widths = (self._state, self.hidden_size) if isinstance(self, LSTM | PeepholeLSTM) else (self._state,)
-        return cast("Shape", (output, *((*stacked, *rest, width) for width in widths)))
+        torch = self.dialect == "torch"
+        order = "batch steps features" if not torch else "[batch] steps features" if self.batch_first else "steps [batch] features"
+        x, restored = axes(x, order, features=self.input_size)
+        if torch and x.sizes[1 if self.batch_first else 0] == 0:
+            message = f"there are no steps in {text(x.sizes)}, read as ({order.replace(' ', ', ').translate(_PLAIN)})."
+            raise ShapeError(message)
+        output, *states = self._stacked(own, x) if torch else self._scanned(own, x)
+        if torch and restored(states[0]).rank < states[0].rank:
+            states = [take(state, 1) for state in states]
+        output = restored(output) if self._all_steps else states[0]
+        return (output, *states) if self.return_state else output
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The lowest layer reads the input, the others the layer below; a Keras or Flax cell reads step by step."""
-        self._check_axes(input_shape)
-        for part in self.own_parts:
-            if isinstance(part.layer, _Level):
-                taken, given = extent(part.layer.inputs), canonical((2 if self.bidirectional else 1) * self._state)
-                assert part.numbers is not None  # noqa: S101 - for the type checker; levels are numbered
-                name, used = str(replace(part.numbers, pattern="l{}")), part.numbers.count
-                if used != 0:
-                    yield Step(name, part.layer, (*input_shape[:-1], taken), (*input_shape[:-1], given), used, used)
-            else:
-                step = (input_shape[0], self.input_size)
-                yield Step(part.name, part.layer, step, part.layer.output_shape(step), product(input_shape[1:2]))
+    def _stacked(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Return the hidden states of the last level, and the last states of all levels."""
+        output, *states = collected(own, 0, x)
+        if self.num_layers != 1:
+            output, *more = collected(own, 1, output)
+            states = [join(*both, axis=0) for both in zip(states, more, strict=True)]
+        return (output, *(rearrange(state, "l d b h -> (l d) b h") for state in states))
+
+    def _scanned(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Return the hidden states of all steps, and the last states."""
+        cell = own[self.own_parts[0].name]
+
+        def step(*given: Value) -> tuple[Value, ...]:
+            *states, entry = given
+            new = tuple(each(cell(entry, *states)))
+            return (*new, new[0])
+
+        zero = constant("zeros", (x.sizes[0], self.hidden_size))
+        *states, outputs = scan(step, (zero,) * cell.layer.states, x)
+        return (outputs, *states)
 
     @property
     def _all_steps(self) -> bool:
         return self.dialect != "keras" if self.return_sequences is None else self.return_sequences
 
-    def _time(self, input_shape: Shape) -> int:
-        if self.dialect != "torch":
-            return 1
-        return 1 if self.batch_first and len(input_shape) == 3 else 0
-
-    def _check_axes(self, input_shape: Shape) -> None:
-        allowed = (2, 3) if self.dialect == "torch" else (3,)
-        order = "batch, steps" if self.batch_first or self.dialect != "torch" else "steps, batch"
-        if len(input_shape) not in allowed:
-            plain = ", or (steps, features) without a batch" if self.dialect == "torch" else ""
-            message = f"wanted ({order}, features){plain}; found {len(input_shape)} axes, {text(input_shape)}."
-            raise ShapeError(message)
-        over_features(input_shape, (self.input_size,))
-        if self.dialect == "torch" and input_shape[self._time(input_shape)] == 0:
-            message = f"there are no steps in {text(input_shape)}, read as ({order}, features)."
-            raise ShapeError(message)
-
     @property
     def _state(self) -> Dim:
         return self.hidden_size if self._projection == 0 else self._projection
 
-    def _level(self, inputs: Axis) -> Layer:
+    def _level(self, inputs: Axis, dropout: float = 0.0) -> Layer:
         return _Level(
             inputs,
             self._gates,
@@ -193,6 +228,9 @@ class _Recurrent(Layer):
             projected=self._projection != 0,
             bias=self.bias,
             bidirectional=self.bidirectional,
+            kind=self._kind,
+            batch_first=self.batch_first,
+            dropout=dropout,
             peephole=self.peephole,
         )
 
@@ -229,6 +267,10 @@ class RNN(_Recurrent):
     dialect: Dialect = "torch"
     return_sequences: bool | None = None
     return_state: bool = False
+
+    @property
+    def _kind(self) -> str:  # type: ignore[override]
+        return self.nonlinearity
 
     @property
     def _gates(self) -> Axis:
@@ -317,6 +359,7 @@ class GRU(_Recurrent):
     """
 
     cell_name = "gru_cell"
+    _kind = "gru"
 
     input_size: Dim
     hidden_size: Dim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -118,7 +118,7 @@ class _Separable(_Filtering):
         axes = self._axes(input_shape)
         return axes.giving(self._sliding.over(axes), self.out_channels)
 
-    def applications(self, input_shape: Shape) -> Iterable[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
         """The depthwise convolution, then the one that mixes the channels."""
         return steps(self.own_parts, input_shape)
 

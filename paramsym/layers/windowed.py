@@ -7,10 +7,11 @@ from math import prod
 from typing import Any
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View, exactly, reach, same, spread, spread_by_word, windows
+from paramsym.extents import View, exactly, over, reach, same, spread, spread_by_word, windows
 from paramsym.layers.axes import Axes, DataFormat, not_empty
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, per_axis
+from paramsym.program import Value, convolve, pad
 from paramsym.size import Count, Dim, canonical, text
 
 
@@ -47,6 +48,35 @@ class Sliding:
         margins = padding if isinstance(padding, str) else per_axis(padding, rank, "padding")
         settings = (per_axis(kernel, rank, "kernel_size"), per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation"))
         return cls(*settings, margins, padding_mode, dialect)
+
+    def convolve(self, x: Value, kernel: Value, groups: Dim = 1) -> Value:
+        """Slide a kernel (out, in/groups, *extents) over (batch, in, *spatial).
+
+        Raises:
+            ShapeError: an empty axis, a kernel that does not fit, or a padding that copies more than there is.
+        """
+        if x.sizes[0] != 0 or self.padding_mode != "zeros":  # torch takes an empty batch whatever the other axes are
+            not_empty(x.sizes[2:], "the axes")
+        if self.padding == "same" and self.padding_mode == "zeros":
+            return convolve(x, kernel, self.stride, "same", self.dilation, groups)
+        margins = self._margins()
+        if self.padding_mode == "zeros":
+            return convolve(x, kernel, self.stride, margins, self.dilation, groups)
+        for length, (before, after) in zip(x.sizes[2:], margins, strict=True):
+            check_copied(self.padding_mode, length, before, after)
+        padded = pad(x, margins, self.padding_mode)
+        return convolve(padded, kernel, self.stride, ((0, 0),) * len(margins), self.dilation, groups)
+
+    def _margins(self) -> tuple[tuple[Count, Count], ...]:
+        """Return the padding before and after every axis."""
+        totals = tuple(canonical(reach(kernel, spacing) - 1) for kernel, spacing in zip(self.kernel, self.dilation, strict=True))
+        if self.padding == "causal":
+            return tuple((total, 0) for total in totals)
+        if self.padding == "same":
+            return tuple((over(total, 2), canonical(total - over(total, 2))) for total in totals)
+        if isinstance(self.padding, str):
+            return ((0, 0),) * len(totals)
+        return tuple((margin, margin) for margin in self.padding)
 
     def over(self, axes: Axes) -> tuple[Count | None, ...]:
         """Return the extents that are left.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
+from typing import Any
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import Pointwise
-from paramsym.size import Dim, Shape, product
+from paramsym.program import Own, Value, apply, compare, where
 
 NAMES = frozenset(
     {
@@ -39,12 +40,26 @@ NAMES = frozenset(
     }
 )
 """Every name that ``transformers.activations.ACT2CLS`` knows (5.23)."""
+_STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
+    "gelu_10": (("gelu",), ("clip", -10.0, 10.0)),
+    "gelu_accurate": (("gelu_tanh",),),
+    "gelu_fast": (("gelu_tanh",),),
+    "gelu_new": (("gelu_tanh",),),
+    "gelu_python": (("gelu",),),
+    "gelu_python_tanh": (("gelu_tanh",),),
+    "gelu_pytorch_tanh": (("gelu_tanh",),),
+    "linear": (),
+    "relu2": (("relu_squared",),),
+    "sqrtsoftplus": (("softplus",), ("sqrt",)),
+    "swish": (("silu",),),
+}
+"""What a configuration name computes, one function after another, where it is not the function of the same name."""
 LEARNED = frozenset({"prelu", "xielu"})
 """Those that store tensors."""
 
 
 @dataclass(frozen=True)
-class Activation(Pointwise):
+class Activation(Layer):
     """An activation function by its configuration name.
 
     ``prelu`` learns one slope (He et al. 2015, section 2.1); ``xielu`` learns ``alpha_p`` and ``alpha_n`` and keeps ``beta`` and ``eps`` as
@@ -73,9 +88,21 @@ class Activation(Pointwise):
             yield Tensor("beta", (), role="statistic", buffer=True)
             yield Tensor("eps", (), role="statistic", buffer=True)
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """One slope serves every entry; which of xIELU's two serves an entry depends on its value, and is not said."""
-        return {"weight": product(input_shape[1:])} if self.function == "prelu" else super().uses(input_shape)
+    def forward(self, own: Own, x: Value) -> Value:
+        """The function of every entry."""
+        if self.function == "prelu":
+            return apply("relu", x) + own.weight * apply("clip", x, -inf, 0.0)
+        if self.function == "xielu":
+            falling = (apply("expm1", x + apply("clip", own.eps - x, -inf, 0.0)) - x) * (own.beta + apply("softplus", own.alpha_n))
+            return where(compare(x, "greater", 0), apply("softplus", own.alpha_p) * x * x, falling) + own.beta * x
+        return activated(self.function, x)
+
+
+def activated(function: str, x: Value) -> Value:
+    """Apply a function that stores nothing, by its configuration name."""
+    for name, *settings in _STEPS.get(function, ((function,),)):
+        x = apply(name, x, *settings)
+    return x
 
 
 def check_activation(function: str, where: str) -> None:

@@ -5,7 +5,7 @@ Reference: ``torchvision.models.densenet``; tensor names, shapes and order are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -215,7 +215,7 @@ class _DenseBlock(Layer):
         axes = take_apart(input_shape, 2, channels=self.incoming)
         return axes.giving(axes.extents, canonical(self.incoming + self.depth * self.growth_rate))
 
-    def applications(self, input_shape: Shape) -> Iterable[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
         """Each layer is given what the ones before it left.
 
         Raises:

@@ -22,6 +22,7 @@ from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
+from paramsym.program import Own, Value, features
 from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, C, D, H, K, L, N, W, dims
 
@@ -180,6 +181,10 @@ class LayerScale(Featurewise):
     def features(self) -> tuple[Dim, Dim]:
         """The width is kept."""
         return self.width, self.width
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Every feature times its scale."""
+        return features(x, self.width) * own.lambda1
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ class ActivatedMixer(OverPositions):
         """The layer's own."""
         yield from self.mixer.own_tensors
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
         """As the layer's."""
         return self.mixer.uses(input_shape)
 

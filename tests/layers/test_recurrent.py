@@ -211,7 +211,9 @@ def test_dropout_is_a_probability(name: str, dropout: float) -> None:
 def test_axes_are_named_in_the_order_asked_for(options: dict[str, Any], order: str) -> None:
     """torch: "expected input to be 2D or 3D, got 4D", and "Expected sequence length to be larger than 0 in RNN"."""
     layer = ps.LSTM(3, 4, **options)
-    with pytest.raises(ShapeError, match=rf"wanted \({order}, features\), or \(steps, features\) without a batch; found 4 axes"):
+    with pytest.raises(
+        ShapeError, match=rf"wanted \({order}, features\), or \(steps, features\) without a batch, with 3 features; found 4 axes"
+    ):
         layer.output_shape((1, 2, 3, 3))
     none = tuple({"steps": 0, "batch": 2}[name] for name in order.split(", "))
     with pytest.raises(ShapeError, match=rf"there are no steps in .*, read as \({order}, features\)"):

@@ -1,0 +1,152 @@
+"""The questions about what flows through a layer, answered from the program of its forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from sympy import Expr, Rational
+
+from paramsym.flow import Step, each_input, together
+from paramsym.polynomial import Polynomial
+from paramsym.program.arithmetic import Combine
+from paramsym.program.axes import Named
+from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
+from paramsym.program.lookups import Stored
+from paramsym.program.own import trace_layer
+from paramsym.program.pairs import sizes_of
+from paramsym.program.reductions import Normalise
+from paramsym.program.types import ArrayType, Open, flat
+from paramsym.size import Count, Dim, Shape, canonical, product
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+
+
+def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:
+    """Return the types of the inputs; a size of None becomes a symbol of its own."""
+    shapes = each_input(input_shape)
+    taken = {symbol.name for shape in shapes for size in shape if isinstance(size, Expr) for symbol in size.atoms(Open)}
+    names = (name for number in count() if (name := f"open{number}") not in taken)
+
+    def known(size: Count | None) -> Count:
+        return Open(next(names), integer=True, positive=True) if size is None else size
+
+    return tuple(ArrayType(tuple(known(size) for size in shape)) for shape in shapes)
+
+
+class Closing:
+    """How sizes that follow from those left open are written as None again."""
+
+    def __init__(self, input_shape: Shape) -> None:
+        """Open the sizes that are None."""
+        self.types = types_of(input_shape)
+        pairs = zip(self.types, each_input(input_shape), strict=True)
+        self.opened = {size for type_, shape in pairs for size, given in zip(type_.sizes, shape, strict=True) if given is None}
+
+    def __call__(self, types: Iterable[ArrayType]) -> Shape:
+        """Return the shape of one result, or the shapes of several."""
+        return together(*(tuple(None if self.open(size) else size for size in type_.sizes) for type_ in types))
+
+    def open(self, size: Count) -> bool:
+        """Return whether a size depends on one that was left open."""
+        return bool(self.opened) and not isinstance(size, int) and not self.opened.isdisjoint(size.free_symbols)
+
+
+def output_shape(layer: Layer, input_shape: Shape) -> Shape:
+    """Return what the layer gives."""
+    shapes_of = Closing(input_shape)
+    return shapes_of(trace_layer(layer, *shapes_of.types).output_types)
+
+
+def batch_axis(layer: Layer, input_shape: Shape) -> int | None:
+    """Return the axis that holds the examples of a batch: as the first layer that names its axes says, else the first axis."""
+    names = next(_names(trace_layer(layer, *types_of(input_shape))), ("batch",))
+    return names.index("batch") if "batch" in names else None
+
+
+def _names(program: Program) -> Iterator[tuple[str, ...]]:
+    for step in program.steps:
+        if isinstance(step.operation, Named):
+            yield step.operation.words
+        for body in bodies(step.operation):
+            yield from _names(body)
+
+
+def applications(layer: Layer, input_shape: Shape) -> Iterator[Step]:
+    """Yield the parts that the layer applies, with what reaches and what leaves them; equal copies are one step."""
+    shapes_of = Closing(input_shape)
+    yield from _applied(trace_layer(layer, *shapes_of.types), shapes_of)
+
+
+def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
+    met: set[str] = set()
+    for step in program.steps:
+        operation, taken, given = step.operation, program.taken(step), program.given(step)
+        match operation:
+            case Call(name=name, body=body) if body.layer is not None:
+                path = label(name)
+                yield Step(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
+                met.add(path)
+            case Region(body=body):
+                yield from _applied(body, shapes_of)
+            case Scan(body=body, length=length):
+                yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
+            case Loop(bodies=bodies, shared=shared):
+                for numbers, body in bodies:
+                    if body.layer is not None:
+                        left = shapes_of(body.output_types)
+                        name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
+                        yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), left, numbers.count, stored)
+            case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
+                yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
+            case _:
+                continue
+
+
+def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
+    """Return how often one example uses each entry of the layer's own tensors: the products and sums with data that it takes part in."""
+    batch = batch_axis(layer, input_shape)
+    shapes = [tuple(1 if n == batch else size for n, size in enumerate(shape)) for shape in each_input(input_shape)]
+    totals: dict[str, list[Polynomial]] = {}
+    _collect(trace_layer(layer, *types_of(together(*shapes))), {}, (), totals)
+    found: dict[str, Dim] = {}
+    for tensor in layer.own_tensors:
+        size = product(tensor.sizes)
+        if totals.get(tensor.name) and not tensor.buffer:
+            whole = Polynomial.total(totals[tensor.name]).as_expr()
+            found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
+    return found
+
+
+def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...], totals: dict[str, list[Polynomial]]) -> None:
+    """Add up the work in which every own tensor takes part; what is computed from tensors alone belongs to the first of them."""
+    owner = dict(owners)
+    for step in program.steps:
+        operation = step.operation
+        taken, held = program.taken(step), [owner.get(number) for number in step.takes]
+        if isinstance(operation, Stored):
+            owner[step.gives[0]] = operation.tensor.name
+        elif isinstance(operation, Region | Scan):
+            inner = {number: name for number, name in zip(operation.body.inputs, held, strict=True) if name is not None}
+            more = (operation.length,) if isinstance(operation, Scan) else ()
+            _collect(operation.body, inner, (*times, *more), totals)
+        elif not isinstance(operation, Operation) or not any(held):
+            continue
+        elif all(held) or (operation.view and held[0]):
+            owner.update(dict.fromkeys(step.gives, next(name for name in held if name)))
+        else:
+            for name in dict.fromkeys(name for name in held if name):
+                totals.setdefault(name, []).extend(_meetings(operation, taken, program.given(step), times))
+
+
+def _meetings(operation: Operation, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], times: tuple[Dim, ...]) -> list[Polynomial]:
+    """Return how often entries of a tensor meet data in one operation."""
+    works = [work.factors for work in operation.work(taken, given) if work.unit == MULTIPLY_ADD]
+    if not works:
+        shape = taken[0].shape if isinstance(operation, Normalise) else given[0].shape
+        works = [flat(shape)] if isinstance(operation, Normalise | Combine) or operation.work(taken, given) else []
+    plain = ([size for factor in one for size in sizes_of(factor)] for one in works)
+    return [Polynomial.product((*one, *times)) for one in plain]

@@ -1,0 +1,278 @@
+"""What one output entry sees of the input along each spatial axis, followed through the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
+from paramsym.extents import View, widest
+from paramsym.program.arithmetic import Combine
+from paramsym.program.axes import Copies, Flip, Join, Named, Pad, Rearrange, Roll, Segments, Take, groups
+from paramsym.program.conditions import Where
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
+from paramsym.program.lookups import Best, Choose, Lookup, Pick
+from paramsym.program.own import trace_layer
+from paramsym.program.products import Contract, spelled
+from paramsym.program.reductions import Normalise, Reduce, Softmax
+from paramsym.program.types import ArrayType, Open
+from paramsym.program.windows import Convolve, ConvolveTransposed, Pool, Unfold, reach
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+
+_OWN = View()
+_NOT_SPATIAL = {"batch", "one", "channels", "features"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One axis of a value: the axis of the input that it comes from, and the view of its entries; None is a view of everything.
+
+    ``spatial`` means that a window slid along it, or that a layer calls it spatial.
+    """
+
+    source: int
+    view: View | None = _OWN
+    spatial: bool = False
+
+
+@dataclass(frozen=True)
+class Field:
+    """What the entries of a value see: one ``Seen`` per axis, None for an axis that does not come from the input.
+
+    ``gathered`` are the spatial axes that were made one number, or merged with others, as they were seen before.
+    """
+
+    axes: tuple[Seen | None, ...]
+    gathered: Mapping[int, Seen] = field(default_factory=dict)
+
+    def gather(self, gone: Iterable[Seen | None], axes: Iterable[Seen | None]) -> Field:
+        """Return the field with other axes; spatial ones among those that are gone are remembered once."""
+        # What no window slid along before it was gathered sees everything.
+        lost = {one.source: replace(one, view=None if one.view == View() else one.view) for one in gone if one is not None and one.spatial}
+        return Field(tuple(axes), {**lost, **self.gathered})
+
+
+def views(layer: Layer) -> tuple[View, ...]:
+    """Return the view of an output entry along every spatial axis of the input; () where it sees its own entry alone.
+
+    Raises:
+        NotYetError: outputs that do not all see the same, or that see everything.
+        StructureError: a symbolic number of blocks with a stride.
+    """
+    error: RankError | None = None
+    for rank in (4, 3, 5, 2, 1):
+        try:
+            program = trace_layer(layer, ArrayType(tuple(Open(f"extent{n}", integer=True, positive=True) for n in range(rank))))
+        except RankError as found:
+            error = error or found
+        except ShapeError as found:
+            raise StructureError(str(found)) from None
+        else:
+            return _views(layer, followed(program, [Field(tuple(Seen(number) for number in range(rank)))])[0])
+    message = f"{type(layer).__name__} takes no input of at most three spatial axes: {error}"
+    raise NotYetError(message)
+
+
+def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
+    spatial = {one.source: one for one in seen.axes if one is not None and one.spatial}
+    found = {**spatial, **seen.gathered}
+    everything = [one for one in (*seen.axes, *found.values()) if one is not None and one.view is None]
+    if everything:
+        message = f"a position of {type(layer).__name__} sees every other one, as through attention."
+        raise NotYetError(message)
+    return tuple(one.view for _, one in sorted(found.items()) if one.view is not None)
+
+
+def followed(program: Program, inputs: list[Field]) -> list[Field]:
+    """Return what the outputs of a program see, for what its inputs see."""
+    at = dict(zip(program.inputs, inputs, strict=True))
+    for step in program.steps:
+        taken = [at[number] for number in step.takes]
+        results = _step(step.operation, taken, program.taken(step), program.given(step))
+        at.update(zip(step.gives, results, strict=True))
+    return [at[number] for number in program.outputs]
+
+
+def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> list[Field]:  # noqa: C901, PLR0912
+    match operation:
+        case Call(body=body) | Region(body=body):
+            return followed(body, taken)
+        case Loop():
+            return _loop(operation, taken)
+        case Opaque():
+            return [_opaque(operation.layer, taken[0], len(types[0].shape), len(one.shape)) for one in given]
+        case Scan() | Route():
+            blurred = tuple(None if one is None else replace(one, view=None) for one in taken[0].axes)
+            return [Field((*blurred, *(None,) * len(one.shape))[: len(one.shape)]) for one in given]
+        case Convolve():
+            kernel = types[1].sizes[2:]
+            slid = [View(reach(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
+            return [_slid(taken[0], slid, len(given[0].shape))]
+        case Pool() | Unfold():
+            slid = [View(reach(k, d), s) for k, d, s in zip(operation.kernel, operation.dilation, operation.stride, strict=True)]
+            more = (None,) * (len(given[0].shape) - len(types[0].shape))
+            one = _slid(taken[0], slid, len(types[0].shape))
+            return [replace(one, axes=(*one.axes, *more))]
+        case ConvolveTransposed():
+            message = "outputs between two strides see fewer entries than others."
+            raise NotYetError(message)
+        case Named(words=words):
+            named = zip(words, taken[0].axes, strict=True)
+            return [replace(taken[0], axes=tuple(_named(word, one) for word, one in named))]
+        case Contract(spec=spec):
+            return [_contracted(spec, taken, types)]
+        case Rearrange(pattern=pattern):
+            return [_rearranged(pattern, taken[0])]
+        case Reduce(over=over, keep=keep):
+            gone = {types[0].axis(axis) for axis in over}
+            axes = [None if n in gone else one for n, one in enumerate(taken[0].axes) if keep or n not in gone]
+            return [taken[0].gather((one for n, one in enumerate(taken[0].axes) if n in gone), axes)]
+        case Normalise(kind=kind, over=over) if kind != "given":
+            return [_blurred(taken[0], {types[0].axis(axis) for axis in over})]
+        case Softmax(axis=axis):
+            return [_blurred(taken[0], {types[0].axis(axis)})]
+        case Take(axis=axis, count=count, step=step):
+            position = types[0].axis(axis)
+            if count is None:
+                kept = [one for n, one in enumerate(taken[0].axes) if n != position]
+                return [taken[0].gather([taken[0].axes[position]], kept)]
+            return [_at_axis(taken[0], position, View(1, step))]
+        case Lookup() | Choose():
+            return [replace(taken[1], axes=(*taken[1].axes, *(None,) * (len(given[0].shape) - len(types[1].shape))))]
+        case Flip(axis=axis):
+            return [_blurred(taken[0], {types[0].axis(axis)})]
+        case Roll(over=over):
+            return [_blurred(taken[0], {types[0].axis(axis) for axis in over})]
+        case Copies(axis=axis):
+            message = f"copies along an axis: outputs of {operation} do not all see the same."
+            position = types[0].axis(axis)
+            if taken[0].axes[position] is not None and types[0].sizes[position] != 1:
+                raise NotYetError(message)
+            return [taken[0]]
+        case Combine() | Where() | Join() | Pick():
+            return [_merged(taken, len(given[0].shape))]
+        case Segments() | Pad() | Best():
+            return [taken[0]] * len(given)
+        case _:
+            pass
+    if not taken:
+        return [Field((None,) * len(one.shape)) for one in given]
+    return [taken[0]] * len(given)
+
+
+def _named(word: str, one: Seen | None) -> Seen | None:
+    return one if one is None or word in _NOT_SPATIAL else replace(one, spatial=word != "positions" or one.spatial)
+
+
+def _then(one: Seen | None, view: View) -> Seen | None:
+    if one is None:
+        return None
+    return replace(one, spatial=True, view=None if one.view is None else one.view.then(view))
+
+
+def _at_axis(seen: Field, position: int, view: View) -> Field:
+    return replace(seen, axes=tuple(_then(one, view) if n == position and view != View() else one for n, one in enumerate(seen.axes)))
+
+
+def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
+    """Return the field behind windows over the last axes; channels are mixed and come from no axis of the input."""
+    windows = list(slid)
+    if not windows:
+        return replace(seen, axes=(*seen.axes, *(None,) * rank)[:rank])
+    lead = len(seen.axes) - len(windows)
+    behind = (_then(one, view) for one, view in zip(seen.axes[lead:], windows, strict=True))
+    return replace(seen, axes=(*seen.axes[:1], *(None,) * (lead - 1), *behind))
+
+
+def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:
+    """Return the field behind a layer that says itself what its outputs see."""
+    if layer.gathers:
+        return seen.gather((one and replace(one, spatial=True) for one in seen.axes[2:]), (*seen.axes[:1], *(None,) * rank)[:rank])
+    if seen.gathered and not any(one is not None and one.spatial for one in seen.axes):
+        return Field((*seen.axes[:1], *(None,) * rank)[:rank], seen.gathered)  # behind a flattened map everything is seen
+    slid = layer.views()
+    return _slid(seen, slid, rank) if slid or rank != before else seen
+
+
+def _blurred(seen: Field, over: set[int]) -> Field:
+    """Return the field in which entries along spatial axes see everything there."""
+    axes = (replace(one, view=None) if n in over and one is not None and one.spatial else one for n, one in enumerate(seen.axes))
+    return replace(seen, axes=tuple(axes))
+
+
+def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...]) -> Field:
+    terms, output = spelled(spec, tuple(len(one.shape) for one in types))
+    where: dict[str, list[Seen | None]] = {}
+    for term, one in zip(terms, taken, strict=True):
+        for word, axis in zip(term, one.axes, strict=True):
+            where.setdefault(word, []).append(axis)
+    summed = [axis for word, several in where.items() if word not in output for axis in several if axis is not None]
+    sources = {axis.source for axis in summed}
+    axes = [_widest(where[word]) for word in output]
+    # A sum over an axis that the result still has, as over the keys of attention, sees all of it.
+    axes = [replace(one, view=None) if one is not None and one.source in sources else one for one in axes]
+    kept = {one.source for one in axes if one is not None}
+    gathered = _gathered(taken)
+    return Field((), gathered).gather([axis for axis in summed if axis.source not in kept], axes)
+
+
+def _rearranged(pattern: str, seen: Field) -> Field:
+    before, behind = groups(pattern)
+    where: dict[str, Seen | None] = {}
+    for words, one in zip(before, seen.axes, strict=True):
+        where |= {word: one if len(words) == 1 else None for word in words}
+    gone: list[Seen | None] = []
+    axes: list[Seen | None] = []
+    for words in behind:
+        axes.append(where[words[0]] if len(words) == 1 else None)
+        gone += [where[word] for word in words] if len(words) > 1 else []
+    return seen.gather(gone, axes)
+
+
+def _merged(taken: list[Field], rank: int) -> Field:
+    wide = [(*(None,) * (rank - len(one.axes)), *one.axes) for one in taken]
+    return Field(tuple(_widest(list(several)) for several in zip(*wide, strict=True)), _gathered(taken))
+
+
+def _widest(several: list[Seen | None]) -> Seen | None:
+    known = [one for one in several if one is not None]
+    if not known or len({one.source for one in known}) > 1:
+        return None
+    spatial = any(one.spatial for one in known)
+    seen = [one.view for one in known if one.view is not None]
+    if len(seen) < len(known):
+        return Seen(known[0].source, None, spatial)
+    (view,) = widest([(one,) for one in seen])
+    return Seen(known[0].source, view, spatial)
+
+
+def _gathered(taken: list[Field]) -> dict[int, Seen]:
+    return {source: one for each in taken for source, one in each.gathered.items()}
+
+
+def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
+    """Return what is seen through equal copies: what one of them adds, as often as it is applied."""
+    carried, along = taken[: loop.carry], taken[loop.carry :]
+    for numbers, body in loop.bodies:
+        fresh = [Field(tuple(None if one is None else replace(one, view=View()) for one in each.axes)) for each in carried]
+        behind = followed(body, [*fresh, *along][: len(body.inputs)])
+        carried = [
+            Field(
+                tuple(_repeated(old, new, numbers.count) for old, new in zip(before.axes, after.axes, strict=True)),
+                {**after.gathered, **before.gathered},
+            )
+            for before, after in zip(carried, behind, strict=True)
+        ]
+    return carried
+
+
+def _repeated(old: Seen | None, new: Seen | None, times: Any) -> Seen | None:
+    if old is None or new is None:
+        return None
+    spatial = old.spatial or new.spatial
+    if old.view is None or new.view is None:
+        return Seen(old.source, None, spatial)
+    return Seen(old.source, old.view.then(new.view.repeated(times)), spatial)

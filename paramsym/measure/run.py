@@ -1,0 +1,171 @@
+"""Running a program on arrays: the proof that a layer computes what its reference computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
+from paramsym.layer import Layer, check_layer
+from paramsym.ledger import Numbers
+from paramsym.optional import needed
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
+from paramsym.program.lookups import Stored
+from paramsym.program.own import trace_layer
+from paramsym.program.types import ArrayType, Kind
+from paramsym.size import text
+
+
+def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
+    """Return what the layer computes from the arrays, in evaluation mode: an array, or a tuple of arrays.
+
+    ``tensors`` are the stored tensors by their names, as NumPy arrays or anything that NumPy turns into one; buffers that the computation
+    reads are among them. The precision is that of the arrays.
+
+    Raises:
+        ArgumentError: a tensor that is missing, or of another shape than the layer states.
+        SizeError: a layer with symbols left.
+        ShapeError: arrays that the layer cannot take.
+        NotYetError: a layer that does not say what it computes.
+
+    >>> from paramsym import Dense
+    >>> tensors = {"weight": [[1.0, 2.0]], "bias": [0.5]}
+    >>> run(Dense(2, 1), tensors, [[3.0, 4.0]]).tolist()
+    [[11.5]]
+    """
+    check_layer(layer)
+    xp = needed("numpy", "ps.run")
+    left = sorted(symbol.name for symbol in layer.symbols)
+    if left:
+        message = f"{type(layer).__name__} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs."
+        raise SizeError(message)
+    inputs = tuple(xp.asarray(array) for array in arrays)
+    program = trace_layer(layer, *(ArrayType(array.shape, _kind(array)) for array in inputs))
+    return _returned(program, _Runner(xp, _checked(xp, layer, tensors)).program(program, "", inputs))
+
+
+def _kind(array: Any) -> Kind:
+    return {"i": "index", "u": "index", "b": "truth"}.get(array.dtype.kind, "float")  # type: ignore[return-value]
+
+
+def _returned(program: Program, results: tuple[Any, ...]) -> Any:
+    return results if program.several else results[0]
+
+
+def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Return a function that gives a tensor by its name, under the first name of a tied one."""
+    shapes = {entry.name: entry.tensor.sizes for entry in layer.entries()}
+    tied = layer.tied
+    known: dict[str, Any] = {}
+
+    def tensor(name: str) -> Any:
+        if name not in known:
+            given = next((one for one in (name, tied.get(name, name)) if one in tensors), None)
+            if given is None:
+                message = f"the tensor {name!r} of shape {text(shapes.get(name, ()))} is missing; found {len(tensors)} tensors."
+                raise ArgumentError(message)
+            array = xp.asarray(tensors[given])
+            if name in shapes and tuple(array.shape) != tuple(shapes[name]):
+                message = f"the tensor {name!r} has shape {array.shape}; {type(layer).__name__} stores {text(shapes[name])}."
+                raise ArgumentError(message)
+            known[name] = array
+        return known[name]
+
+    return tensor
+
+
+class _Runner:
+    """What running needs everywhere: the namespace of arrays, and the tensors by name."""
+
+    def __init__(self, xp: Any, tensor: Callable[[str], Any]) -> None:
+        self.xp, self.tensor = xp, tensor
+
+    def program(self, program: Program, above: str, arrays: tuple[Any, ...], number: int | None = None) -> tuple[Any, ...]:
+        """Return the outputs of a program whose stored tensors have names that begin with ``above``.
+
+        ``number`` is that of a copy whose number stands inside the names of its tensors, as in ``weight_ih_l{}``.
+        """
+        at = dict(zip(program.inputs, arrays, strict=True))
+        for step in program.steps:
+            results = self.step(step.operation, above, tuple(at[taken] for taken in step.takes), number)
+            for given, result in zip(step.gives, results, strict=True):
+                if tuple(result.shape) != program.types[given].sizes:
+                    message = f"{above}{step.operation} computed {result.shape}; the program states {program.types[given]}."
+                    raise ShapeError(message)
+                at[given] = result
+        return tuple(at[given] for given in program.outputs)
+
+    def step(self, operation: Any, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
+        """Return the results of one step."""
+        match operation:
+            case Stored():
+                name = operation.tensor.name
+                return (self.tensor(above + (name if number is None else name.replace("{}", str(number)))),)
+            case Region():
+                return self.program(operation.body, above, arrays, number)
+            case Call(name=str() as name):
+                return self.program(operation.body, f"{above}{name}." if name else above, arrays, number)
+            case Call(name=Numbers() as numbers):
+                return self.copy(numbers, int(numbers.start), operation.body, above, arrays)
+            case Loop():
+                return self.loop(operation, above, arrays, number)
+            case Scan():
+                return self.scan(operation, above, arrays, number)
+            case Route():
+                return self.route(operation, above, *arrays)
+            case Opaque():
+                kind = type(operation.layer).__name__
+                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, does not say what it computes; write forward(self, own, x)."
+                raise NotYetError(message)
+            case _:
+                pass
+        results = operation.run(self.xp, *arrays)
+        return results if isinstance(results, tuple) else (results,)
+
+    def copy(self, numbers: Numbers, number: int, body: Program, above: str, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the results of one numbered copy."""
+        if numbers.pattern:
+            return self.program(body, f"{above}{numbers.name(number)}.", arrays)
+        return self.program(body, above, arrays, number)
+
+    def loop(self, loop: Loop, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
+        """Pass the carried arrays through all copies in the order of their numbers."""
+        carried, along = arrays[: loop.carry], arrays[loop.carry :]
+        others: list[tuple[Any, ...]] = []
+        for copy, numbers, body in _in_order(loop):
+            taken = (*carried, *along)[: len(body.inputs)]
+            if loop.shared is None:
+                results = self.copy(numbers, copy, body, above, taken)
+            else:
+                results = self.program(body, f"{above}{loop.shared}." if loop.shared else above, taken, number)
+            carried = results[: loop.carry]
+            others.append(results[loop.carry :])
+        return (*carried, *(self.xp.stack(stacked) for stacked in zip(*others, strict=True)))
+
+    def scan(self, scan: Scan, above: str, arrays: tuple[Any, ...], number: int | None) -> tuple[Any, ...]:
+        """Apply the body at every position."""
+        carried, over = arrays[: scan.carry], arrays[scan.carry : scan.carry + scan.scanned]
+        seen = arrays[scan.carry + scan.scanned :]
+        outputs: list[tuple[Any, ...]] = []
+        positions = range(int(scan.length))
+        for position in reversed(positions) if scan.reverse else positions:
+            entries = (self.xp.take(array, position, axis=scan.axis) for array in over)
+            results = self.program(scan.body, above, (*carried, *entries, *seen), number)
+            carried = results[: scan.carry]
+            outputs.append(results[scan.carry :])
+        if scan.reverse:
+            outputs.reverse()
+        return (*carried, *(self.xp.stack(stacked, axis=scan.axis) for stacked in zip(*outputs, strict=True)))
+
+    def route(self, route: Route, above: str, x: Any, weights: Any, chosen: Any) -> tuple[Any, ...]:
+        """Apply every copy to all positions and add up those that were chosen, weighted."""
+        total: Any = 0
+        for number in route.numbers.values or ():
+            (y,) = self.copy(route.numbers, number, route.body, above, (x,))
+            total = total + y * (weights * (chosen == number)).sum(-1, keepdims=True).astype(y.dtype)
+        return (total,)
+
+
+def _in_order(loop: Loop) -> Iterator[tuple[int, Numbers, Program]]:
+    placed = ((number, numbers, body) for numbers, body in loop.bodies for number in numbers.values or ())
+    yield from sorted(placed, key=lambda one: one[0])

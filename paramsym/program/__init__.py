@@ -1,0 +1,39 @@
+"""What a layer computes: its forward pass, traced once into a program, a small immutable value.
+
+A forward pass is ordinary Python over the operations that this room exports. Each operation is one class in the file of its kind; the class
+says what shape comes out, how much work it is, and how it runs on arrays.
+"""
+
+from paramsym.program.activations import apply as apply, is_known as is_known, unknown as unknown
+from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
+from paramsym.program.axes import (
+    axes as axes,
+    copies as copies,
+    features as features,
+    flip as flip,
+    heads as heads,
+    join as join,
+    pad as pad,
+    rearrange as rearrange,
+    roll as roll,
+    segments as segments,
+    take as take,
+)
+from paramsym.program.conditions import compare as compare, where as where
+from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
+from paramsym.program.lookups import best as best, choose as choose, constant as constant, drop as drop, lookup as lookup, pick as pick
+from paramsym.program.own import (
+    Applied as Applied,
+    Own as Own,
+    collected as collected,
+    in_turn as in_turn,
+    routed as routed,
+    trace_layer as trace_layer,
+)
+from paramsym.program.pairs import ALL as ALL, Mask as Mask
+from paramsym.program.products import contract as contract
+from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
+from paramsym.program.state import past as past, remember as remember
+from paramsym.program.tracing import Value as Value, each as each, region as region, scan as scan
+from paramsym.program.types import ArrayType as ArrayType
+from paramsym.program.windows import convolve as convolve, convolve_transposed as convolve_transposed, pool as pool, unfold as unfold

@@ -1,0 +1,143 @@
+"""Functions of one number, applied to every entry: activations and elementary functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import erf, pi, sqrt
+from typing import Any
+
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.naming import nearest
+from paramsym.program.graph import Operation, Work
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, flat
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    # The exponent is never positive, so that nothing overflows.
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _softplus(xp: Any, x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    return xp.where(x * beta > threshold, x, xp.logaddexp(x * beta, 0) / beta)
+
+
+def _gelu_tanh(xp: Any, x: Any) -> Any:
+    return 0.5 * x * (1 + xp.tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))
+
+
+@cache
+def _erf(xp: Any) -> Any:
+    return xp.vectorize(erf, otypes=[float])
+
+
+def _gelu(xp: Any, x: Any) -> Any:
+    return x * 0.5 * (1 + _erf(xp)(x / sqrt(2)).astype(x.dtype))
+
+
+def _elu(xp: Any, x: Any, alpha: float = 1.0) -> Any:
+    return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0)))
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "abs": lambda xp, x: xp.abs(x),
+    "celu": lambda xp, x, alpha=1.0: xp.maximum(x, 0) + xp.minimum(0, alpha * xp.expm1(xp.minimum(x, 0) / alpha)),
+    "clip": lambda xp, x, low, high: xp.clip(x, low, high),
+    "cos": lambda xp, x: xp.cos(x),
+    "elu": _elu,
+    "erf": lambda xp, x: _erf(xp)(x).astype(x.dtype),
+    "exp": lambda xp, x: xp.exp(x),
+    "expm1": lambda xp, x: xp.expm1(x),
+    "gelu": _gelu,
+    "gelu_tanh": _gelu_tanh,
+    "hardshrink": lambda xp, x, lambd=0.5: xp.where(xp.abs(x) > lambd, x, 0),
+    "hardsigmoid": lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1),
+    "hardswish": lambda xp, x: x * xp.clip(x / 6 + 0.5, 0, 1),
+    "laplace": lambda xp, x: 0.5 * (1 + _erf(xp)((x - 0.707107) / (0.282095 * sqrt(2))).astype(x.dtype)),
+    "leaky_relu": lambda xp, x, slope=0.01: xp.where(x >= 0, x, slope * x),
+    "log": lambda xp, x: xp.log(x),
+    "logsigmoid": lambda xp, x: -_softplus(xp, -x, threshold=float("inf")),
+    "mish": lambda xp, x: x * xp.tanh(_softplus(xp, x)),
+    "quick_gelu": lambda xp, x: x * _sigmoid(xp, 1.702 * x),
+    "reciprocal": lambda xp, x: xp.divide(1, x),
+    "relu": lambda xp, x: xp.maximum(x, 0),
+    "relu6": lambda xp, x: xp.clip(x, 0, 6),
+    "relu_squared": lambda xp, x: xp.square(xp.maximum(x, 0)),
+    "rsqrt": lambda xp, x: 1 / xp.sqrt(x),
+    "selu": lambda xp, x: 1.0507009873554805 * _elu(xp, x, 1.6732632423543772),
+    "sigmoid": _sigmoid,
+    "silu": lambda xp, x: x * _sigmoid(xp, x),
+    "sin": lambda xp, x: xp.sin(x),
+    "softplus": _softplus,
+    "softshrink": lambda xp, x, lambd=0.5: xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, 0)),
+    "softsign": lambda xp, x: x / (1 + xp.abs(x)),
+    "sparse_plus": lambda xp, x: xp.where(x < 1, xp.square(xp.maximum(x + 1, 0)) / 4, x),
+    "sqrt": lambda xp, x: xp.sqrt(x),
+    "square": lambda xp, x: xp.square(x),
+    "tanh": lambda xp, x: xp.tanh(x),
+    "tanhshrink": lambda xp, x: x - xp.tanh(x),
+    "threshold": lambda xp, x, threshold, value: xp.where(x > threshold, x, value),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Operation):
+    """A function of one number for every entry; ``settings`` are its constants."""
+
+    name: str
+    settings: tuple[float, ...] = ()
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One evaluation per entry."""
+        return (Work(self.name, flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Evaluate the function in the precision of the input."""
+        return _FUNCTIONS[self.name](xp, arrays[0], *self.settings).astype(arrays[0].dtype)
+
+    def __str__(self) -> str:
+        return " ".join((self.name, *map(str, self.settings)))
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Apply):
+    """A function known by its name only: it keeps the shape and is evaluated once per entry, and it cannot be run."""
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing can be computed
+        """Refuse to run.
+
+        Raises:
+            NotYetError: always.
+        """
+        message = f"{self.name!r} is known by its name only and cannot be run; write a layer whose forward pass computes it."
+        raise NotYetError(message)
+
+
+def unknown(name: str, x: Value) -> Value:
+    """Apply a function that is known by its name only: its shape and its work are known, its values are not."""
+    return record(Unknown(name), x)
+
+
+def is_known(name: str) -> bool:
+    """Return whether ``apply`` knows a function of this name that needs no settings."""
+    return name in _FUNCTIONS.keys() - {"clip", "threshold"}
+
+
+def apply(name: str, x: Value, *settings: float) -> Value:
+    """Apply a function to every entry, by its name: "relu", "gelu", "silu", "sigmoid", "exp", ...
+
+    Raises:
+        ArgumentError: an unknown name; the message lists the nearest.
+    """
+    if name not in _FUNCTIONS:
+        near = nearest(name, _FUNCTIONS)
+        message = f"{name!r} is not a known function{f'; did you mean {near[0]!r}?' if near else '.'} Known: {', '.join(_FUNCTIONS)}."
+        raise ArgumentError(message)
+    return record(Apply(name, settings), x)

@@ -1,0 +1,81 @@
+"""Sums, differences, products and quotients, entry by entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sympy import Expr
+
+from paramsym.errors import ShapeError
+from paramsym.extents import differ
+from paramsym.program.graph import Operation, Work
+from paramsym.program.types import ArrayType, flat
+from paramsym.size import Axis, text
+
+Name: TypeAlias = Literal["add", "subtract", "multiply", "divide", "maximum", "power"]
+
+
+@dataclass(frozen=True, slots=True)
+class Combine(Operation):
+    """Two arrays combined entry by entry; axes of size 1 are stretched and missing leading axes added, as in NumPy."""
+
+    name: Name
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the common shape."""
+        one, other = taken
+        return (one,) if one.sizes == other.sizes else (ArrayType(broadcast(one, other)),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        """One operation per entry of the result."""
+        return (Work(self.name, flat(given[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Apply NumPy's function of that name."""
+        return getattr(xp, self.name)(*arrays)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class WithNumber(Operation):
+    """An array combined with one number; ``reflected`` puts the number first, as in ``1 - x``."""
+
+    name: Name
+    number: int | float | Expr
+    reflected: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        """One operation per entry."""
+        return (Work(self.name, flat(given[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Apply NumPy's function of that name."""
+        number = self.number if isinstance(self.number, int) else float(self.number)
+        return getattr(xp, self.name)(number, *arrays) if self.reflected else getattr(xp, self.name)(*arrays, number)
+
+    def __str__(self) -> str:
+        return f"{self.name} {'number first ' if self.reflected else ''}{self.number}"
+
+
+def broadcast(one: ArrayType, other: ArrayType) -> tuple[Axis, ...]:
+    """Return the axes of two arrays combined entry by entry.
+
+    Raises:
+        ShapeError: axes that differ and are not 1.
+    """
+    long, short = (one, other) if len(one.shape) >= len(other.shape) else (other, one)
+    lead = len(long.shape) - len(short.shape)
+    shape = list(long.shape[:lead])
+    for axis, shorter, size, small in zip(long.shape[lead:], short.shape, long.sizes[lead:], short.sizes, strict=True):
+        if size not in {1, small} and small != 1 and differ(size, small):
+            message = f"{text(one.sizes)} and {text(other.sizes)} cannot be combined."
+            raise ShapeError(message)
+        shape.append(shorter if size == 1 else axis)
+    return tuple(shape)

@@ -1,0 +1,108 @@
+"""Scaled dot-product attention, its masks, and rotary positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any
+
+from sympy import Expr, Integer, Pow, Rational
+
+from paramsym.program.activations import apply
+from paramsym.program.arithmetic import Combine
+from paramsym.program.axes import copies, join, rearrange, segments
+from paramsym.program.graph import Operation, Work
+from paramsym.program.lookups import constant, drop
+from paramsym.program.pairs import ALL, Mask
+from paramsym.program.products import contract
+from paramsym.program.reductions import softmax
+from paramsym.program.state import past
+from paramsym.program.tracing import Value, record, region
+from paramsym.program.types import ArrayType, flat
+from paramsym.size import Dim, canonical, per
+
+
+@dataclass(frozen=True, slots=True)
+class Hide(Operation):
+    """Scores of hidden pairs become minus infinity; the last two axes are queries and keys."""
+
+    mask: Mask
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One addition per entry."""
+        return (Work(Combine("add").name, flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Put minus infinity where the mask hides a pair."""
+        (scores,) = arrays
+        return xp.where(self.mask.visible(xp, *scores.shape[-2:]), scores, -inf).astype(scores.dtype)
+
+    def __str__(self) -> str:
+        return (
+            "hide" + (" later keys" if self.mask.causal else "") + (f" beyond {self.mask.window}" if self.mask.window is not None else "")
+        )
+
+
+def hide(scores: Value, mask: Mask) -> Value:
+    """Hide pairs of queries and keys from the softmax; the last two axes of the scores are queries and keys."""
+    return record(Hide(mask), scores) if mask else scores
+
+
+def attend(
+    q: Value,
+    k: Value,
+    v: Value,
+    *,
+    mask: Mask = ALL,
+    scale: float | Expr | None = None,
+    bias: Value | None = None,
+    cap: float | None = None,
+    dropout: float = 0.0,
+) -> Value:
+    """Return the softmax of scaled dot products of queries with keys, times the values (Vaswani et al. 2017, equation 1).
+
+    Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of queries. ``scale`` is
+    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys); ``cap`` limits them to
+    cap*tanh(scores/cap). The result is (batch, positions, (heads, width)).
+    """
+    factor = root_reciprocal(q.sizes[-1]) if scale is None else scale
+    groups = per(q.sizes[-2], k.sizes[-2])
+
+    def core(q: Value, k: Value, v: Value, *bias: Value) -> Value:
+        q, k, v = (rearrange(one, "b s a d -> b a s d") for one in (q, k, v))
+        k, v = copies(k, canonical(groups), axis=1), copies(v, canonical(groups), axis=1)
+        scores = contract("b a q d, b a k d -> b a q k", q, k, within=("q", "k", mask))
+        scores = scores if factor == 1 else scores * factor
+        scores = scores if cap is None else apply("tanh", scores / cap) * cap
+        for one in bias:
+            scores = scores + one
+        weights = drop(softmax(hide(scores, mask)), dropout)
+        return rearrange(contract("b a q k, b a k d -> b a q d", weights, v, within=("q", "k", mask)), "b a s d -> b s (a d)")
+
+    return region("attention", core, q, k, v, *(() if bias is None else (bias,)))
+
+
+def root_reciprocal(width: Dim) -> float | Expr:
+    """Return 1/sqrt(width), as a float for a number."""
+    return 1 / sqrt(width) if isinstance(width, int | Integer) else Pow(width, Rational(-1, 2))
+
+
+def rotation(length: Dim, width: Dim, base: float = 10000.0) -> tuple[Value, Value]:
+    """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2)."""
+    half = canonical(per(width, 2))
+    positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
+    angles = positions * constant("frequencies", (half,), base, width)
+    angles = join(angles, angles)
+    return apply("cos", angles), apply("sin", angles)
+
+
+def rotate(x: Value, cos: Value, sin: Value) -> Value:
+    """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width)."""
+    half = canonical(per(x.sizes[-1], 2))
+    left, right = segments(x, half, half)
+    cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))
+    return x * cos + join(-right, left) * sin

@@ -1,0 +1,493 @@
+"""Changes of shape: axes taken apart, merged, moved, cut, joined, padded. None of them computes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any, Literal, TypeAlias
+
+from paramsym.errors import RankError, ShapeError, StructureError
+from paramsym.extents import differ, negative
+from paramsym.program.graph import Operation
+from paramsym.program.tracing import Value, record, record_all
+from paramsym.program.types import ArrayType, Open
+from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
+
+Groups: TypeAlias = tuple[tuple[str, ...], ...]
+PadMode: TypeAlias = Literal["constant", "reflect", "replicate", "circular"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rearrange(Operation):
+    """Axes taken apart, moved and merged, as einops writes it; ``sizes`` are those of the words that stand in brackets on the left."""
+
+    view = True
+
+    pattern: str
+    sizes: tuple[tuple[str, Dim], ...] = ()
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the axes of the right side."""
+        (x,) = taken
+        left, right = groups(self.pattern)
+        found = axes_of_words(self.pattern, left, x, dict(self.sizes))
+        merged = (tuple(factor for word in group for factor in factors_of(found[word])) for group in right)
+        return (ArrayType(tuple(factors[0] if len(factors) == 1 else factors or 1 for factors in merged), x.kind),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Reshape, transpose, reshape."""
+        (x,) = arrays
+        left, right = groups(self.pattern)
+        known = {word: int(size) for word, size in self.sizes}
+        for group, size in zip(left, x.shape, strict=True):
+            if len(group) == 1:
+                known[group[0]] = size
+        order = [word for group in left for word in group]
+        moved = x.reshape([known[word] for word in order])
+        moved = xp.transpose(moved, [order.index(word) for group in right for word in group])
+        return moved.reshape([prod(known[word] for word in group) for group in right])
+
+    def __str__(self) -> str:
+        return f"rearrange {self.pattern!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Operation):
+    """The words for the axes of an array; they tell which axis holds the examples of a batch and which axes are spatial."""
+
+    view = True
+
+    words: tuple[str, ...]
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
+        """Return the array as it came."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return f"axes {' '.join(self.words)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Operation):
+    """An array whose open sizes turned out to be known."""
+
+    view = True
+
+    type: ArrayType
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - the type is stated
+        """Return the stated type."""
+        return (self.type,)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
+        """Return the array as it came."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return "known"
+
+
+@dataclass(frozen=True, slots=True)
+class Segments(Operation):
+    """One axis cut into pieces."""
+
+    view = True
+
+    pieces: tuple[Axis, ...]
+    axis: int = -1
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return one array per piece.
+
+        Raises:
+            ShapeError: pieces that do not add up to the axis.
+        """
+        (x,) = taken
+        total = canonical(sum((extent(piece) for piece in self.pieces[1:]), start=extent(self.pieces[0])))
+        if differ(total, x.sizes[self.axis]):
+            message = f"axis {self.axis} of {text(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
+            raise ShapeError(message)
+        return tuple(x.with_axis(self.axis, piece) for piece in self.pieces)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Split the array."""
+        ends = [int(extent(piece)) for piece in self.pieces]
+        return tuple(xp.split(arrays[0], [sum(ends[: n + 1]) for n in range(len(ends) - 1)], axis=self.axis))
+
+    def __str__(self) -> str:
+        return f"segments {', '.join(text(extent(piece)) for piece in self.pieces)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Take(Operation):
+    """Entries ``start, start + step, ...`` along an axis, ``count`` of them; without a count one entry, and the axis goes."""
+
+    view = True
+
+    axis: int
+    start: Count
+    count: Count | None = None
+    step: Dim = 1
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the axis with ``count`` entries, or without it."""
+        (x,) = taken
+        return (x.with_axis(self.axis, *(() if self.count is None else (self.count,))),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Slice the array."""
+        (x,) = arrays
+        start = int(self.start)
+        if self.count is None:
+            return xp.take(x, start, axis=self.axis)
+        where: list[Any] = [slice(None)] * x.ndim
+        where[self.axis] = slice(start, start + int(self.count) * int(self.step), int(self.step))
+        return x[tuple(where)]
+
+    def __str__(self) -> str:
+        return f"take {text(self.start)} of axis {self.axis}" if self.count is None else f"take {text(self.count)} of axis {self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Operation):
+    """Arrays one after another along an axis."""
+
+    axis: int
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the sum of the axes.
+
+        Raises:
+            ShapeError: arrays whose other axes differ.
+        """
+        first = taken[0]
+        position = first.axis(self.axis)
+        for other in taken[1:]:
+            pairs = zip(first.sizes, other.sizes, strict=False)
+            if len(first.shape) != len(other.shape) or any(differ(a, b) for n, (a, b) in enumerate(pairs) if n != position):
+                message = f"{text(first.sizes)} and {text(other.sizes)} cannot be joined along axis {self.axis}."
+                raise ShapeError(message)
+        total = canonical(sum((one.sizes[position] for one in taken[1:]), start=first.sizes[position]))
+        return (first.with_axis(position, total),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Concatenate the arrays."""
+        return xp.concatenate(arrays, axis=self.axis)
+
+    def __str__(self) -> str:
+        return f"join along axis {self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class Copies(Operation):
+    """Every entry of an axis ``times`` over: one after another, or the whole axis again and again (``tiled``)."""
+
+    times: Dim
+    axis: int
+    tiled: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the longer axis; its factors show the copies."""
+        (x,) = taken
+        old = factors_of(x.shape[self.axis])
+        new: Axis = self.times if old == (1,) else (self.times, *old) if self.tiled else (*old, self.times)
+        return (x.with_axis(self.axis, new),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Repeat the entries."""
+        if self.tiled:
+            return xp.concatenate([arrays[0]] * int(self.times), axis=self.axis)
+        return xp.repeat(arrays[0], int(self.times), axis=self.axis)
+
+    def __str__(self) -> str:
+        return f"{text(self.times)} copies along axis {self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pad(Operation):
+    """The last axes longer by margins (before, after); a negative margin cuts entries off."""
+
+    margins: tuple[tuple[Count, Count], ...]
+    mode: PadMode = "constant"
+    value: float = 0.0
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the longer axes.
+
+        Raises:
+            ShapeError: margins that leave less than nothing.
+        """
+        (x,) = taken
+        lead = len(x.shape) - len(self.margins)
+        padded = [canonical(n + a + b) for n, (a, b) in zip(x.sizes[lead:], self.margins, strict=True)]
+        for before, after in zip(x.sizes[lead:], padded, strict=True):
+            if negative(after):
+                message = f"{after} entries are left of {before}."
+                raise ShapeError(message)
+        kept = zip(x.shape[lead:], self.margins, padded, strict=True)
+        return (ArrayType((*x.shape[:lead], *(axis if margin == (0, 0) else size for axis, margin, size in kept)), x.kind),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Pad, then cut."""
+        (x,) = arrays
+        margins = [(0, 0)] * (x.ndim - len(self.margins)) + [(int(a), int(b)) for a, b in self.margins]
+        x = x[tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, margins, strict=True))]
+        outside = [(max(a, 0), max(b, 0)) for a, b in margins]
+        if self.mode == "constant":
+            return xp.pad(x, outside, constant_values=self.value)
+        return xp.pad(x, outside, mode={"replicate": "edge", "circular": "wrap"}.get(self.mode, self.mode))
+
+    def __str__(self) -> str:
+        return f"pad {self.mode} {text(self.margins)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Roll(Operation):
+    """Entries moved along axes; what leaves at one end enters at the other."""
+
+    shifts: tuple[Any, ...]
+    over: tuple[int, ...]
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Roll the array."""
+        return xp.roll(arrays[0], tuple(map(int, self.shifts)), self.over)
+
+    def __str__(self) -> str:
+        return f"roll by {text(self.shifts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flip(Operation):
+    """Entries in reverse order along an axis."""
+
+    axis: int
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Flip the array."""
+        return xp.flip(arrays[0], self.axis)
+
+    def __str__(self) -> str:
+        return f"flip axis {self.axis}"
+
+
+def rearrange(x: Value, pattern: str, **sizes: Dim) -> Value:
+    """Take axes apart, move and merge them: ``rearrange(x, "b s (a d) -> b a s d", a=heads)``; ``...`` stands for any number of axes.
+
+    The factors of an axis are used where they fit the words in brackets; one word may be left open, and is an exact quotient then.
+
+    Raises:
+        ShapeError: another number of axes than words; an axis that the given sizes do not divide.
+    """
+    left, _ = groups(pattern)
+    if ("...",) in left:
+        pattern = pattern.replace("...", " ".join(f"_{number}" for number in range(x.rank - len(left) + 1)))
+        left, _ = groups(pattern)
+    found = axes_of_words(pattern, left, x.type, sizes)
+    inside = [word for group in left if len(group) != 1 for word in group]
+    return record(Rearrange(pattern, tuple((word, extent(found[word])) for word in inside)), x)
+
+
+def axes(x: Value, words: str, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
+    """Name the axes of an input and check them: ``axes(x, "[batch] channels height width", channels=C)``.
+
+    ``[batch]`` may be missing in the input. Return the array with all named axes, and a function that takes a batch that was added away
+    from a result again.
+
+    Raises:
+        ShapeError: another number of axes, or another size than the given one; the message lists the axes that are wanted.
+    """
+    names = tuple(word.strip("[]") for word in words.split())
+    optional = next((n for n, word in enumerate(words.split()) if word.startswith("[")), None)
+    alone = optional is not None and x.rank == len(names) - 1
+    full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
+    # With another size than the given one an array is taken for a batch that lacks an axis, and not for one example.
+    fits = all(not isinstance(size, Open) and canonical(sizes.get(name, size)) == size for name, size in zip(full, x.sizes, strict=False))
+    if x.rank != len(full) or (alone and not fits):
+        raise wrong_axes(x.sizes, names, optional, sizes)
+    for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
+        if name in sizes and differ(found, sizes[name]):
+            message = f"axis {position} holds {found} {name}; wanted {canonical(sizes[name])}."
+            if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
+                message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
+            raise ShapeError(message)
+    if not alone:
+        return record(Named(names), x), _unchanged
+    assert optional is not None  # noqa: S101 - for the type checker; only an optional axis can be missing
+    position = optional
+    plain = [f"a{n}" for n in range(x.rank)]
+    added = rearrange(x, f"{' '.join(plain)} -> {' '.join((*plain[:position], '()', *plain[position:]))}")
+    return record(Named((*names[:position], "one", *names[position + 1 :])), added), lambda y: take(y, position)
+
+
+def features(x: Value, *sizes: Axis) -> Value:
+    """Check the last axes of an input and return it.
+
+    Raises:
+        ShapeError: too few axes, or a last axis of another size.
+    """
+    if x.rank < len(sizes):
+        message = f"wanted at least {len(sizes)} axes, the last of {extent(sizes[-1])}; found {x.rank}."
+        raise RankError(message)
+    for found, wanted in zip(x.sizes[x.rank - len(sizes) :], sizes, strict=True):
+        if differ(found, extent(wanted)):
+            message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {text(x.sizes)}."
+            raise ShapeError(message)
+    return x
+
+
+def heads(x: Value, axis: int = -1) -> Value:
+    """Take an axis apart into its factors: (batch, positions, (heads, width)) becomes (batch, positions, heads, width)."""
+    position = x.type.axis(axis)
+    factors = [f"f{n}" for n in range(len(factors_of(x.shape[position])))]
+    plain = [f"a{n}" for n in range(x.rank)]
+    before, after = " ".join(plain[:position]), " ".join(plain[position + 1 :])
+    inside = " ".join(factors)
+    return x if len(factors) == 1 else rearrange(x, f"{before} ({inside}) {after} -> {before} {inside} {after}")
+
+
+def segments(x: Value, *pieces: Axis, axis: int = -1) -> tuple[Value, ...]:
+    """Cut an axis into the segments that its ``cat`` names, or into the given pieces.
+
+    Raises:
+        StructureError: no pieces, and an axis that is no ``cat``.
+        ShapeError: pieces that do not add up to the axis.
+    """
+    if not pieces:
+        stated = factors_of(x.shape[axis])
+        if len(stated) != 1 or not isinstance(stated[0], cat):
+            message = f"axis {axis} of {x.type} has no named segments; give the sizes of the pieces: segments(x, H, H)."
+            raise StructureError(message)
+        pieces = tuple(factors[0] if len(factors) == 1 else factors for _, factors in stated[0].segments)
+    return record_all(Segments(pieces, axis), x)
+
+
+def take(x: Value, axis: int, start: Count = 0, count: Count | None = None, step: Dim = 1) -> Value:
+    """Return ``count`` entries along an axis from ``start`` on, or one entry, without the axis."""
+    if isinstance(start, int) and start < 0:
+        start = canonical(x.sizes[axis] + start)
+    return record(Take(axis, start, count, step), x)
+
+
+def join(*values: Value, axis: int = -1) -> Value:
+    """Put arrays one after another along an axis. A copy."""
+    return record(Join(axis), *values)
+
+
+def copies(x: Value, times: Dim, axis: int, *, tiled: bool = False) -> Value:
+    """Repeat every entry of an axis, or with ``tiled`` the axis as a whole. A copy."""
+    return x if times == 1 else record(Copies(times, axis, tiled), x)
+
+
+def pad(x: Value, margins: Sequence[tuple[Count, Count]], mode: PadMode = "constant", value: float = 0.0) -> Value:
+    """Make the last axes longer by margins (before, after). A copy."""
+    return x if all(margin == (0, 0) for margin in margins) else record(Pad(tuple(margins), mode, value), x)
+
+
+def roll(x: Value, shifts: Sequence[Any], over: Sequence[int]) -> Value:
+    """Move entries along axes in a circle. A copy."""
+    return record(Roll(tuple(shifts), tuple(over)), x)
+
+
+def flip(x: Value, axis: int) -> Value:
+    """Reverse the order along an axis. A copy."""
+    return record(Flip(axis), x)
+
+
+@lru_cache(maxsize=1 << 10)
+def groups(pattern: str) -> tuple[Groups, Groups]:
+    """Return the words of both sides, those of one axis together; ``()`` is an axis of size 1.
+
+    >>> groups("b s (a d) -> b a s d")
+    ((('b',), ('s',), ('a', 'd')), (('b',), ('a',), ('s',), ('d',)))
+    """
+
+    def side(words: str) -> Groups:
+        found: list[tuple[str, ...]] = []
+        inside: list[str] | None = None
+        for word in words.replace("(", " ( ").replace(")", " ) ").split():
+            if word == "(":
+                inside = []
+            elif word == ")":
+                found.append(tuple(inside or ()))
+                inside = None
+            elif inside is not None:
+                inside.append(word)
+            else:
+                found.append((word,))
+        return tuple(found)
+
+    left, _, right = pattern.partition("->")
+    return side(left), side(right)
+
+
+def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: dict[str, Dim]) -> dict[str, Axis]:
+    """Return the axis that every word of the left side stands for.
+
+    Raises:
+        ShapeError: another number of axes than words, or sizes that do not fit.
+    """
+    if len(left) != len(x.shape):
+        message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {text(x.sizes)}."
+        raise RankError(message)
+    found: dict[str, Axis] = dict(sizes)
+    for words, axis, size in zip(left, x.shape, x.sizes, strict=True):
+        factors = factors_of(axis)
+        if len(words) == 1:
+            found[words[0]] = axis
+        elif len(factors) == len(words) and not any(isinstance(factor, cat) for factor in factors) and not sizes.keys() & set(words):
+            found |= dict(zip(words, factors, strict=True))
+        else:
+            found |= _completed(pattern, words, size, found)
+    return found
+
+
+def _completed(pattern: str, words: tuple[str, ...], size: Dim, found: dict[str, Axis]) -> dict[str, Axis]:
+    """Work out the one word of a group whose size is not given."""
+    unknown = [word for word in words if word not in found]
+    known = product(extent(found[word]) for word in words if word in found)
+    if len(unknown) > 1:
+        message = f"{pattern!r} leaves {', '.join(unknown)} open; give all of them but one."
+        raise StructureError(message)
+    if isinstance(size, int) and isinstance(known, int) and (known == 0 or size % known):
+        message = f"an axis of {size} cannot be taken apart into {' x '.join(words)} with {known} given, in {pattern!r}."
+        raise ShapeError(message)
+    if not unknown:
+        if differ(size, known):
+            message = f"an axis of {size} is not {' x '.join(words)} = {known}, in {pattern!r}."
+            raise ShapeError(message)
+        return {}
+    return {unknown[0]: 0 if size == 0 else canonical(per(size, known))}
+
+
+def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | None, sizes: dict[str, Dim]) -> RankError:
+    """Return the error for an input with another number of axes; it carries the number of spatial axes where one is missing."""
+    spatial = [name for name in names if name not in {"batch", "channels"}]
+    rest = [name for position, name in enumerate(names) if position != optional]
+    alone = f", or ({', '.join(rest)}) without a batch" if optional is not None else ""
+    wanted = "".join(f", with {canonical(size)} {name}" for name, size in sizes.items())
+    message = f"wanted ({', '.join(names)}){alone}{wanted}; found {len(found)} axes, {text(found)}."
+    missing = "channels" in names and len(found) == len(names) - 1
+    if missing:
+        message += f" An axis is missing: {' or '.join(spatial[:1])} or channels."
+    error = RankError(message)
+    if missing:
+        error.rank = len(spatial)  # type: ignore[attr-defined]
+    return error
+
+
+def _unchanged(x: Value) -> Value:
+    return x

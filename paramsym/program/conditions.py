@@ -1,0 +1,74 @@
+"""Conditions: comparisons with a number, and the choice between two arrays, entry by entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sympy import Expr
+
+from paramsym.program.arithmetic import broadcast
+from paramsym.program.graph import Operation, Work
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, flat
+
+Comparison: TypeAlias = Literal["equal", "less", "greater"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Operation):
+    """Whether every entry is equal to, less than or greater than a number."""
+
+    name: Comparison
+    number: float | Expr
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the shape with truths."""
+        return (ArrayType(taken[0].shape, "truth"),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        """One comparison per entry."""
+        return (Work("compare", flat(given[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Apply NumPy's function of that name."""
+        return getattr(xp, self.name)(arrays[0], float(self.number))
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Where(Operation):
+    """The entries of one array where a condition is true, those of another one, or a number, where it is not."""
+
+    number: float | None = None
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the common shape, with entries of the kind of the chosen ones."""
+        shape = taken[0].shape
+        for other in taken[1:]:
+            shape = broadcast(ArrayType(shape), other)
+        return (ArrayType(shape, taken[1].kind),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        """One choice per entry of the result."""
+        return (Work("where", flat(given[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Choose entry by entry."""
+        condition, one, *other = arrays
+        return xp.where(condition, one, xp.asarray(self.number, dtype=one.dtype) if self.number is not None else other[0])
+
+    def __str__(self) -> str:
+        return "where" if self.number is None else f"where, else {self.number}"
+
+
+def compare(x: Value, name: Comparison, number: float | Expr) -> Value:
+    """Return whether every entry is "equal", "less" or "greater" compared with a number."""
+    return record(Compare(name, number), x)
+
+
+def where(condition: Value, one: Value, other: Value | float) -> Value:
+    """Return the entries of ``one`` where the condition is true, else those of ``other``."""
+    return record(Where(other), condition, one) if isinstance(other, int | float) else record(Where(), condition, one, other)

@@ -1,0 +1,249 @@
+"""A program: operations in order on numbered values, with programs inside programs for parts, repeats, scans and routed copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from paramsym.size import text
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+    from paramsym.ledger import Numbers
+    from paramsym.program.types import ArrayType
+    from paramsym.size import Count, Dim
+
+MULTIPLY_ADD = "multiply-add"
+"""The unit of products and convolutions; the unit of every other operation is its own name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An amount of work: ``unit`` as often as the product of the factors.
+
+    A factor is a size or a ``Pairs`` (the query-key pairs of attention), because conventions count pairs differently.
+    """
+
+    unit: str
+    factors: tuple[Any, ...]
+
+
+class Operation:
+    """One operation of the vocabulary. The defaults are those of a change of shape: no work.
+
+    ``view`` says whether the output shares the storage of the first input.
+    """
+
+    view: ClassVar[bool] = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the types of the results.
+
+        Raises:
+            ShapeError: shapes that the operation cannot take.
+        """
+        raise NotImplementedError
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - the default is none
+        """Return the work of one forward evaluation."""
+        return ()
+
+    def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
+        """Return the work of the backward pass: once the forward work for every input that ``needs`` a gradient."""
+        return self.work(taken, given) * sum(needs)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Compute the results from arrays of the namespace ``xp`` (NumPy); several results are a tuple."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operation with the numbers of the values that it takes and gives."""
+
+    operation: Any
+    takes: tuple[int, ...]
+    gives: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What one layer computes for inputs of certain types.
+
+    ``inputs`` and ``outputs`` are numbers of values, ``types`` the types of all values. ``several`` means that the forward pass returned a
+    tuple. ``layer`` is None in the body of a scan or a region. Programs are equal when they consist of equal operations on equal types.
+    """
+
+    layer: Layer | None
+    inputs: tuple[int, ...]
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+    types: tuple[ArrayType, ...]
+    several: bool = False
+
+    @property
+    def output_types(self) -> tuple[ArrayType, ...]:
+        """The types of the outputs."""
+        return tuple(self.types[number] for number in self.outputs)
+
+    @property
+    def input_types(self) -> tuple[ArrayType, ...]:
+        """The types of the inputs."""
+        return tuple(self.types[number] for number in self.inputs)
+
+    def taken(self, step: Step) -> tuple[ArrayType, ...]:
+        """Return the types that a step takes."""
+        return tuple(self.types[number] for number in step.takes)
+
+    def given(self, step: Step) -> tuple[ArrayType, ...]:
+        """Return the types that a step gives."""
+        return tuple(self.types[number] for number in step.gives)
+
+    def __str__(self) -> str:
+        """Write a listing: one line per operation with the shapes of its results, the programs of parts indented."""
+        kind = "" if self.layer is None else f"{type(self.layer).__name__}"
+        inputs = ", ".join(f"%{number} {self.types[number]}" for number in self.inputs)
+        outputs = ", ".join(f"%{number} {self.types[number]}" for number in self.outputs)
+        return "\n".join([f"{kind}({inputs}) -> {outputs}", *self.listing("  ")])
+
+    def _repr_html_(self) -> str:
+        from paramsym.measure.picture import picture
+
+        return picture(self)
+
+    def listing(self, indent: str = "") -> Iterator[str]:
+        """Yield the lines of the listing."""
+        for step in self.steps:
+            results = ", ".join(f"%{number} {self.types[number]}" for number in step.gives)
+            arguments = ", ".join(f"%{number}" for number in step.takes)
+            yield f"{indent}{results} = {step.operation}({arguments})"
+            for body in bodies(step.operation):
+                yield from body.listing(f"{indent}  ")
+
+
+# Operations that contain programs ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A part applied. ``name`` is its path from the layer that applies it; ``frozen`` means that nothing inside is trained."""
+
+    name: str | Numbers
+    body: Program
+    frozen: bool = False
+
+    def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
+        """Return what the part gives."""
+        return self.body.output_types
+
+    def __str__(self) -> str:
+        return f"{label(self.name)} [{type(self.body.layer).__name__}]".lstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A section of a forward pass under a name, such as "attention", so that a convention can treat it as one kernel."""
+
+    name: str
+    body: Program
+
+    def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
+        """Return what the section gives."""
+        return self.body.output_types
+
+    def __str__(self) -> str:
+        return f"region {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Numbered copies applied one after another. The first ``carry`` values go through all copies; every copy also gets the others.
+
+    What a copy gives after the carried values is stacked along a new first axis. Several ``bodies`` alternate. ``shared`` is the name of a
+    single stored block that is applied many times.
+    """
+
+    bodies: tuple[tuple[Numbers, Program], ...]
+    carry: int
+    shared: str | None = None
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the types of the carried values, which no copy changes, and of the stacked results."""
+        (numbers, body), *_ = self.bodies
+        stacked = (type(one)((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
+        return (*taken[: self.carry], *stacked)
+
+    def __str__(self) -> str:
+        copies = " | ".join(f"{label(numbers)} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
+        return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {text(self.bodies[0][0].count)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A body applied at every position along ``axis`` of the scanned values, carrying a state; like ``jax.lax.scan``.
+
+    It takes ``carry`` states, ``scanned`` arrays, then values that every position sees. It gives the last states and the stacked outputs.
+    """
+
+    body: Program
+    length: Dim
+    carry: int
+    scanned: int
+    axis: int
+    reverse: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the types of the states and of the stacked outputs."""
+        stacked = self.body.output_types[self.carry :]
+        along = (type(one)((*one.shape[: self.axis], self.length, *one.shape[self.axis :]), one.kind) for one in stacked)
+        return (*taken[: self.carry], *along)
+
+    def __str__(self) -> str:
+        return f"scan over {text(self.length)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Numbered copies of which every position uses ``used``, with weights: a mixture of experts.
+
+    It takes the positions, the weights (..., used) and the numbers of the chosen copies (..., used).
+    """
+
+    numbers: Numbers
+    body: Program
+    used: Count
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type of the weighted sum."""
+        return (type(taken[0])((*taken[0].shape[:-1], self.body.output_types[0].shape[-1])),)
+
+    def __str__(self) -> str:
+        return f"route {text(self.used)} of {self.numbers} [{type(self.body.layer).__name__}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A layer that says which shape it gives and not what it computes: shapes pass through it, costs refuse it by its path."""
+
+    layer: Layer
+    types: tuple[ArrayType, ...]
+
+    def gives(self, *_: ArrayType) -> tuple[ArrayType, ...]:
+        """Return what the part says."""
+        return self.types
+
+    def __str__(self) -> str:
+        return f"{type(self.layer).__name__}, opaque"
+
+
+def bodies(operation: Any) -> tuple[Program, ...]:
+    """Return the programs inside an operation."""
+    if isinstance(operation, Loop):
+        return tuple(body for _, body in operation.bodies)
+    return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
+
+
+def label(name: str | Numbers) -> str:
+    """Return the path of a part; "l0" for copies whose number is inside the names of their tensors, as in weight_ih_l0."""
+    return str(name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}"))

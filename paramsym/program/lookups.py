@@ -1,0 +1,255 @@
+"""Rows of tables, the best entries, constants that follow from sizes, and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from paramsym.errors import ArgumentError
+from paramsym.program.graph import Operation, Work
+from paramsym.program.pairs import Rows
+from paramsym.program.tracing import Value, record, record_all
+from paramsym.program.types import ArrayType, Kind, flat
+from paramsym.size import Count, Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Operation):
+    """A tensor that the layer stores."""
+
+    view: ClassVar[bool] = True
+
+    tensor: Any
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
+        """Return the shape as it is stated, with its factors."""
+        return (ArrayType(self.tensor.shape),)
+
+    def __str__(self) -> str:
+        return str(self.tensor.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Operation):
+    """The rows of a table that an array of indices selects."""
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return a row in the place of every index."""
+        table, index = taken
+        return (ArrayType((*index.shape, *table.shape[1:])),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
+        """One look-up per entry of the result."""
+        return (Work("lookup", (*flat(given[0].shape), Rows(taken[0].sizes[0]))),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Select the rows."""
+        table, index = arrays
+        return xp.take(table, index, axis=0)
+
+    def __str__(self) -> str:
+        return "lookup"
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Operation):
+    """The slices of stacked weights that an array of indices selects, multiplied with in place and never copied."""
+
+    view: ClassVar[bool] = True
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return a slice in the place of every index."""
+        weights, index = taken
+        return (ArrayType((*index.shape, *weights.shape[1:])),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Select the slices."""
+        weights, index = arrays
+        return xp.take(weights, index, axis=0)
+
+    def __str__(self) -> str:
+        return "choose"
+
+
+@dataclass(frozen=True, slots=True)
+class Pick(Operation):
+    """Along the last axis the entries whose positions a second array holds."""
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return an entry in the place of every index."""
+        x, index = taken
+        return (ArrayType(index.shape, x.kind),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Gather the entries."""
+        x, index = arrays
+        return xp.take_along_axis(x, xp.broadcast_to(index, (*x.shape[:-1], index.shape[-1])), -1)
+
+    def __str__(self) -> str:
+        return "pick"
+
+
+@dataclass(frozen=True, slots=True)
+class Best(Operation):
+    """The k greatest entries of the last axis in falling order, and their positions."""
+
+    k: Dim
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the entries and the positions."""
+        shape = (*taken[0].shape[:-1], self.k)
+        return ArrayType(shape), ArrayType(shape, "index")
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One comparison per entry."""
+        return (Work("compare", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Sort the entries."""
+        (x,) = arrays
+        index = xp.argsort(-x, axis=-1, kind="stable")[..., : int(self.k)]
+        return xp.take_along_axis(x, index, -1), index
+
+    def __str__(self) -> str:
+        return f"best {self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Drop(Operation):
+    """Dropout: nothing in evaluation mode; in training a mask of the shape of the input, and as many products."""
+
+    rate: float
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One dropout per entry."""
+        return (Work("dropout", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed in evaluation mode
+        """Return the array as it came."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return f"drop {self.rate}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Operation):
+    """An array that follows from sizes and settings alone: positions, zeros, frequencies."""
+
+    name: str
+    shape: tuple[Dim, ...]
+    settings: tuple[Any, ...] = ()
+    kind: Kind = "float"
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
+        """Return the stated shape."""
+        return (ArrayType(self.shape, self.kind),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - takes nothing
+        """Compute the entries, float64; what they meet decides the precision of the result."""
+        return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
+
+    def __str__(self) -> str:
+        return " ".join((self.name, *map(str, self.settings)))
+
+
+def _frequencies(xp: Any, shape: tuple[int, ...], base: float, width: int) -> Any:
+    return base ** -(xp.arange(0, 2 * shape[0], 2) / int(width))
+
+
+def _sinusoids(xp: Any, shape: tuple[int, ...], start: int = 0) -> Any:
+    """Sines on even features, cosines on odd ones (Vaswani et al. 2017, section 3.5)."""
+    features = xp.arange(shape[1])
+    angles = (xp.arange(shape[0]) + int(start))[:, None] / 10000.0 ** (2 * (features // 2) / shape[1])
+    return xp.where(features % 2 == 0, xp.sin(angles), xp.cos(angles))
+
+
+def _distances(xp: Any, shape: tuple[int, ...]) -> Any:
+    """How far every key stands behind every query; the last query stands at the last key."""
+    return xp.arange(shape[1])[None, :] - (xp.arange(shape[0])[:, None] + shape[1] - shape[0])
+
+
+def _slopes(xp: Any, shape: tuple[int, ...]) -> Any:
+    """A geometric sequence; between two powers of two also every other slope of the next one (Press et al. 2022, section 3)."""
+    whole = 1 << (shape[0].bit_length() - 1)
+    found = 2.0 ** (-8 / whole * xp.arange(1, whole + 1))
+    between = 2.0 ** (-4 / whole * xp.arange(1, 2 * (shape[0] - whole) + 1, 2))
+    return xp.concatenate([found, between])
+
+
+def _t5_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: int, both: bool) -> Any:
+    """One bucket per small distance, logarithmic ones beyond (Raffel et al. 2020, section 2.1)."""
+    distance, first, buckets = _distances(xp, shape), 0, int(buckets)
+    if both:
+        buckets //= 2
+        first = xp.where(distance > 0, buckets, 0)
+        distance = xp.abs(distance)
+    else:
+        distance = -xp.minimum(distance, 0)
+    exact = buckets // 2
+    far = xp.log(xp.maximum(distance, 1) / exact) / xp.log(int(farthest) / exact) * (buckets - exact)
+    return first + xp.where(distance < exact, distance, xp.minimum(exact + far.astype(int), buckets - 1))
+
+
+def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
+    """The row of every pair of places in a window (Liu et al. 2021, section 3.2)."""
+    places = xp.indices((int(height), int(width))).reshape(2, -1)
+    apart = places[:, :, None] - places[:, None, :] + xp.asarray([int(height) - 1, int(width) - 1])[:, None, None]
+    return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
+
+
+_CONSTANTS: Mapping[str, Callable[..., Any]] = {
+    "full": lambda xp, shape, value: xp.full(shape, value),
+    "zeros": lambda xp, shape: xp.zeros(shape),
+    "index zeros": lambda xp, shape: xp.zeros(shape, dtype=xp.int64),
+    "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
+    "frequencies": _frequencies,
+    "distances": _distances,
+    "sinusoids": _sinusoids,
+    "alibi slopes": _slopes,
+    "t5 buckets": _t5_buckets,
+    "swin index": _swin_index,
+}
+
+
+def lookup(table: Value, index: Value) -> Value:
+    """Return the row of the table for every index."""
+    return record(Lookup(), table, index)
+
+
+def choose(weights: Value, index: Value) -> Value:
+    """Return the slice of stacked weights for every index, as a view."""
+    return record(Choose(), weights, index)
+
+
+def pick(x: Value, index: Value) -> Value:
+    """Return the entries of the last axis at the positions in ``index``, as ``torch.gather`` along the last axis."""
+    return record(Pick(), x, index)
+
+
+def best(x: Value, k: Dim) -> tuple[Value, Value]:
+    """Return the k greatest entries of the last axis and their positions."""
+    entries, positions = record_all(Best(k), x)
+    return entries, positions
+
+
+def drop(x: Value, rate: float) -> Value:
+    """Apply dropout."""
+    return x if rate == 0 else record(Drop(rate), x)
+
+
+def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "float") -> Value:
+    """Return an array that follows from sizes: "zeros", "full", "positions", "frequencies".
+
+    Raises:
+        ArgumentError: an unknown name.
+    """
+    if name not in _CONSTANTS:
+        message = f"{name!r} is not a known constant; known: {', '.join(_CONSTANTS)}."
+        raise ArgumentError(message)
+    return record(Constant(name, shape, settings, kind))

@@ -1,0 +1,288 @@
+"""What a forward pass sees of its own layer: its tensors as values, its parts as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
+
+from sympy import Integer
+
+from paramsym.errors import ShapeError, StructureError
+from paramsym.flow import each_input, together
+from paramsym.ledger import Numbers
+from paramsym.program.axes import Known, rearrange
+from paramsym.program.graph import Call, Loop, Opaque, Program, Route
+from paramsym.program.lookups import Stored
+from paramsym.program.state import past
+from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
+from paramsym.program.types import ArrayType, Open
+from paramsym.size import Dim, canonical, text
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer, Part
+
+
+class Own:
+    """A layer's tensors and parts: ``own.weight`` is an array, ``own.dense(x)`` applies a part, ``"bias" in own`` asks for either.
+
+    ``own["self.query"]`` reaches through parts that only hold others. Parts without a name pass on what they contain.
+    """
+
+    __slots__ = ("_layer", "_parts", "_tensors")
+
+    def __init__(self, layer: Layer) -> None:
+        """Collect what the layer states."""
+        self._layer = layer
+        self._tensors = {tensor.name: tensor for tensor in layer.own_tensors}
+        self._parts = {part.name: part for part in layer.own_parts if part.numbers is None}
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._find(name)
+        if found is None:
+            kind = type(self._layer).__name__
+            have = ", ".join((*self._tensors, *self._parts)) or "nothing of its own"
+            message = f"{kind}.forward asks for {name!r}, which {kind} does not store; it has {have}."
+            raise StructureError(message)
+        return record(Stored(found)) if not isinstance(found, Applied) else found
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __contains__(self, name: str) -> bool:
+        return self._find(name) is not None
+
+    def _find(self, name: str) -> Any:
+        """Return the tensor, or the part ready to be applied; None where the layer has neither."""
+        if name in self._tensors:
+            return self._tensors[name]
+        if name in self._parts:
+            return Applied(self._parts[name])
+        first, dot, rest = name.partition(".")
+        if dot and first in self._parts:
+            inner = Own(self._parts[first].layer)._find(rest)
+            return replaced(inner, first) if isinstance(inner, Applied) else None
+        if "" in self._parts:
+            return Own(self._parts[""].layer)._find(name)
+        return None
+
+
+class Applied:
+    """A part, ready to be applied to arrays."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Part) -> None:
+        """Apply this part."""
+        self.part = part
+
+    def __call__(self, *values: Value) -> Any:
+        """Record the application; a part with several results gives a tuple."""
+        part = self.part
+        if part.used is not None:
+            return through([(Numbers(part.used, pattern=""), part.layer)], values[:1], values[1:], shared=part.name)
+        program = applied(part.name, part.layer, tuple(value.type for value in values))
+        return results_of(program, record_all(Call(part.name, program, part.frozen), *values))
+
+    @property
+    def layer(self) -> Layer:
+        """The layer of the part, for its fields."""
+        return self.part.layer
+
+
+def replaced(inner: Applied, above: str) -> Applied:
+    """Return a part of a part, under its path from the outer layer."""
+    return Applied(replace(inner.part, name=f"{above}.{inner.part.name}"))
+
+
+def trace_layer(layer: Layer, *types: ArrayType) -> Program:
+    """Return the program of a layer for inputs of these types; every layer remembers those it was asked for.
+
+    Raises:
+        NotYetError: a layer that says neither what it computes nor which shape it gives.
+        ShapeError: inputs that it cannot take.
+        StructureError: a forward pass that does something else than the vocabulary allows.
+    """
+    known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
+    key = (types, past())
+    if key not in known:
+        check_number(layer, len(types))
+        body = (lambda *values: layer.forward(Own(layer), *values)) if layer.computes else partial(through_opaque, layer)
+        program, captured = traced(layer, body, types)
+        if captured:
+            message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
+            raise StructureError(message)
+        known[key] = program
+    return known[key]
+
+
+def check_number(layer: Layer, given: int) -> None:
+    """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
+    least, most = _inputs_of(type(layer).forward)[0], accepted(layer)
+    if layer.computes and (given < least or (most is not None and given > most)):
+        wanted = f"at least {least}" if given < least else f"at most {most}"
+        message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
+        raise ShapeError(message)
+
+
+def through_opaque(layer: Layer, *values: Value) -> Any:
+    """Record a layer that says which shape it gives and not what it computes."""
+    shapes = each_input(layer.output_shape(together(*(value.sizes for value in values))))
+    types = tuple(ArrayType(tuple(canonical(size) for size in shape if size is not None)) for shape in shapes)
+    given = record_all(Opaque(layer, types), *values)
+    return given[0] if len(given) == 1 else given
+
+
+def in_turn(own: Own, x: Any, *along: Value) -> Any:
+    """Apply the parts one after another, numbered copies in the order of their numbers; each takes as many of ``along`` as it can."""
+    copies: list[Part] = []
+    for part in own._layer.own_parts:
+        if part.numbers is not None:
+            copies.append(part)
+            continue
+        x, copies = through_copies(copies, x, along), []
+        given = (*each(x), *along)
+        x = Applied(part)(*given[: accepted(part.layer)])
+    return through_copies(copies, x, along)
+
+
+def routed(own: Own, x: Value, weights: Value, chosen: Value) -> Value:
+    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs."""
+    (part,) = own._layer.own_parts
+    if part.numbers is None:
+        message = f"{type(own._layer).__name__} has no numbered copies to choose from."
+        raise StructureError(message)
+    program = applied(str(part.numbers), part.layer, (x.type,))
+    used = part.numbers.count if part.used is None else part.used
+    return record(Route(part.numbers, program, used), x, weights, chosen)
+
+
+def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
+    """Pass a value, or a tuple of values, through numbered copies."""
+    runs = [(part.numbers, part.layer) for part in parts if part.numbers is not None and part.numbers.count != 0]
+    alternating = any(numbers.step > 1 for numbers, _ in runs)
+    for group in [runs] if alternating else [[run] for run in runs]:
+        if group:
+            x = through(group, tuple(each(x)), tuple(along), several=isinstance(x, tuple))
+    return x
+
+
+def collected(own: Own, position: int, x: Value, *along: Value) -> tuple[Value, ...]:
+    """Pass a value through the numbered copies at a position among the parts.
+
+    Return it, and what every copy gives beside it, stacked along a new first axis.
+    """
+    part = own._layer.own_parts[position]
+    x, *others = each(through_copies([part], x, along))
+    if part.numbers is not None and part.numbers.count == 1:
+        others = [rearrange(one, f"{names} -> () {names}") for one in others for names in [" ".join(f"a{n}" for n in range(one.rank))]]
+    return (x, *others)
+
+
+def through(
+    copies: list[tuple[Numbers, Layer]],
+    carry: tuple[Value, ...],
+    along: tuple[Value, ...],
+    shared: str | None = None,
+    *,
+    several: bool = False,
+) -> Any:
+    """Pass values through copies: one loop where every copy returns what it took, else one application per copy.
+
+    Raises:
+        ShapeError: a symbolic number of copies that change the shape.
+    """
+    known = all(numbers.values is not None for numbers, _ in copies)
+    if known and (depends_on_number(copies) or (shared is None and [numbers.count for numbers, _ in copies] == [1])):
+        return one_by_one(copies, carry, along, several=several)
+    programs = []
+    for numbers, layer in copies:
+        given = (*carry, *along)[: accepted(layer)]
+        name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
+        programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
+    sizes = [value.sizes for value in carry]
+    after = [type_.sizes for type_ in programs[0][1].output_types[: len(carry)]]
+    if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
+        refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[0][1].output_types, strict=False))
+        return through(copies, refined, along, shared, several=several)
+    if all([type_.sizes for type_ in program.output_types[: len(carry)]] == sizes for _, program in programs):
+        taken = max(len(program.inputs) for _, program in programs)
+        results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
+        return results if several or programs[0][1].several else results[0]
+    if known:
+        return one_by_one(copies, carry, along, shared, several=several)
+    where = f"{programs[0][0]}: " if shared is None else f"{shared}: " if shared else ""
+    message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
+    raise ShapeError(message)
+
+
+def _open_or_equal(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:
+    """Return whether a block changes only sizes that are open, such as the channels of an input of which only the rank is known."""
+    return all(one == other or isinstance(one, Open) for one, other in zip(before, after, strict=True))
+
+
+def one_by_one(
+    copies: list[tuple[Numbers, Layer]], carry: tuple[Value, ...], along: tuple[Value, ...], shared: str | None = None, *, several: bool
+) -> Any:
+    """Apply every copy by itself, in the order of the numbers, with its number put in for the index."""
+    placed = sorted(((number, numbers, layer) for numbers, layer in copies for number in numbers.values or ()), key=lambda one: one[0])
+    x: Any = carry if several else carry[0]
+    for number, numbers, layer in placed:
+        copy = layer if numbers.index is None else layer.substituted({numbers.index: Integer(number)})
+        given = (*each(x), *along)[: accepted(copy)]
+        name: str | Numbers = replace(numbers, count=1, start=number, step=1, index=None) if shared is None else shared
+        program = applied(str(name), copy, tuple(value.type for value in given))
+        x = results_of(program, record_all(Call(name, program), *given))
+    return x
+
+
+def depends_on_number(copies: list[tuple[Numbers, Layer]]) -> bool:
+    """Return whether any copy depends on its number."""
+    return any(numbers.index is not None and numbers.index in layer.symbols for numbers, layer in copies)
+
+
+def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
+    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there."""
+    try:
+        return trace_layer(layer, *types)
+    except ShapeError as error:
+        raise located(name, layer, types, error) from None
+
+
+def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeError) -> ShapeError:
+    """Return the error with the path of the part in front; a part without a name leaves that to its parent."""
+    if not name:
+        return error
+    inner: str = getattr(error, "part", "")
+    shapes = tuple(tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
+    arrived = text(shapes[0] if len(shapes) == 1 else shapes)
+    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {arrived}: {error}")
+    path = f"{name}.{inner}" if inner else name
+    found = type(error)(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
+    found.__dict__.update(error.__dict__)
+    found.__dict__.update(part=path, reason=reason)
+    return found
+
+
+@cache
+def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None, bool]:
+    """Return how many inputs a forward pass needs, how many it takes (None: any number), and whether it passes inputs along to its parts."""
+    kinds = list(signature(forward).parameters.values())[2:]
+    needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
+    rest = next((one.name for one in kinds if one.kind is Parameter.VAR_POSITIONAL), None)
+    return needed, len(kinds) if rest is None else None, rest == "along"
+
+
+def accepted(layer: Layer) -> int | None:
+    """Return how many inputs a layer takes at most; None for any number. What passes inputs along takes as many as its parts do."""
+    if not layer.computes:
+        return None if layer.takes_several else 1
+    _, most, passes_along = _inputs_of(type(layer).forward)
+    if passes_along and layer.own_parts:
+        inside = [accepted(part.layer) for part in layer.own_parts]
+        return None if None in inside else max(count for count in inside if count is not None)
+    return most

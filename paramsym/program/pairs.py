@@ -1,0 +1,52 @@
+"""Which pairs of queries and keys an attention computes or sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramsym.size import Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Which keys a query sees: all of them, those up to its own position, or those nearer than ``window`` positions."""
+
+    causal: bool = False
+    window: Dim | None = None
+
+    def visible(self, xp: Any, queries: int, keys: int) -> Any:
+        """Return a (queries, keys) array of truth; the last query stands at the last key."""
+        ahead = xp.arange(keys)[None, :] - (xp.arange(queries)[:, None] + keys - queries)
+        seen = ahead <= 0 if self.causal else xp.ones_like(ahead, dtype=bool)
+        return seen if self.window is None else seen & (xp.abs(ahead) < int(self.window))
+
+    def __bool__(self) -> bool:
+        """Whether anything is hidden."""
+        return self.causal or self.window is not None
+
+
+ALL = Mask()
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs of queries and keys as one factor, because conventions count all of them, half of them, or those that the mask shows."""
+
+    queries: Dim
+    keys: Dim
+    mask: Mask = ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table as a factor: conventions that take a look-up for a product with a one-hot matrix count them, others do not."""
+
+    rows: Dim
+
+
+def sizes_of(factor: Any) -> tuple[Dim, ...]:
+    """Return the sizes that a factor of work stands for: all pairs, and no rows."""
+    if isinstance(factor, Pairs):
+        return (factor.queries, factor.keys)
+    return () if isinstance(factor, Rows) else (factor,)

@@ -1,0 +1,107 @@
+"""Sums of products: matrix products, and every other Einstein sum of two arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from paramsym.errors import RankError, ShapeError
+from paramsym.extents import differ
+from paramsym.program.graph import MULTIPLY_ADD, Operation, Work
+from paramsym.program.pairs import Mask, Pairs
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, flat
+from paramsym.size import Axis, Dim, extent
+
+Words: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contract(Operation):
+    """A sum of products over every axis that the result lacks, as an Einstein sum with words for axes.
+
+    ``within`` names the axes of queries and keys, and the mask that says which pairs of them count.
+    """
+
+    spec: str
+    within: tuple[str, str, Mask] | None = None
+
+    def named_axes(self, *taken: ArrayType) -> dict[str, Axis]:
+        """Return the axis that every word stands for.
+
+        Raises:
+            ShapeError: an array of another rank, or one word for two sizes.
+        """
+        terms, _ = spelled(self.spec, tuple(len(one.shape) for one in taken))
+        found: dict[str, Axis] = {}
+        sizes: dict[str, Dim] = {}
+        for term, one in zip(terms, taken, strict=True):
+            for word, axis, size in zip(term, one.shape, one.sizes, strict=True):
+                stretched = word.startswith("...")
+                if word not in sizes or (sizes[word] == 1 and stretched):
+                    found[word], sizes[word] = axis, size
+                elif size != sizes[word] and not (size == 1 and stretched) and differ(size, sizes[word]):
+                    message = f"axis {word} has {sizes[word]} entries in one factor and {size} in the other, in {self.spec!r}."
+                    raise ShapeError(message)
+        return found
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the axes that the specification names after the arrow."""
+        found = self.named_axes(*taken)
+        _, output = spelled(self.spec, tuple(len(one.shape) for one in taken))
+        return (ArrayType(tuple(found[word] for word in output)),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the factors
+        """One multiply-add for every combination of all axes."""
+        found = self.named_axes(*taken)
+        if self.within is None:
+            return (Work(MULTIPLY_ADD, flat(tuple(found.values()))),)
+        queries, keys, mask = self.within
+        pairs = Pairs(extent(found.pop(queries)), extent(found.pop(keys)), mask)
+        return (Work(MULTIPLY_ADD, (*flat(tuple(found.values())), pairs)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Compute the Einstein sum."""
+        terms, output = spelled(self.spec, tuple(array.ndim for array in arrays))
+        letters: dict[str, str] = {}
+        for word in (*(word for term in terms for word in term), *output):
+            letters.setdefault(word, chr(ord("a") + len(letters)))
+        sides = [",".join("".join(letters[word] for word in term) for term in terms), "".join(letters[word] for word in output)]
+        return xp.einsum("->".join(sides), *arrays, optimize=True)
+
+    def __str__(self) -> str:
+        return f"contract {self.spec!r}"
+
+
+def contract(spec: str, x: Value, y: Value, within: tuple[str, str, Mask] | None = None) -> Value:
+    """Multiply two arrays and sum over every axis that the result lacks: ``contract("... i, o i -> ... o", x, own.weight)``.
+
+    Every axis has a word; ``...`` stands for any number of leading axes. Work: one multiply-add per combination of all axes.
+    """
+    return record(Contract(spec, within), x, y)
+
+
+@lru_cache(maxsize=1 << 10)
+def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words]:
+    """Return the words of every term and of the result, the dots written out as ``...1``, ``...0`` from the last axis backwards.
+
+    Raises:
+        ShapeError: a term with another number of axes than its array.
+    """
+    left, _, right = spec.partition("->")
+    terms, output = [term.split() for term in left.split(",")], right.split()
+    dots = max((rank - len(term) + 1 for term, rank in zip(terms, ranks, strict=True) if "..." in term), default=0)
+
+    def written(term: list[str], count: int) -> Words:
+        if "..." not in term:
+            return tuple(term)
+        where = term.index("...")
+        return (*term[:where], *(f"...{number}" for number in reversed(range(count))), *term[where + 1 :])
+
+    found = tuple(written(term, rank - len(term) + 1) for term, rank in zip(terms, ranks, strict=True))
+    for term, rank in zip(found, ranks, strict=True):
+        if len(term) != rank:
+            message = f"{spec!r} wants {len(term)} axes; found {rank}."
+            raise RankError(message)
+    return found, written(output, dots)

@@ -1,0 +1,169 @@
+"""Operations over whole axes: sums, means and maxima, softmax, and normalisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from paramsym.program.graph import Operation, Work
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, flat
+
+Reduction: TypeAlias = Literal["sum", "mean", "max", "prod"]
+Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Operation):
+    """The sum, mean, maximum or product over some axes; ``keep`` leaves them in place with size 1."""
+
+    name: Reduction
+    over: tuple[int, ...]
+    keep: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the axes that are left."""
+        (x,) = taken
+        gone = {x.axis(axis) for axis in self.over}
+        return (ArrayType(tuple(1 if n in gone else axis for n, axis in enumerate(x.shape) if self.keep or n not in gone)),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One operation per entry of the input."""
+        return (Work(self.name, flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Apply NumPy's function of that name."""
+        return getattr(xp, self.name)(arrays[0], axis=self.over, keepdims=self.keep)
+
+    def __str__(self) -> str:
+        return f"{self.name} over {', '.join(map(str, self.over))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulate(Operation):
+    """The sum of all entries up to each position along an axis."""
+
+    axis: int = -1
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One addition per entry."""
+        return (Work("add", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Add up the entries."""
+        return xp.cumsum(arrays[0], axis=self.axis)
+
+    def __str__(self) -> str:
+        return f"cumulate axis {self.axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class Softmax(Operation):
+    """Exponentials divided by their sum over one axis."""
+
+    axis: int = -1
+    log: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One softmax per entry; conventions weigh it."""
+        return (Work("softmax", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Compute it relative to the maximum, so that nothing overflows; a row in which everything is hidden gives NaN, as in torch."""
+        (x,) = arrays
+        if x.size == 0:
+            return x
+        shifted = x - x.max(self.axis, keepdims=True)
+        total = xp.exp(shifted).sum(self.axis, keepdims=True)
+        return shifted - xp.log(total) if self.log else xp.exp(shifted) / total
+
+    def __str__(self) -> str:
+        return "log softmax" if self.log else "softmax"
+
+
+@dataclass(frozen=True, slots=True)
+class Normalise(Operation):
+    """Entries normalised over some axes.
+
+    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square. With
+    "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
+    ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
+    """
+
+    kind: Statistic
+    over: tuple[int, ...]
+    eps: float | None
+    scaled: bool = False
+    shifted: bool = False
+    unbiased: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type of the first input."""
+        return taken[:1]
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One normalisation per entry; conventions weigh it."""
+        return (Work("normalise", flat(taken[0].shape)),)
+
+    def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
+        """As much again if anything needs a gradient; one kernel gives all of them."""
+        return self.work(taken, given) if any(needs) else ()
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Compute the statistics, or take the given ones."""
+        x, *others = arrays
+        scale = others.pop(0) if self.scaled else None
+        shift = others.pop(0) if self.shifted else None
+        eps = xp.finfo(x.dtype).eps if self.eps is None else self.eps
+        if self.kind == "rms":
+            y = x / xp.sqrt((x * x).mean(self.over, keepdims=True) + eps)
+        elif self.kind == "given":
+            y = (x - others[0]) / xp.sqrt(others[1] + eps)
+        else:
+            variance = x.var(self.over, keepdims=True, ddof=int(self.unbiased))
+            mean = 0 if self.kind == "deviation" else x.mean(self.over, keepdims=True)
+            y = (x - mean) / xp.sqrt(variance + eps)
+        y = y if scale is None else y * scale
+        return y if shift is None else y + shift
+
+    def __str__(self) -> str:
+        return f"normalise {self.kind}"
+
+
+def reduce(name: Reduction, x: Value, *axes: int, keep: bool = False) -> Value:
+    """Return the sum, mean, max or prod over axes, over the last one by default. Work: one operation per entry."""
+    return record(Reduce(name, axes or (-1,), keep), x)
+
+
+def cumulate(x: Value, axis: int = -1) -> Value:
+    """Return the sums up to each position along an axis. Work: one addition per entry."""
+    return record(Cumulate(axis), x)
+
+
+def softmax(x: Value, axis: int = -1, *, log: bool = False) -> Value:
+    """Return exponentials divided by their sum over an axis, or the logarithm of that."""
+    return record(Softmax(axis, log), x)
+
+
+def normalise(
+    x: Value,
+    kind: Statistic,
+    *axes: int,
+    eps: float | None = 1e-5,
+    scale: Value | None = None,
+    shift: Value | None = None,
+    given: Sequence[Value] = (),
+    unbiased: bool = False,
+) -> Value:
+    """Normalise entries over axes; then scale and shift. ``given`` are the mean and the variance for the kind "given"."""
+    others = [one for one in (scale, shift) if one is not None]
+    return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased), x, *others, *given)

@@ -1,0 +1,74 @@
+"""What stays for the next step: caches of keys and values, recurrent states, windows of a convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Min
+
+from paramsym.program.graph import Operation
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType
+from paramsym.size import Count, Dim, canonical
+
+_past: ContextVar[Count] = ContextVar("_past", default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Remember(Operation):
+    """A value kept for the next step.
+
+    With an ``axis`` the entries of ``before`` earlier positions come first in the result; at most ``at_most`` of all are kept. Without an
+    axis the new value takes the place of the old one.
+    """
+
+    name: str
+    axis: int | None = None
+    before: Count = 0
+    at_most: Dim | None = None
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the earlier positions and the new ones."""
+        (x,) = taken
+        return taken if self.axis is None or self.before == 0 else (x.with_axis(self.axis, canonical(x.sizes[self.axis] + self.before)),)
+
+    def state(self, x: ArrayType) -> ArrayType:
+        """Return the type of what is kept for the next step."""
+        if self.axis is None:
+            return x
+        total = canonical(x.sizes[self.axis] + self.before)
+        return x.with_axis(self.axis, total if self.at_most is None else canonical(Min(total, self.at_most)))
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a run starts without a past
+        """Return the array as it came: a run has no past."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return f"remember {self.name}"
+
+
+def past() -> Count:
+    """Return how many positions the caches hold before the forward pass; 0 outside of a decoding step."""
+    return _past.get()
+
+
+@contextmanager
+def after(positions: Count) -> Generator[None]:
+    """Trace a step that comes after so many positions."""
+    token = _past.set(positions)
+    try:
+        yield
+    finally:
+        _past.reset(token)
+
+
+def remember(name: str, x: Value, axis: int | None = None, at_most: Dim | None = None) -> Value:
+    """Keep a value for the next step, and return it behind what was kept before.
+
+    ``axis`` is the axis of positions of a cache that grows; without it the value replaces the one of the step before.
+    """
+    return record(Remember(name, axis, 0 if axis is None else past(), at_most), x)

@@ -1,0 +1,205 @@
+"""Tracing: a forward pass runs once on values that carry shapes, and every operation on them becomes a step of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sympy import Expr
+
+from paramsym.errors import StructureError
+from paramsym.program.arithmetic import Combine, Name, WithNumber
+from paramsym.program.graph import Program, Region, Scan, Step
+from paramsym.program.types import ArrayType
+from paramsym.size import Axis, Dim, text
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+
+
+class Value:
+    """An array during tracing: it has a shape and no entries."""
+
+    __slots__ = ("number", "tracer", "type")
+
+    def __init__(self, tracer: Tracer, number: int, type_: ArrayType) -> None:
+        """Belong to one tracer, under a number."""
+        self.tracer, self.number, self.type = tracer, number, type_
+
+    @property
+    def shape(self) -> tuple[Axis, ...]:
+        """The axes with their factors."""
+        return self.type.shape
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The sizes of the axes."""
+        return self.type.sizes
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.type.shape)
+
+    def _combined(self, name: Name, other: object, *, reflected: bool = False) -> Value:
+        if isinstance(other, Value):
+            return record(Combine(name), self, other)
+        if isinstance(other, int | float | Expr):
+            return record(WithNumber(name, other, reflected), self)
+        return NotImplemented
+
+    def __add__(self, other: object) -> Value:
+        return self._combined("add", other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: object) -> Value:
+        return self._combined("multiply", other)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: object) -> Value:
+        return self._combined("subtract", other)
+
+    def __rsub__(self, other: object) -> Value:
+        return self._combined("subtract", other, reflected=True)
+
+    def __truediv__(self, other: object) -> Value:
+        return self._combined("divide", other)
+
+    def __rtruediv__(self, other: object) -> Value:
+        return self._combined("divide", other, reflected=True)
+
+    def __pow__(self, other: object) -> Value:
+        return self._combined("power", other)
+
+    def __neg__(self) -> Value:
+        return self * -1
+
+    def __iter__(self) -> NoReturn:
+        message = "a traced array cannot be iterated, because its sizes may be symbols; use segments(x), take(x, axis, i) or scan(...)."
+        raise StructureError(message)
+
+    def __bool__(self) -> NoReturn:
+        message = "a forward pass cannot branch on the entries of an array, which are unknown during tracing; branch on the layer's fields."
+        raise StructureError(message)
+
+    def __repr__(self) -> str:
+        return f"Value({text(self.sizes)})"
+
+
+class Tracer:
+    """The recorder of one program."""
+
+    def __init__(self) -> None:
+        """Begin with no steps."""
+        self.steps: list[Step] = []
+        self.types: list[ArrayType] = []
+        self.captured: dict[Value, int] = {}
+
+    def value(self, type_: ArrayType) -> Value:
+        """Return a new value of this program."""
+        self.types.append(type_)
+        return Value(self, len(self.types) - 1, type_)
+
+    def number(self, value: Value) -> int:
+        """Return the value's number here; a value of a surrounding program becomes one more input."""
+        if value.tracer is self:
+            return value.number
+        if value not in self.captured:
+            self.captured[value] = self.value(value.type).number
+        return self.captured[value]
+
+    def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
+        """Record one step and return its results."""
+        for value in values:
+            if not isinstance(value, Value):
+                message = f"{operation} takes traced arrays; found {value!r} ({type(value).__name__})."  # type: ignore[unreachable]
+                raise StructureError(message)
+        types = operation.gives(*(value.type for value in values))
+        takes = tuple(self.number(value) for value in values)
+        results = tuple(self.value(type_) for type_ in types)
+        self.steps.append(Step(operation, takes, tuple(result.number for result in results)))
+        return results
+
+
+_tracer: ContextVar[Tracer | None] = ContextVar("_tracer", default=None)
+
+
+def record_all(operation: Any, *values: Value) -> tuple[Value, ...]:
+    """Record an operation and return all of its results.
+
+    Raises:
+        StructureError: outside of a forward pass.
+    """
+    tracer = _tracer.get()
+    if tracer is None:
+        message = f"{operation} was called outside of a forward pass; write it in forward(self, own, ...) and call trace or output_shape."
+        raise StructureError(message)
+    return tracer.record(operation, *values)
+
+
+def record(operation: Any, *values: Value) -> Value:
+    """Record an operation that has one result."""
+    return record_all(operation, *values)[0]
+
+
+def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType, ...]) -> tuple[Program, tuple[Value, ...]]:
+    """Trace a function on arrays of these types.
+
+    Return its program, and the values of the surrounding forward pass that it uses; they are the last inputs of the program.
+    """
+    tracer = Tracer()
+    inputs = tuple(tracer.value(type_) for type_ in types)
+    token = _tracer.set(tracer)
+    try:
+        result = body(*inputs)
+    finally:
+        _tracer.reset(token)
+    several = isinstance(result, tuple | list)
+    results = tuple(result) if several else (result,)
+    for one in results:
+        if not isinstance(one, Value):
+            owner = "the function" if layer is None else f"{type(layer).__name__}.forward"
+            message = f"{owner} returned {one!r} ({type(one).__name__}); wanted an array, or a tuple of arrays."
+            raise StructureError(message)
+    outputs = tuple(tracer.number(one) for one in results)
+    numbers = (*(one.number for one in inputs), *tracer.captured.values())
+    return Program(layer, numbers, tuple(tracer.steps), outputs, tuple(tracer.types), several), tuple(tracer.captured)
+
+
+def results_of(program: Program, values: tuple[Value, ...]) -> Any:
+    """Return the results of a program as its forward pass returned them: one, or a tuple."""
+    return values if program.several else values[0]
+
+
+def region(name: str, body: Callable[..., Any], *values: Value) -> Any:
+    """Trace a section of a forward pass under a name."""
+    program, captured = traced(None, body, tuple(value.type for value in values))
+    return results_of(program, record_all(Region(name, program), *values, *captured))
+
+
+def scan(
+    body: Callable[..., tuple[Value, ...]], carry: tuple[Value, ...], *over: Value, axis: int = 1, reverse: bool = False
+) -> tuple[Value, ...]:
+    """Apply ``body(*carry, *entries) -> (*carry, *outputs)`` at every position along ``axis``, as ``jax.lax.scan`` does.
+
+    Return the last carry, then the outputs stacked along ``axis``.
+
+    Raises:
+        StructureError: a body that changes the shape of what it carries.
+    """
+    entries = tuple(one.type.with_axis(axis) for one in over)
+    program, captured = traced(None, body, (*(one.type for one in carry), *entries))
+    for before, after in zip(carry, program.output_types[: len(carry)], strict=True):
+        if before.type.sizes != after.sizes:
+            message = f"the body of a scan turns its state {text(before.sizes)} into {text(after.sizes)}; a state keeps its shape."
+            raise StructureError(message)
+    step = Scan(program, over[0].sizes[axis], len(carry), len(over), axis, reverse)
+    return record_all(step, *carry, *over, *captured)
+
+
+def each(values: Any) -> Iterator[Value]:
+    """Yield one value, or those of a tuple."""
+    yield from values if isinstance(values, tuple) else (values,)

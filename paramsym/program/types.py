@@ -1,0 +1,58 @@
+"""The type of an array in a program: its axes, with their factors, and the kind of its entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sympy import Symbol
+
+from paramsym.size import Axis, Dim, cat, extent, factors_of, stack, text
+
+Kind: TypeAlias = Literal["float", "index", "truth"]
+"""Entries are real numbers, whole numbers that select something, or true and false. Only real numbers have gradients."""
+
+
+class Open(Symbol):
+    """The symbol that stands for a size that is open, as None in a shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """The axes of an array and the kind of its entries; ``sizes`` are the sizes of the axes.
+
+    >>> from paramsym import A, B, H, per
+    >>> ArrayType((B, (A, per(H, A)))).sizes
+    (B, H)
+    """
+
+    shape: tuple[Axis, ...]
+    kind: Kind = "float"
+    sizes: tuple[Dim, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Compute the sizes once; every operation asks for them."""
+        object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int) else extent(axis) for axis in self.shape))
+
+    def __str__(self) -> str:
+        """Write the sizes, with the kind where it is not float."""
+        return text(self.sizes) if self.kind == "float" else f"{text(self.sizes)} {self.kind}"
+
+    def axis(self, position: int) -> int:
+        """Return the position of an axis counted from the front."""
+        return position % len(self.shape)
+
+    def with_axis(self, position: int, *axes: Axis) -> ArrayType:
+        """Return the type with other axes in the place of one; none removes it."""
+        position = self.axis(position)
+        return ArrayType((*self.shape[:position], *axes, *self.shape[position + 1 :]), self.kind)
+
+
+def flat(axes: tuple[Axis, ...]) -> tuple[Dim, ...]:
+    """Return the factors of all axes in a row, so that a product shows where each letter went.
+
+    >>> from paramsym import A, B, H, per
+    >>> flat((B, (A, per(H, A))))
+    (B, A, per(H, A))
+    """
+    return tuple(factor.size if isinstance(factor, cat | stack) else factor for axis in axes for factor in factors_of(axis))

@@ -1,0 +1,53 @@
+"""Every recorded row of torch's own counter for torch.nn layers: forward, and forward with backward, with and without input gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import rows, torch_layer
+
+import paramsym as ps
+from paramsym.layer import Layer
+
+ROWS = [row for row in rows("costs/flops_torch_nn") if not row["layer"].endswith("Loss")]
+LAYERS = sorted({row["layer"] for row in ROWS})
+
+
+def counts(row: dict[str, Any]) -> list[tuple[str, int | None]]:
+    """Return what the counter says: forward; both, without and with gradients of the inputs. Faults of the counter are taken out."""
+    kind = "_nomkldnn" if "fwd_nomkldnn" in row else ""  # the counter does not see oneDNN's recurrent kernels
+    found = [(way, row.get(f"{way}{kind}")) for way in ("fwd", "fwdbwd_noin", "fwdbwd_in")]
+    return [(way, None if total is None else corrected(row, way, total)) for way, total in found]
+
+
+def corrected(row: dict[str, Any], way: str, counted: dict[str, Any]) -> int:
+    """Return the counter's total without its faults."""
+    total: int = counted["total"]
+    groups = row["kwargs"].get("groups", 1)
+    if "Conv" in row["layer"] and way != "fwd":
+        # The weight gradient of a grouped convolution is counted ``groups`` times over.
+        total -= (groups - 1) * row["fwd"]["total"]
+    return total
+
+
+def flops(layer: Layer, row: dict[str, Any], way: str) -> Any:
+    """Return our count."""
+    shapes = [tuple(shape) for shape, _ in row["inputs"]]
+    shapes = shapes if not row["call"].get("_self") else shapes[:1]
+    ways: dict[str, Any] = {"fwd": {}, "fwdbwd_noin": {"way": "both"}, "fwdbwd_in": {"way": "both", "input_gradients": True}}
+    return ps.flops(layer, *shapes, **ways[way]).total
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_rows(layer: str) -> None:
+    """The totals are equal."""
+    wrong = []
+    for row in ROWS:
+        if row["layer"] == layer:
+            ours = torch_layer(row)
+            for way, wanted in counts(row):
+                found = None if wanted is None else flops(ours, row, way)
+                if found != wanted:
+                    wrong.append((row["args"], row["kwargs"], row["inputs"], row["call"], way, wanted, found))
+    assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"

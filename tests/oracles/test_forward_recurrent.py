@@ -1,0 +1,85 @@
+"""Recurrent layers and their cells compute what torch computes, on random settings."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from frameworks import imported
+from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch
+
+import paramsym as ps
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
+def test_layers(name: str) -> None:
+    """Thirty random settings each, with and without a batch, states included."""
+    torch, random = imported("torch"), Random(len(name))  # noqa: S311 - test data
+    for _ in range(30):
+        wide, layers = random.randint(2, 5), random.randint(1, 3)
+        drawn: dict[str, Any] = {
+            "input_size": random.randint(1, 4),
+            "hidden_size": wide,
+            "num_layers": layers,
+            "bias": random.random() < 0.6,
+            "batch_first": random.random() < 0.5,
+            "bidirectional": random.random() < 0.5,
+        }
+        if name == "RNN":
+            drawn["nonlinearity"] = random.choice(["tanh", "relu"])
+        if name == "LSTM":
+            drawn["proj_size"] = random.choice([0, 0, wide - 1])
+        lead = random.choice([(3,), (2, 3), (4, 1)])
+        sequence = torch.randn(*lead, drawn["input_size"], dtype=torch.float64)
+        assert_runs_as_torch(getattr(ps, name)(**drawn, return_state=True), getattr(torch.nn, name)(**drawn), sequence)
+
+
+@pytest.mark.parametrize("name", ["RNNCell", "LSTMCell", "GRUCell"])
+def test_cells(name: str) -> None:
+    """Thirty random settings each, with and without a batch, with and without states."""
+    torch, random = imported("torch"), Random(len(name))  # noqa: S311 - test data
+    for _ in range(30):
+        drawn: dict[str, Any] = {"input_size": random.randint(1, 4), "hidden_size": random.randint(1, 5), "bias": random.random() < 0.6}
+        if name == "RNNCell":
+            drawn["nonlinearity"] = random.choice(["tanh", "relu"])
+        batch, count = random.choice([(), (3,)]), random.choice([0, 2 if name == "LSTMCell" else 1])
+        x = torch.randn(*batch, drawn["input_size"], dtype=torch.float64)
+        states = [torch.randn(*batch, drawn["hidden_size"], dtype=torch.float64) for _ in range(count)]
+        module = getattr(torch.nn, name)(**drawn).double()
+        nested = (lambda x, *states, cell=module: cell(x, states if len(states) > 1 else states[0])) if states else module
+        assert_runs_as_torch(getattr(ps, name)(**drawn), module, x, *states, call=nested)
+
+
+@pytest.mark.parametrize("name", ["SimpleRNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("all_steps", [True, False])
+def test_keras(name: str, all_steps: bool) -> None:
+    """Keras' layers, all steps or the last one, with the states."""
+    keras, xp = imported("keras"), imported("numpy")
+    for settings in ({}, {"use_bias": False}, *([{"reset_after": False}] if name == "GRU" else [])):
+        array = xp.random.default_rng(0).standard_normal((2, 4, 3))
+        returned = {"return_sequences": all_steps, "return_state": True}
+        theirs = getattr(keras.layers, name)(5, **settings, **returned, dtype="float64")
+        ours = getattr(ps.keras, name)(5, **settings, **returned, input_shape=array.shape)
+        assert_runs_as_keras(ours, theirs, array, tolerance=1e-5)  # Keras keeps the states in float32
+
+
+@pytest.mark.parametrize(("name", "cell"), [("RNN", "SimpleCell"), ("LSTM", "LSTMCell"), ("LSTM", "OptimizedLSTMCell"), ("GRU", "GRUCell")])
+def test_flax(name: str, cell: str) -> None:
+    """Linen's layers around one cell."""
+    linen, xp = imported("flax.linen"), imported("numpy")
+    array = xp.random.default_rng(0).standard_normal((2, 4, 3))
+    assert_runs_as_flax(getattr(ps, name)(3, 5, dialect="flax"), linen.RNN(getattr(linen, cell)(5, param_dtype="float64")), array)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_convolutional(rank: int) -> None:
+    """Keras' convolutional LSTMs, with strides, dilations and both data formats, and linen's."""
+    keras, linen, xp = imported("keras"), imported("flax.linen"), imported("numpy")
+    array = xp.random.default_rng(0).standard_normal((2, 3, *(6,) * rank, 2))
+    for settings in ({}, {"strides": 2}, {"padding": "same"}, {"dilation_rate": 2}, {"use_bias": False}, {"return_sequences": True}):
+        theirs = getattr(keras.layers, f"ConvLSTM{rank}D")(3, 2, **settings, return_state=True, dtype="float64")
+        ours = getattr(ps.keras, f"ConvLSTM{rank}D")(3, 2, **settings, return_state=True, input_shape=array.shape)
+        assert_runs_as_keras(ours, theirs, array, tolerance=1e-5)  # Keras keeps the states in float32
+    module = linen.RNN(linen.ConvLSTMCell(3, (2,) * rank, param_dtype="float64"))
+    assert_runs_as_flax(getattr(ps, f"ConvLSTM{rank}d")(2, 3, 2, padding="same", dialect="flax"), module, array)

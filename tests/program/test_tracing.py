@@ -1,0 +1,145 @@
+"""Tracing: programs as values, what they print, and what a forward pass may not do."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import paramsym as ps
+from paramsym import B, Dense, F, H, L, S
+from paramsym.errors import ArgumentError, NotYetError, ShapeError, StructureError
+from paramsym.layer import Layer, Part
+from paramsym.program import Own, Value, apply, contract
+
+
+def stated(forward: Any, **parts: Layer) -> Layer:
+    """Return a layer with these parts and this forward pass."""
+
+    @dataclass(frozen=True)
+    class Mine(Layer):
+        def parts(self) -> Any:
+            for name, layer in parts.items():
+                yield Part(name, layer)
+
+        def forward(self, own: Own, *inputs: Value) -> Any:
+            return forward(own, *inputs)
+
+    return Mine()
+
+
+class TestPrograms:
+    """A program is a value."""
+
+    def test_equality_and_hash(self) -> None:
+        """Equal layers with equal inputs have equal programs; other inputs make others."""
+        one, other = ps.trace(Dense(H, F), (B, H)), ps.trace(Dense(H, F), (B, H))
+        assert one == other
+        assert hash(one) == hash(other)
+        assert one != ps.trace(Dense(H, F), (B, S, H))
+        assert pickle.loads(pickle.dumps(Dense(H, F))) == Dense(H, F)
+
+    def test_the_listing(self) -> None:
+        """One line per operation, parts indented, with the shapes of the results."""
+        listing = str(ps.trace(ps.Sequential(up=Dense(H, F, bias=False)), (B, H)))
+        assert listing.splitlines() == [
+            "Sequential(%0 (B, H)) -> %1 (B, F)",
+            "  %1 (B, F) = up [Dense](%0)",
+            "    %1 (F, H) = weight()",
+            "    %2 (B, F) = contract '... i, o i -> ... o'(%0, %1)",
+        ]
+
+    def test_the_picture(self) -> None:
+        """Every operation is a box; the weight stands in the box that takes it."""
+        picture = ps.trace(ps.Residual(Dense(H, H)), (B, H))._repr_html_()
+        assert picture.startswith("<svg")
+        assert picture.count("<rect") == 4  # the dense layer, its product, its bias, the sum
+        assert "(weight)" in picture
+
+    def test_any_depth_costs_the_same(self) -> None:
+        """Equal blocks are one loop, whatever their number."""
+        for depth in (1000, L):
+            program = ps.trace(ps.Repeat(Dense(H, H), depth), (B, H))
+            assert len(program.steps) == 1
+        with pytest.raises(ShapeError, match="cannot be repeated a symbolic number of times"):
+            ps.trace(ps.Repeat(ps.Conv1d(4, 4, 3), L), (B, 4, S))
+
+
+class TestWhatAForwardPassMayNotDo:
+    """Each mistake has a message of its own."""
+
+    def test_branch_or_iterate(self) -> None:
+        """Entries are unknown, and sizes may be symbols."""
+        with pytest.raises(StructureError, match="cannot branch on the entries"):
+            ps.trace(stated(lambda _, x: x or x), (B, H))
+        with pytest.raises(StructureError, match="cannot be iterated"):
+            ps.trace(stated(lambda _, x: next(iter(x))), (B, H))
+
+    def test_ask_for_what_is_not_stored(self) -> None:
+        """The message lists what the layer has."""
+        with pytest.raises(StructureError, match=r"asks for 'down', which Mine does not store; it has up"):
+            ps.trace(stated(lambda own, x: own.down(x), up=Dense(H, F)), (B, H))
+
+    def test_return_something_else(self) -> None:
+        """A forward pass returns arrays."""
+        with pytest.raises(StructureError, match=r"Mine\.forward returned 3 \(int\)"):
+            ps.trace(stated(lambda *_: 3), (B, H))
+
+    def test_use_a_function_that_is_not_known(self) -> None:
+        """The nearest name is offered."""
+        with pytest.raises(ArgumentError, match="did you mean 'gelu'"):
+            ps.trace(stated(lambda _, x: apply("gelo", x)), (B, H))
+
+    def test_use_another_layers_array(self) -> None:
+        """An array that was kept from outside does not enter."""
+        kept: list[Value] = []
+
+        def keep(_: Own, x: Value) -> Value:
+            kept.append(x)
+            return x
+
+        ps.trace(stated(keep), (B, H))
+        with pytest.raises(StructureError, match="uses an array of another layer's forward pass"):
+            ps.trace(stated(lambda _, x: x + kept[0]), (B, H))
+
+    def test_be_called_by_hand(self) -> None:
+        """Operations belong into a forward pass."""
+        kept: list[Value] = []
+        ps.trace(stated(lambda _, x: kept.append(x) or x), (B, H))
+        with pytest.raises(StructureError, match="outside of a forward pass"):
+            contract("b i, b i -> b", kept[0], kept[0])
+
+
+class TestInputs:
+    """What a question may be asked with."""
+
+    def test_too_many(self) -> None:
+        """The number that the layer takes is named."""
+        with pytest.raises(ArgumentError, match="Dense takes 1 input; found 2 shapes"):
+            ps.trace(Dense(H, F), (B, H), (B, H))
+
+    def test_none(self) -> None:
+        """A layer has no inputs of its own."""
+        with pytest.raises(ArgumentError, match="give their shapes"):
+            ps.trace(Dense(H, F))
+
+    def test_by_name(self) -> None:
+        """The names are those of the forward pass."""
+        assert ps.trace(Dense(H, F), x=(B, H)) == ps.trace(Dense(H, F), (B, H))
+        with pytest.raises(ArgumentError, match="no input 'y'; it takes x"):
+            ps.trace(Dense(H, F), y=(B, H))
+
+    def test_a_layer_that_does_not_say(self) -> None:
+        """The message says what to write."""
+
+        @dataclass(frozen=True)
+        class Silent(Layer):
+            pass
+
+        for question in (ps.trace, ps.flops):
+            with pytest.raises(NotYetError, match=r"Silent does not say what it computes; write forward\(self, own, x\)"):
+                question(Silent(), (B, H))
+        with pytest.raises(NotYetError, match="Silent"):
+            ps.flops(ps.Sequential(Silent()), (B, H))
