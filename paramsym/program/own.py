@@ -270,7 +270,7 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
 
 @cache
 def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None, bool]:
-    """Return how many inputs a forward pass needs, how many it takes (None: any number), and whether it passes inputs along to its parts."""
+    """Return how many inputs a forward pass needs, how many it takes (None: any), and whether it passes inputs along to its parts."""
     kinds = list(signature(forward).parameters.values())[2:]
     needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
     rest = next((one.name for one in kinds if one.kind is Parameter.VAR_POSITIONAL), None)
