@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
 
-from paramsym.edit import isolated
+from paramsym.edit import seen_at, split
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import differ
 from paramsym.layer import Layer, Part
@@ -437,7 +437,7 @@ class Tied(Layer):
     """A layer in which some tensors are others under a second name: ``{alias path: path}``, relative to it.
 
     A tied tensor is counted once; the alias is a row of the table and of ``tied``. Of the two, the one that comes first in storage order is
-    the first name. The layer may be nested and repeated: each copy has its own tie.
+    the first name. Frozen under one name, the tensor is frozen. The layer may be nested and repeated: each copy has its own tie.
 
     Raises:
         StructureError: a path to no tensor, or two tensors of different shape.
@@ -481,10 +481,7 @@ class Tied(Layer):
 
     def parts(self) -> Iterator[Part]:
         """The layer, on this layer's own level, with single copies that a tie names split off."""
-        layer = self.layer
-        for path in dict.fromkeys(path for pair in self.pairs for path in pair):
-            layer = isolated(layer, path)
-        yield Part("", layer)
+        yield Part("", split(self.layer, (path for pair in self.pairs for path in pair), self.ties()))
 
     def ties(self) -> Mapping[str, str]:
         """The pairs as a mapping."""
@@ -503,3 +500,9 @@ class Tied(Layer):
         if name.startswith("_") or "layer" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.layer, name)
+
+
+def found_at(layer: Layer, path: str) -> Layer:
+    """Return the layer at a path as it is there: what the layer around it freezes is frozen, and what that ties is tied."""
+    inner, ties = seen_at(layer, path)
+    return Tied(inner, ties) if ties else inner

@@ -21,12 +21,12 @@ from paramsym.fields import check_fields, field_names
 from paramsym.flow import Step
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described
-from paramsym.paths import check_tied_shapes, resolve_ties
+from paramsym.paths import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.program.own import accepted, in_turn
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
-from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
+from paramsym.sizing import keeps_structure, mapping_from, published_sizes, restructured, skeleton, two_of_one_name
 from paramsym.tensor import Tensor
-from paramsym.written import Entry, descend, level, numbered_groups, written_out
+from paramsym.written import Entry, level, numbered_groups, written_out
 
 if TYPE_CHECKING:
     from paramsym.polynomial import Polynomial
@@ -158,6 +158,11 @@ class Layer:
     """What the layer computes; a layer states it with the inputs that it has, which type checkers take from this annotation."""
 
     @property
+    def computed_as(self) -> Layer:
+        """The layer that states the forward pass: this one, or the one that an edit is around."""
+        return self
+
+    @property
     def computes(self) -> bool:
         """Whether the layer states its forward pass."""
         return self.in_order or type(self).forward is not Layer.forward
@@ -253,7 +258,10 @@ class Layer:
         return False
 
     def ties(self) -> Mapping[str, str]:
-        """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way."""
+        """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way.
+
+        All names that ties connect are one tensor; frozen under one of them, it is frozen.
+        """
         return {}
 
     # What follows -------------------------------------------------------------------------------------------------------------
@@ -282,8 +290,19 @@ class Layer:
             known = [(name, line.alias_of) for name, line in zip(names, lines, strict=True) if line.alias_of]
             firsts = resolve_ties([*known, *ties.items()], names)
             check_tied_shapes(firsts, dict(zip(names, lines, strict=True)))
-            lines = [replace(line, alias_of=firsts[name]) if name in firsts else line for name, line in zip(names, lines, strict=True)]
+            frozen = frozen_under_any(firsts, (line.name for line in lines if not line.trainable and not line.buffer))
+            lines = [
+                replace(line, alias_of=firsts.get(name, ""), trainable=line.trainable and name not in frozen)
+                if name in firsts or name in frozen
+                else line
+                for name, line in zip(names, lines, strict=True)
+            ]
         return tuple(lines)
+
+    @cached_property
+    def has_tied_or_frozen(self) -> bool:
+        """Whether it has tensors of several names, or parameters that are not trained: what a part may not say of itself."""
+        return any(line.alias_of or not (line.trainable or line.buffer) for line in self.lines)
 
     def _stated_lines(self, above: tuple[str, ...]) -> list[Line]:
         lines = [line for tensor in self.own_tensors for line in tensor.lines(above)]
@@ -335,8 +354,11 @@ class Layer:
         ties = self.ties()
         known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
         firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True) if ties else {}
+        frozen = frozen_under_any(firsts, (entry.name for entry in found if entry.frozen))
         for entry in found:
-            yield replace(entry, alias_of=firsts[entry.name]) if entry.name in firsts else entry
+            tensor = replace(entry.tensor, trainable=False) if entry.name in frozen and not entry.frozen else entry.tensor
+            same = tensor is entry.tensor and entry.name not in firsts
+            yield entry if same else Entry(entry.name, tensor, firsts.get(entry.name, entry.alias_of))
 
     def shapes(self, *, buffers: bool = False) -> dict[str, tuple[Dim, ...]]:
         """Return ``{name: shape}``: every distinct tensor once, under its first name, in storage order.
@@ -366,14 +388,15 @@ class Layer:
     def part(self, path: str) -> Layer:
         """Return the layer at a dotted path, as ``"encoder.layer.3.attention"``; ``{}`` stands for any copy.
 
+        What is frozen or tied in this layer is so in the part.
+
         Raises:
             UnknownNameError: a path that does not exist; the message lists what there is.
             ArgumentError: what is no path.
         """
-        if not isinstance(path, str):
-            message = f"{type(self).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {path!r}."  # type: ignore[unreachable]
-            raise ArgumentError(message)
-        return descend(self, path.split(".") if path else [], path)
+        from paramsym.compose import found_at
+
+        return found_at(self, path)
 
     # Putting sizes in ---------------------------------------------------------------------------------------------------------
 
@@ -392,7 +415,7 @@ class Layer:
         given = [*self._given(sizes), *named.items()]
         mapping = mapping_from(type(self).__name__, given, self.symbols, self._why_not)
         rebuilt = self.substituted(mapping)
-        if rebuilt._skeleton != self._skeleton:
+        if not keeps_structure(self._skeleton, rebuilt._skeleton):
             raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
         root, before = self.origin
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
@@ -401,7 +424,7 @@ class Layer:
         return rebuilt
 
     @cached_property
-    def _skeleton(self) -> list[tuple[object, ...]]:
+    def _skeleton(self) -> dict[tuple[object, ...], set[bool]]:
         return skeleton(self.lines)
 
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
@@ -470,14 +493,17 @@ class Layer:
     def replace(self, path: str, layer: Layer) -> Layer:
         """Return this layer with another one at ``path``; ``{}`` in the path stands for every copy.
 
-        A tie that ends inside the replaced layer is undone, as it would be in the reference framework.
+        The new layer brings tensors of its own. A tied tensor that also has names elsewhere keeps them, and stays frozen if it was.
         """
         from paramsym.edit import edited
 
         return edited(self, path, layer)
 
     def freeze(self, path: str = "") -> Layer:
-        """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more."""
+        """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more.
+
+        A tied tensor is frozen under all its names.
+        """
         from paramsym.edit import frozen
 
         return frozen(self, path)

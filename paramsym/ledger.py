@@ -27,7 +27,8 @@ class Numbers:
     """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
 
     ``pattern`` holds ``{}`` where the number goes; ``index``, where there is one, is the bound symbol that the copies depend on. An empty
-    pattern adds no step to a path: the number goes where ``{}`` stands in the names inside, as in torch's ``weight_ih_l0``.
+    pattern adds no step to a path: the number goes where ``{}`` stands in the names inside, as in torch's ``weight_ih_l0``. ``alone`` marks
+    one copy that was split off from its neighbours.
     """
 
     count: Count
@@ -35,6 +36,7 @@ class Numbers:
     step: int = 1
     pattern: str = "{}"
     index: Symbol | None = None
+    alone: bool = False
 
     def __str__(self) -> str:
         """Write the template, as in ``layer.{0..L-1}``."""
@@ -102,6 +104,11 @@ class Line:
     def empty(self) -> bool:
         """Whether nothing is stored: no copies, or an axis of 0."""
         return any(isinstance(number, int) and number == 0 for number in (*self.factors, *self.stored))
+
+    @property
+    def of_no_copies(self) -> bool:
+        """Whether the numbers of copies are known, and one of them is 0."""
+        return any(isinstance(step, Numbers) and step.count == 0 for step in self.path)
 
     @property
     def sizes(self) -> tuple[Dim, ...]:

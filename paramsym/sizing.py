@@ -109,9 +109,22 @@ def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_
     return UnknownNameError(f"{where} has no symbol {name!r}; {has}. {hint}".rstrip())
 
 
-def skeleton(lines: Iterable[Line]) -> list[tuple[object, ...]]:
-    """Which tensors exist, leaving out how large they are and how many copies stand where."""
-    return [(_pattern(line), line.label, len(line.shape), line.buffer, bool(line.alias_of)) for line in lines]
+def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:
+    """Which tensors exist, and whether each has a name of its own or is an alias; numbers of copies and sizes left out.
+
+    Of a repeated tensor some copies may have names of their own and others not; where there are no copies, neither is said.
+    """
+    found: dict[tuple[object, ...], set[bool]] = {}
+    for line in lines:
+        known = found.setdefault((_pattern(line), line.label, len(line.shape), line.buffer), set())
+        if not line.of_no_copies:
+            known.add(bool(line.alias_of))
+    return found
+
+
+def keeps_structure(before: Mapping[tuple[object, ...], set[bool]], after: Mapping[tuple[object, ...], set[bool]]) -> bool:
+    """Say whether sizes left the tensors that exist, and their order, as they were."""
+    return [*before] == [*after] and all(after[tensor] <= aliases for tensor, aliases in before.items())
 
 
 def restructured(where: str, before: Iterable[Line], after: Iterable[Line], built: str) -> StructureError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from sympy import Integer, Symbol
 
-from paramsym.errors import UnknownNameError
+from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.ledger import Numbers
 from paramsym.paths import ANY, number_in
 from paramsym.tensor import Tensor
@@ -25,6 +25,11 @@ class Entry:
     name: str
     tensor: Tensor
     alias_of: str = ""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it is a parameter that is not trained."""
+        return not self.tensor.trainable and not self.tensor.buffer
 
 
 def level(layer: Layer) -> Iterator[object]:
@@ -80,6 +85,19 @@ def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: 
     for entry in entries:
         tensor = replace(entry.tensor, trainable=False) if frozen and entry.tensor.trainable else entry.tensor
         yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
+
+
+def reach(layer: Layer, path: str) -> Layer:
+    """Return the layer at a dotted path, as it is stated there.
+
+    Raises:
+        UnknownNameError: a path that does not exist.
+        ArgumentError: what is no path.
+    """
+    if not isinstance(path, str):
+        message = f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {path!r}."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    return descend(layer, path.split(".") if path else [], path)
 
 
 def descend(layer: Layer, steps: list[str], path: str) -> Layer:

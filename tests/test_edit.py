@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar
+
 import pytest
 from sympy import expand
 
@@ -108,7 +111,7 @@ class TestReplace:
     def test_sizes_go_through_an_edit(self) -> None:
         """An edit is a layer like any other: repr, symbols, published sizes of the layer inside."""
         edited = model.replace("embed", thin)
-        assert eval(repr(edited), {"Edited": type(edited), **{name: getattr(ps, name) for name in dir(ps) if name[0].isupper()}}) == edited
+        assert eval(repr(edited), {name: getattr(ps, name) for name in dir(ps) if name[0].isupper()}) == edited
         assert edited.symbols == model.symbols
         assert edited.at({V: 5}).at(H=3, F=2, L=1).count == 3 + 3 * 2 + 2 + 2 * 3 + 3
         assert edited.published == model.published
@@ -175,3 +178,86 @@ class TestFreeze:
         """A path is a string."""
         with pytest.raises(ArgumentError, match="takes a dotted path"):
             model.freeze(3)  # type: ignore[arg-type]
+
+
+class TestTies:
+    """A tie is a property of the tensor: an edit under one of its names holds under all of them."""
+
+    three = ps.Block(a=ps.Embedding(V, H), b=ps.Embedding(V, H), c=ps.Embedding(V, H))
+    ties: ClassVar = [
+        {"b.weight": "a.weight", "c.weight": "a.weight"},
+        {"b.weight": "a.weight", "c.weight": "b.weight"},
+        {"a.weight": "c.weight", "b.weight": "c.weight"},
+    ]
+
+    @pytest.mark.parametrize("pairs", ties)
+    def test_however_the_tie_is_written(self, pairs: dict[str, str]) -> None:
+        """Freezing the second name freezes the tensor; replacing the first leaves the others tied."""
+        tied = ps.Tied(self.three, pairs)
+        assert all(tied.freeze(name).trainable == 0 for name in ("a", "b", "c", "c.weight"))
+        replaced = tied.replace("a", ps.Embedding(V, F))
+        assert replaced.tied == {"c.weight": "b.weight"}
+        assert replaced.params == V * F + V * H
+        assert tied.freeze("a").replace("a", ps.Embedding(V, F)).trainable == V * F
+        assert tied.replace("b", ps.Embedding(V, F)).tied == {"c.weight": "a.weight"}
+
+    def test_ties_at_two_levels(self) -> None:
+        """A name inside a tied part connects what is tied outside it."""
+        pair = ps.Tied(ps.Block(x=dense, y=dense), {"y.weight": "x.weight"})
+        tied = ps.Tied(ps.Block(pair=pair, z=dense), {"z.weight": "pair.x.weight"})
+        assert tied.replace("pair.x", thin).tied == {"z.weight": "pair.y.weight"}
+        assert tied.freeze("z").part("pair").trainable == 2 * H
+
+    def test_a_table_that_every_copy_shares(self) -> None:
+        """Without its name outside, the first copy's is the first."""
+        copies = ps.Block(table=ps.Embedding(V, H), blocks=ps.Repeat(ps.Block(table=ps.Embedding(V, H), up=thin), L))
+        tied = ps.Tied(copies, {"blocks.{}.table.weight": "table.weight"})
+        replaced = tied.freeze("blocks.1.table").replace("table", ps.Embedding(V, F))
+        assert replaced.params == V * F + V * H + L * H
+        assert replaced.trainable == V * F + L * H
+        assert replaced.at(L=3).tied == {"blocks.1.table.weight": "blocks.0.table.weight", "blocks.2.table.weight": "blocks.0.table.weight"}
+        assert tied.replace("table", ps.Embedding(V, F)).at(L=1).tied == {}
+
+    def test_copies_tied_to_copies(self) -> None:
+        """One copy that differs takes its partner out of the row, and no other."""
+        tied = ps.Tied(ps.Block(a=ps.Repeat(dense, L), b=ps.Repeat(dense, L)), {"b.{}.weight": "a.{}.weight"})
+        assert tied.replace("a.3", thin).at(L=5).tied == {f"b.{k}.weight": f"a.{k}.weight" for k in (0, 1, 2, 4)}
+        assert tied.freeze("b.3").trainable == expand((L - 1) * H**2 + 2 * L * H - H)
+
+    @pytest.mark.parametrize(
+        ("model", "edit", "counts"),
+        [
+            (ps.models.Gpt2(architecture="GPT2LMHeadModel"), lambda it: it.freeze("lm_head"), (124439808, 85842432)),
+            (ps.models.Bert(architecture="BertForMaskedLM"), lambda it: it.freeze("cls"), (109514298, 85450752)),
+        ],
+    )
+    def test_heads_of_published_models(self, model: ps.Layer, edit: Callable[[ps.Layer], ps.Layer], counts: tuple[int, int]) -> None:
+        """Stored and trained, as transformers 5.23 and torch 2.13 count them."""
+        sized = edit(model.at("gpt2" if isinstance(model, ps.models.Gpt2) else "bert-base-uncased"))
+        assert (sized.count, sized.trainable) == counts
+
+    @pytest.mark.parametrize(
+        ("model", "path", "left"),
+        [
+            (ps.models.Bart(architecture="BartForConditionalGeneration"), "model.shared", ("model.encoder", "model.decoder", "lm_head")),
+            (ps.models.T5(architecture="T5ForConditionalGeneration"), "shared", ("encoder", "decoder", "lm_head")),
+        ],
+    )
+    def test_shared_tables_of_published_models(self, model: ps.Layer, path: str, left: tuple[str, ...]) -> None:
+        """Both stacks and the output keep one table, as in the reference where an attribute is set."""
+        first, *others = (f"{name}.weight" if name == "lm_head" else f"{name}.embed_tokens.weight" for name in left)
+        assert model.replace(path, thin).tied == dict.fromkeys(others, first)
+        assert model.freeze("lm_head").replace(path, thin).trainable == expand(model.freeze(path).trainable + H)
+
+    def test_a_repr_is_the_calls(self) -> None:
+        """Every name in it is the library's."""
+        edited = model.freeze("blocks.2").replace("embed", thin).freeze()
+        assert repr(edited) == f"{model!r}.freeze('blocks.2').replace('embed', {thin!r}).freeze()"
+        assert eval(repr(edited), {**vars(ps)}) == edited
+
+    def test_many_ties_take_linear_time(self) -> None:
+        """Every name is looked at once."""
+        layers = ps.Sequential(*[ps.Dense(2, 2, bias=False)] * 3000)
+        tied = ps.Tied(layers, {f"{number}.weight": f"{number + 1}.weight" for number in range(2999)})
+        assert len(tied.tied) == 2999
+        assert ps.match(tied, tied.shapes()).ok

@@ -14,11 +14,11 @@ from paramsym.analysis.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, counts
 from paramsym.analysis.wording import listed
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer
 from paramsym.ledger import Line, Numbers
 from paramsym.polynomial import Polynomial
-from paramsym.size import text
+from paramsym.size import symbols_in, text
 
 
 def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
@@ -105,17 +105,23 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
 
     Raises:
         ArgumentError: a value that is neither a shape nor has one.
+        SizeError: a layer whose shapes still have symbols.
     """
     measured = {name: _shape(name, shape) for name, shape in shapes.items()}
+    count = subject.count
+    if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
+        left = ", ".join(sorted(symbol.name for symbol in subject.layer.symbols))
+        message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
+        raise SizeError(message)
     total = sum(map(prod, measured.values()))
     words = f"{len(measured)} tensors of {total:,} elements"
     edits = list(_measured(subject, measured))
     if not edits:
-        found = Answer(Integer(0), total - subject.count, (Reading("the same tensors"),))
-        return Reconciliation(subject.name, subject.count, words, (found,))
+        found = Answer(Integer(0), total - count, (Reading("the same tensors"),))
+        return Reconciliation(subject.name, count, words, (found,))
     term = Polynomial.total(edit.term(subject) for edit in edits)
     reading = Reading("; ".join(edit.words for edit in edits), tuple(edits))
-    return Reconciliation(subject.name, subject.count, words, (Answer(term.as_expr(), total - subject.count, (reading,)),))
+    return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:

@@ -171,7 +171,7 @@ def _belief(subject: Subject, size: int, root: int, powers: dict[int, Fraction],
     if not near:
         return None
     # Claims are not any numbers: a wrong one is a multiple of some width as a right one is, and hits that much oftener.
-    numbers = [size for size in subject.sizes.values() if isinstance(size, int)]
+    numbers = [size for size in subject.sizes.values() if isinstance(size, int) and size > 0]
     shared = max((gcd(int(step), number) for number in numbers if (low - subject.count) % number == 0), default=1)
     chance = Fraction(shared, int(step))
     return ("", 1.8) if chance <= _RARE else None

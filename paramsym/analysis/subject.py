@@ -59,8 +59,8 @@ class Subject:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """The lines that count, in letters."""
-        return tuple(line for line in self.root.lines if counts(line))
+        """The lines that count, in letters; where a number of copies is 0, there is nothing to count in another way."""
+        return tuple(line for line in self.root.lines if counts(line) and self.ratio(line.polynomial()) != 0)
 
     @cached_property
     def values(self) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal, TypeAlias
 
 from paramsym.compose import Block
+from paramsym.edit import thawed
 from paramsym.errors import ArgumentError
 from paramsym.extents import View
 from paramsym.layer import Layer, Part
@@ -72,7 +73,8 @@ class LoRA(Layer):
     adapter: str = "default"
 
     def conditions(self) -> None:
-        """The base is one that can be adapted, in the way asked for."""
+        """The base is one that can be adapted, in the way asked for; what of it is trained is said here, so it may have been frozen."""
+        object.__setattr__(self, "base", thawed(self.base))
         if isinstance(self.base, Conv1d | Conv2d | Conv3d):
             if self.base.dialect == "torch":
                 divides(self.base.groups, self.r, "groups", "rank r")

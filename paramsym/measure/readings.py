@@ -11,6 +11,7 @@ from paramsym.errors import ParamsymError, ShapeError
 from paramsym.layer import Layer, check_layer
 from paramsym.measure.walk import gated, rebuilt
 from paramsym.size import Count, Shape, canonical, text
+from paramsym.written import reach
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def _read(layer: Layer, input_shape: Shape, error: ShapeError) -> tuple[InputRea
     path, rank = getattr(error, "part", ""), getattr(error, "rank", None)
     if rank is None or len(input_shape) != rank + 1:
         return ()
-    first = layer.part(path) if path else layer
+    first = reach(layer, path)
     if not any(field.name == "in_channels" for field in fields(first)):  # type: ignore[arg-type]
         return ()
     last = getattr(first, "data_format", None) == "channels_last" or (

@@ -122,7 +122,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
 
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
-    least, most = _inputs_of(type(layer).forward)[0], accepted(layer)
+    least, most = _inputs_of(type(layer.computed_as).forward)[0], accepted(layer)
     if layer.computes and (given < least or (most is not None and given > most)):
         wanted = f"at least {least}" if given < least else f"at most {most}"
         message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
@@ -281,7 +281,7 @@ def accepted(layer: Layer) -> int | None:
     """Return how many inputs a layer takes at most; None for any number. What passes inputs along takes as many as its parts do."""
     if not layer.computes:
         return None if layer.takes_several else 1
-    _, most, passes_along = _inputs_of(type(layer).forward)
+    _, most, passes_along = _inputs_of(type(layer.computed_as).forward)
     if passes_along and layer.own_parts:
         inside = [accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)

@@ -55,7 +55,8 @@ class _Comparison:
         self.layer = layer
         self.stored = stored
         self.entries = {entry.name: entry for entry in layer.entries()}
-        self.segments = {f"{name}[{label}]": shape for name, entry in self.entries.items() for label, shape in segments(entry)}
+        self.segments_of = _segments_of(self.entries)
+        self.segments = {segment: shape for found in self.segments_of.values() for segment, shape in found.items()}
         self.pieces: dict[str, _Piece] = {}
         self.open: dict[Expr, int] = {}
         self._templates: tuple[Template, ...] | None = None
@@ -80,11 +81,11 @@ class _Comparison:
                 yield Row(piece.stored_name, "unexpected", None, self.stored.shapes[piece.stored_name], called)
 
     def _rows_of(self, entry: Entry) -> Iterator[Row]:
-        parts = [name for name in self.segments if name.startswith(f"{entry.name}[")] if entry.name not in self.pieces else []
+        parts = self.segments_of.get(entry.name, {}) if entry.name not in self.pieces else {}
         if any(name in self.pieces for name in parts):
-            for name in parts:
+            for name, shape in parts.items():
                 piece = self.pieces.get(name)
-                yield Row(name, "missing", self.segments[name]) if piece is None else self._row(name, self.segments[name], piece)
+                yield Row(name, "missing", shape) if piece is None else self._row(name, shape, piece)
             return
         piece = self.pieces.get(entry.name)
         if piece is None:
@@ -213,6 +214,16 @@ def segments(entry: Entry) -> Iterator[tuple[str, tuple[Dim, ...]]]:
     for line in entry.tensor.lines():
         if line.label:
             yield line.label, line.sizes
+
+
+def _segments_of(entries: Mapping[str, Entry]) -> dict[str, dict[str, tuple[Dim, ...]]]:
+    """Return the segments of every fused tensor by their full names; copies of a layer share its tensors, which are asked once."""
+    found: dict[int, list[tuple[str, tuple[Dim, ...]]]] = {}
+    for entry in entries.values():
+        if id(entry.tensor) not in found:
+            found[id(entry.tensor)] = list(segments(entry))
+    labelled = {name: found[id(entry.tensor)] for name, entry in entries.items() if found[id(entry.tensor)]}
+    return {name: {f"{name}[{label}]": shape for label, shape in parts} for name, parts in labelled.items()}
 
 
 def _tied_in_layer_names(stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> dict[str, str] | None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import cast
+from functools import cached_property
+from typing import TypeAlias, cast
 
 from sympy import Expr, Integer, Rational, Symbol
 
+from paramsym.errors import ParamsymError
 from paramsym.layer import Layer
+from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
-from paramsym.size import canonical, substitute, symbols_in
+from paramsym.size import Dim, canonical, substitute, symbols_in
 from paramsym.verify.stored import Shape
-from paramsym.verify.templates import Template, templates
+from paramsym.verify.templates import Template, possible, templates, without_numbers
 
 _LARGEST = 2**48  # no axis is longer; the search for a solution stops there
 
@@ -39,28 +42,44 @@ class Inferred:
 
 
 def infer(layer: Layer, shapes: Mapping[str, Shape]) -> Inferred:
-    """Solve for a layer's symbols. Where tensors disagree, the value that most of them give is taken, and the others are reported."""
-    equations = list(_equations(layer, shapes))
+    """Solve for a layer's symbols. Where tensors disagree, the value that most of them give is taken, and the others are reported.
+
+    What the names say about numbers of copies comes first: which tensor a numbered name belongs to may depend on them.
+    """
     known: dict[Symbol, int] = {}
     notes: list[str] = []
+    names = _Numbered(layer, shapes)
+    copies = list(names.copies())
+    more: list[Equation] = []
+    further = names.further(known)
     while True:
-        poll = _Poll()
-        for equation in equations:
+        poll = _Poll(names.counted)
+        for equation in (*copies, *names.axes(known), *more):
             poll.ask(equation, known)
         found = poll.elected()
         if not found:
             found = poll.fewest_copies()
-            notes.extend(f"the names leave open how large {symbol} is; {value:,} is the least that fits" for symbol, value in found.items())
-        if not found:
+            notes.extend(_left_open(found))
+        if found:
+            notes.extend(poll.outvoted())
+            known |= found
+        elif (found_out := next(further, None)) is not None:
+            more.extend(found_out.equations)
+            notes.extend(found_out.notes)
+        else:
             return Inferred(known, tuple(notes))
-        notes.extend(poll.outvoted())
-        known |= found
+
+
+def _left_open(found: Mapping[Symbol, int]) -> Iterator[str]:
+    for symbol, value in found.items():
+        yield f"the names leave open how large {symbol} is; {value:,} is the least that fits"
 
 
 class _Poll:
     """One round: what each equation in one unknown says about it."""
 
-    def __init__(self) -> None:
+    def __init__(self, counted: set[Symbol]) -> None:
+        self.counted = counted
         self.votes: dict[Symbol, Counter[int]] = {}
         self.ranges: dict[Symbol, tuple[int, int]] = {}
         self.witness: dict[tuple[Symbol, int], str] = {}
@@ -73,12 +92,12 @@ class _Poll:
         if len(unknown) != 1 or not isinstance(formula, Expr):
             return
         (symbol,) = unknown
-        low, high = _solutions(formula, symbol, equation.value)
+        low, high = _solutions(formula, symbol, equation.value, least=0 if symbol in self.counted else 1)
         if low == high:
             self.votes.setdefault(symbol, Counter())[low] += equation.times
             self.witness.setdefault((symbol, low), equation.where)
         elif low < high:
-            least, most = self.ranges.get(symbol, (1, _LARGEST))
+            least, most = self.ranges.get(symbol, (0, _LARGEST))
             self.ranges[symbol] = (max(low, least), min(high, most))
             if equation.copies:
                 self.copies.add(symbol)
@@ -105,65 +124,219 @@ def _noun(number: int) -> str:
     return "shape" if number == 1 else "shapes"
 
 
-def _equations(layer: Layer, shapes: Mapping[str, Shape]) -> Iterator[Equation]:
-    for template in templates(layer):
-        if symbols_in((template.line.shape, tuple((step.start, step.count) for step in template.numbers))):
-            copies = {name: numbers for name in shapes if (numbers := template.numbers_in(name)) is not None}
-            yield from _of_axes(template, copies, shapes)
-            yield from _of_copies(template, list(copies.values()))
+@dataclass(frozen=True)
+class _FoundOut:
+    """Further equations, and words for what is taken on trust."""
+
+    equations: Iterable[Equation]
+    notes: Iterable[str] = ()
 
 
-def _of_axes(template: Template, copies: Mapping[str, tuple[int, ...]], shapes: Mapping[str, Shape]) -> Iterator[Equation]:
-    """Yield an equation per axis; copies that agree say it together."""
-    first: dict[tuple[Expr, int], str] = {}
-    times: Counter[tuple[Expr, int]] = Counter()
-    for name, numbers in copies.items():
+_Owner: TypeAlias = tuple[Template, tuple[int, ...]]
+
+
+class _Numbered:
+    """The names of a layer's tensors beside those that were found, numbers apart."""
+
+    def __init__(self, layer: Layer, shapes: Mapping[str, Shape]) -> None:
+        self.layer = layer
+        self.shapes = shapes
+        self.found: dict[str, list[str]] = {}
+        for name in shapes:
+            self.found.setdefault(without_numbers(name), []).append(name)
+        self.like: dict[str, list[Template]] = {}
+        self.bare: dict[str, list[Template]] = {}
+        for template in templates(layer):
+            self.like.setdefault(template.form, []).append(template)
+            self.bare.setdefault(template.bare, []).append(template)
+        self._axes: dict[tuple[tuple[Symbol, int], ...], list[Equation]] = {}
+
+    def _names(self, template: Template) -> dict[str, tuple[int, ...]]:
+        """Return the found names that may mean a copy of a template, with their numbers."""
+        names = self.found.get(template.bare, ())
+        return {name: numbers for name in names if (numbers := template.numbers_in(name)) is not None}
+
+    def copies(self) -> Iterator[Equation]:
+        """Yield an equation per numbered step: the formula of its first and its last number, and those that there are."""
+        for runs, position in self._runs():
+            numbers = [found[position] for run in runs for found in self._names(run).values()]
+            if numbers:
+                yield from _ends(runs, position, numbers)
+
+    def further(self, known: Mapping[Symbol, int]) -> Iterator[_FoundOut]:
+        """Yield what else there is to go by, the surest first; ``known`` is what was found so far, and grows meanwhile."""
+        yield _FoundOut(self.absent())
+        yield _FoundOut(self.fitting(known))
+        while (fewest := self.fewest(known)) is not None:
+            symbol, value, where = fewest
+            yield _FoundOut([Equation(symbol, value, where, copies=True)], _left_open({symbol: value}))
+        yield _FoundOut(self.guessed(known))
+
+    def absent(self) -> Iterator[Equation]:
+        """Yield an equation for copies of which there are none; where other names are found than the layer has, they may be missing."""
+        if not all(self._known(name, bare) for bare, names in self.found.items() for name in names):
+            return
+        there = {template.numbers[:depth] for like in self.like.values() for template in like if self._names(template)
+                 for depth in range(len(template.numbers) + 1)}  # fmt: skip
+        for runs, position in self._runs():
+            # Of copies inside copies it is the outermost that there are none of.
+            if not any(run.numbers[: position + 1] in there for run in runs) and (not position or runs[0].numbers[:position] in there):
+                counts = [(run.numbers[position].count, run.line.name) for run in runs]
+                yield from (Equation(count, 0, where, copies=True) for count, where in counts if isinstance(count, Expr))
+
+    def _known(self, name: str, bare: str) -> bool:
+        return any(template.numbers_in(name) is not None for template in self.bare.get(bare, ()))
+
+    def _runs(self) -> Iterator[tuple[list[Template], int]]:
+        """Yield the templates whose copies follow each other in one numbering, and the place of their number."""
+        for like in self.like.values():
+            for position in range(len(like[0].numbers)):
+                runs: list[Template] = []
+                for template in like:
+                    if runs and not _follows(runs[-1], template, position):
+                        yield runs, position
+                        runs = []
+                    runs.append(template)
+                yield runs, position
+
+    def axes(self, known: Mapping[Symbol, int]) -> list[Equation]:
+        """Return an equation per axis; of a name that may belong to several tensors as yet, per axis that is the same in all of them."""
+        key = tuple((symbol, known[symbol]) for symbol in sorted(self.counted & known.keys(), key=lambda symbol: symbol.name))
+        if key not in self._axes:
+            owned = (
+                (name, owners) for like in self.like.values() if self._open(like) for name, owners in self._owners(like, known).items()
+            )
+            self._axes[key] = list(_of_axes(owned, self.shapes))
+        return self._axes[key]
+
+    def fitting(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
+        """Yield an equation per numbered step from the names whose shape fits only one of the tensors that they may belong to."""
+        bound = {symbol: Integer(value) for symbol, value in known.items()}
+        for like in self.like.values():
+            found: dict[int, tuple[Template, list[tuple[int, ...]]]] = {}
+            for name, owners in self._owners(like, known).items():
+                fit = [(template, numbers) for template, numbers in owners if _fits(template.sizes(numbers), self.shapes[name], bound)]
+                if len(fit) == 1:
+                    found.setdefault(id(fit[0][0]), (fit[0][0], []))[1].append(fit[0][1])
+            for template, copies in found.values():
+                for position in range(len(template.numbers)):
+                    yield from _ends([template], position, [numbers[position] for numbers in copies])
+
+    def fewest(self, known: Mapping[Symbol, int]) -> tuple[Symbol, int, str] | None:
+        """Return the least value that the layer takes for a symbol that numbers of copies have and leave open."""
+        for runs, position in self._runs():
+            for step in (run.numbers[position] for run in runs if any(map(self._names, runs))):
+                for symbol in sorted(symbols_in((step.start, step.count)) - known.keys(), key=lambda symbol: symbol.name):
+                    if symbol in self.layer.symbols:
+                        return symbol, _least(self.layer, {**known, symbol: 0}), runs[0].line.name
+        return None
+
+    def guessed(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
+        """Yield an equation per axis of the names that may still belong to several tensors, for each of these."""
+        for like in self.like.values():
+            owned = [(name, [owner]) for name, owners in self._owners(like, known).items() if len(owners) > 1 for owner in owners]
+            yield from _of_axes(owned, self.shapes)
+
+    @cached_property
+    def counted(self) -> set[Symbol]:
+        """The symbols in numbers of copies."""
+        return symbols_in(tuple((step.start, step.count) for like in self.like.values() for template in like for step in template.numbers))
+
+    @staticmethod
+    def _open(like: list[Template]) -> bool:
+        return any(symbols_in(template.line.shape) for template in like)
+
+    def _owners(self, like: list[Template], known: Mapping[Symbol, int]) -> dict[str, list[_Owner]]:
+        """Return for each name the templates that it may belong to, as far as the numbers of copies are known."""
+        bound = {symbol: Integer(value) for symbol, value in known.items()}
+        owners: dict[str, list[_Owner]] = {}
+        for template in like:
+            starts = [(canonical(substitute(step.start, bound)), canonical(substitute(step.count, bound))) for step in template.numbers]
+            steps = [replace(step, start=start, count=count) for step, (start, count) in zip(template.numbers, starts, strict=True)]
+            for name, numbers in self._names(template).items():
+                if all(map(possible, steps, numbers)):
+                    owners.setdefault(name, []).append((template, numbers))
+        return owners
+
+
+def _fits(formulas: tuple[Dim, ...], shape: Shape, bound: Mapping[Symbol, Expr]) -> bool:
+    sizes = [canonical(substitute(formula, bound)) for formula in formulas]
+    return len(sizes) == len(shape) and all(isinstance(size, Expr) or size == value for size, value in zip(sizes, shape, strict=True))
+
+
+def _ends(runs: list[Template], position: int, numbers: list[int]) -> Iterator[Equation]:
+    """Yield that the first and the last number of runs are the least and the greatest found."""
+    first, last = runs[0].numbers[position], runs[-1].numbers[position]
+    for formula, value in ((canonical(first.start), min(numbers)), (_last(last), max(numbers))):
+        if isinstance(formula, Expr):
+            yield Equation(formula, value, runs[0].line.name, copies=True)
+
+
+def _least(layer: Layer, sizes: Mapping[Symbol, int]) -> int:
+    try:
+        layer.at(sizes)
+    except ParamsymError:
+        return 1
+    return 0
+
+
+def _last(step: Numbers) -> Dim:
+    return canonical(step.start + step.step * (step.count - 1))
+
+
+def _follows(one: Template, other: Template, position: int) -> bool:
+    """Say whether the numbers of one template at a place go on where those of another end, all other numbers being the same."""
+    here, there = one.numbers[position], other.numbers[position]
+    rest = [numbers[:position] + numbers[position + 1 :] for numbers in (one.numbers, other.numbers)]
+    return rest[0] == rest[1] and here.step == there.step == 1 and canonical(here.start + here.count) == canonical(there.start)
+
+
+def _of_axes(owned: Iterable[tuple[str, list[_Owner]]], shapes: Mapping[str, Shape]) -> Iterator[Equation]:
+    """Yield an equation per axis that is the same in all tensors that a name may belong to; copies that agree say it together."""
+    first: dict[tuple[int, Expr, int], str] = {}
+    times: Counter[tuple[int, Expr, int]] = Counter()
+    for name, owners in owned:
         shape = shapes[name]
-        if len(shape) == len(template.line.shape):
-            for axis, (formula, value) in enumerate(zip(template.sizes(numbers), shape, strict=True)):
-                if isinstance(formula, Expr):
-                    first.setdefault((formula, value), f"{name}, axis {axis}")
-                    times[formula, value] += 1
-    for (formula, value), where in first.items():
-        yield Equation(formula, value, where, times[formula, value])
+        sizes, *others = [template.sizes(numbers) for template, numbers in owners]
+        if any(len(stated) != len(shape) for stated in (sizes, *others)):
+            continue
+        for axis, (formula, value) in enumerate(zip(sizes, shape, strict=True)):
+            if isinstance(formula, Expr) and all(other[axis] == formula for other in others):
+                said = (id(owners[0][0]), formula, value)
+                first.setdefault(said, f"{name}, axis {axis}")
+                times[said] += 1
+    for said, where in first.items():
+        yield Equation(said[1], said[2], where, times[said])
 
 
-def _of_copies(template: Template, numbers: list[tuple[int, ...]]) -> Iterator[Equation]:
-    """Yield an equation per numbered step: the formula of its last number is the last number there is."""
-    if not numbers:
-        return
-    for position, step in enumerate(template.numbers):
-        last = canonical(step.start + step.step * (step.count - 1))
-        if isinstance(last, Expr):
-            yield Equation(last, max(copy[position] for copy in numbers), template.line.name, copies=True)
-
-
-def _solutions(formula: Expr, symbol: Symbol, value: int) -> tuple[int, int]:
-    """Return the first and the last positive integer that solve ``formula(symbol) = value``; ``(1, 0)`` where there is none."""
+def _solutions(formula: Expr, symbol: Symbol, value: int, *, least: int = 1) -> tuple[int, int]:
+    """Return the first and the last integer from ``least`` on that solve ``formula(symbol) = value``; ``(1, 0)`` where there is none."""
     terms = Polynomial.of(formula).terms
     constant = terms.get(frozenset(), 0)
     moving = {monomial: c for monomial, c in terms.items() if monomial}
     if len(moving) == 1:
         ((monomial, coefficient),) = moving.items()
         if monomial == frozenset({(symbol, 1)}):
-            return _one(Fraction(value - constant) / coefficient)
+            return _one(Fraction(value - constant) / coefficient, least)
         if monomial == frozenset({(symbol, -1)}) and value != constant:
-            return _one(Fraction(coefficient) / (value - constant))
-    low, high = _first(formula, symbol, value), _first(formula, symbol, value + 1) - 1
+            return _one(Fraction(coefficient) / (value - constant), 1)
+    low, high = _first(formula, symbol, value, least), _first(formula, symbol, value + 1, least) - 1
     # The search trusts that a formula never falls; one that does is found out here.
     return (low, high) if formula.xreplace({symbol: Integer(low)}) == value == formula.xreplace({symbol: Integer(high)}) else (1, 0)
 
 
-def _one(solution: Fraction) -> tuple[int, int]:
-    return (solution.numerator, solution.numerator) if solution.denominator == 1 and solution > 0 else (1, 0)
+def _one(solution: Fraction, least: int) -> tuple[int, int]:
+    return (solution.numerator, solution.numerator) if solution.denominator == 1 and solution >= least else (1, 0)
 
 
-def _first(formula: Expr, symbol: Symbol, value: int) -> int:
-    """Return the least positive integer at which a formula that never falls reaches the value."""
+def _first(formula: Expr, symbol: Symbol, value: int, least: int) -> int:
+    """Return the least integer at which a formula that never falls reaches the value."""
 
     def reaches(number: int) -> bool:
         return bool(cast("Rational", formula.xreplace({symbol: Integer(number)})) >= value)
 
+    if least == 0 and reaches(0):
+        return 0
     high = 1
     while not reaches(high):
         high *= 2

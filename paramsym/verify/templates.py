@@ -26,6 +26,16 @@ class Template:
         return tuple(step for step in self.line.path if isinstance(step, Numbers))
 
     @cached_property
+    def form(self) -> str:
+        """Its name with ``{}`` for each number."""
+        return ".".join(step.pattern if isinstance(step, Numbers) else step for step in self.line.path)
+
+    @property
+    def bare(self) -> str:
+        """Its name without any number."""
+        return without_numbers(self.form.replace("{}", ""))
+
+    @cached_property
     def pattern(self) -> re.Pattern[str]:
         """The names it stands for, each number a group."""
         steps = (
@@ -40,7 +50,7 @@ class Template:
         if found is None:
             return None
         values = tuple(map(int, found.groups()))
-        return values if all(map(_possible, self.numbers, values)) else None
+        return values if all(map(possible, self.numbers, values)) else None
 
     def sizes(self, numbers: tuple[int, ...]) -> tuple[Dim, ...]:
         """Return the sizes of the axes of one copy."""
@@ -64,11 +74,11 @@ class Names(Collection[str]):
         self._by_form: dict[str, list[Template]] = {}
         self._templates = templates(layer)
         for template in self._templates:
-            self._by_form.setdefault(_without_numbers(_written(template.line)), []).append(template)
+            self._by_form.setdefault(template.bare, []).append(template)
 
     def __contains__(self, name: object) -> bool:
         """Say whether a tensor may bear the name."""
-        found = self._by_form.get(_without_numbers(name), ()) if isinstance(name, str) else ()
+        found = self._by_form.get(without_numbers(name), ()) if isinstance(name, str) else ()
         return any(template.numbers_in(str(name)) is not None for template in found)
 
     def __iter__(self) -> Iterator[str]:
@@ -84,7 +94,8 @@ def _written(line: Line) -> str:
     return ".".join(step.pattern.replace("{}", "0") if isinstance(step, Numbers) else step for step in line.path)
 
 
-def _without_numbers(name: str) -> str:
+def without_numbers(name: str) -> str:
+    """Return a name without its digits."""
     return re.sub(r"\d+", "", name)
 
 
@@ -101,7 +112,8 @@ def _distinct(layer: Layer) -> Iterator[Template]:
             yield Template(line)
 
 
-def _possible(numbers: Numbers, value: int) -> bool:
+def possible(numbers: Numbers, value: int) -> bool:
+    """Say whether a number may be that of a copy, whatever the symbols in their range are."""
     if numbers.values is not None:
         return value in numbers.values
     return not isinstance(numbers.start, int) or (value >= numbers.start and (value - numbers.start) % numbers.step == 0)

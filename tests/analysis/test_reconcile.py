@@ -491,3 +491,25 @@ def test_how_far_off_a_right_claim_is() -> None:
     assert rounded.difference == 110_000_000 - 109_482_240
     (binary,) = ps.reconcile(BERT, "104.4M", at="bert-base-uncased")
     assert binary.difference == int(104.4 * 2**20) - 109_482_240
+
+
+def test_no_copies() -> None:
+    """At depth 0 there is no block that could have been counted otherwise; what is left is explained as ever."""
+    sizes = {"V": 50, "H": 8, "A": 2, "F": 12, "P": 6, "T": 2, "L": 0}
+    count = 50 * 8 + 6 * 8 + 2 * 8 + 2 * 8 + 8 * 8 + 8
+    assert ps.reconcile(BERT, count, at=sizes)[0].term == 0
+    assert expand(ps.reconcile(BERT, count - 16, at=sizes)[0].term) in {-T * H, -2 * H}
+    for model in (ps.models.Gpt2(), ps.models.Llama(), ps.models.Deepseek()):
+        none = model.at({symbol: 0 if symbol.name in {"L", "k"} else 4 for symbol in model.symbols})
+        assert ps.reconcile(none, none.count)[0].term == 0
+        assert isinstance(bool(ps.reconcile(none, none.count + 3)), bool)
+
+
+def test_shapes_against_symbols() -> None:
+    """Measured shapes are held against a layer with sizes."""
+    with pytest.raises(SizeError, match="symbols"):
+        ps.reconcile(Dense(H, F), {"x": (3,)})
+    with pytest.raises(SizeError, match="symbols"):
+        ps.reconcile(ps.Repeat(Dense(2, 3), L), {"x": (3,)})
+    with pytest.raises(SizeError, match=r"the shapes of MultiHeadAttention still have symbols|symbols"):
+        ps.reconcile(ps.MultiHeadAttention(H, A), {"x": (3,)})

@@ -7,6 +7,7 @@ import pytest
 import paramsym as ps
 from paramsym import A, C, F, H, L, V, per
 from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
+from paramsym.verify.match import Match
 
 DENSE = ps.Dense(H, F)
 SHAPES = {"weight": (3072, 768), "bias": (3072,)}
@@ -287,3 +288,63 @@ def test_a_long_report_is_cut_short() -> None:
 def test_composite_axes_are_products() -> None:
     """Heads times their width is one axis."""
     assert ps.match(ps.Dense((A, per(H, A)), F), {"weight": (5, 12), "bias": (5,)}).sizes == {F: 5, H: 12}
+
+
+def own(layer: ps.Layer, **sizes: int) -> Match:
+    """Match a layer with what it states at some sizes."""
+    return ps.match(layer, layer.at(sizes).shapes())
+
+
+def test_runs_of_copies_are_told_apart() -> None:
+    """Names that both runs have give the end, those that one has the seam; also where a run is empty."""
+    runs = ps.Runs((ps.Block(both=DENSE, one=DENSE), A), (ps.Block(both=DENSE, other=ps.Dense(H, 3)), L - A))
+    for copies, dense in ((5, 3), (5, 0), (5, 5), (1, 1), (0, 0)):
+        found = ps.match(runs, _runs(dense, copies))
+        assert found.ok, str(found)
+        assert (found.sizes[L], found.sizes[A]) == (copies, dense)
+
+
+def _runs(first: int, copies: int) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for number in range(copies):
+        own_name, width = ("one", 6) if number < first else ("other", 3)
+        shapes |= {f"{number}.both.weight": (6, 4), f"{number}.both.bias": (6,)}
+        shapes |= {f"{number}.{own_name}.weight": (width, 4), f"{number}.{own_name}.bias": (width,)}
+    return shapes
+
+
+def test_runs_of_equal_names_are_told_apart_by_their_shapes() -> None:
+    """A name that may belong to two tensors says what both have in common; then its shape says to which it belongs."""
+    n, e = ps.dims("n e")
+    runs = ps.Runs((ps.Dense(H, H, bias=False), n), (ps.Dense(H, 3, bias=False), e))
+    found = ps.match(runs, {"0.weight": (2, 2), "1.weight": (2, 2), "2.weight": (3, 2)})
+    assert found.ok, str(found)
+    assert found.sizes == {H: 2, n: 2, e: 1}
+    alike = ps.match(runs, {"0.weight": (3, 3), "1.weight": (3, 3)})
+    assert alike.ok, str(alike)
+    assert "the names leave open how large" in str(alike)
+
+
+def test_one_copy_and_no_copy() -> None:
+    """A first copy that differs may be the only one; without copies there is no name of any."""
+    first = ps.Repeat(DENSE, L, first=ps.Dense(H, 3))
+    assert ps.match(first, {"0.weight": (3, 4), "0.bias": (3,)}).sizes[L] == 1
+    model = ps.Block(table=ps.Embedding(V, H), blocks=ps.Repeat(DENSE, L))
+    assert ps.match(model, {"table.weight": (5, 4)}).sizes == {V: 5, H: 4, L: 0}
+    assert not ps.match(model, {"table.weight": (5, 4), "block.0.weight": (6, 4)}).ok
+
+
+def test_a_deepseek_of_any_depth() -> None:
+    """Dense layers up to k, experts from k on."""
+    model = ps.models.Deepseek(architecture="DeepseekV3ForCausalLM")
+    width = dict.fromkeys((symbol.name for symbol in model.symbols), 4)
+    for dense, depth in ((0, 0), (0, 2), (1, 2), (2, 2), (3, 5)):
+        found = own(model, **(width | {"k": dense, "L": depth}))
+        assert found.ok, str(found)
+
+
+def test_many_aliases_beside_fused_tensors_take_linear_time() -> None:
+    """The segments of a fused tensor are looked up by its name."""
+    block = ps.Block(attention=ps.MultiHeadAttention(4, 2), table=ps.Dense(4, 4))
+    model = ps.Tied(ps.Block(table=ps.Dense(4, 4), blocks=ps.Repeat(block, 3000)), {"blocks.{}.table.weight": "table.weight"})
+    assert ps.match(model, model.shapes()).ok

@@ -1,0 +1,54 @@
+"""A symbolic layer recognises its own shapes: every layer and model, all flags, depths from 0."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from strategies import layers, model_classes, storing_classes
+from sympy import Integer, Symbol
+
+import paramsym as ps
+from paramsym.errors import ParamsymError
+from paramsym.ledger import Numbers
+from paramsym.size import symbols_in
+
+SIZES = (1, 2, 3, 4, 6, 8, 12, 24)
+DEPTHS = (0, 1, 2, 3, 5)
+few = settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def depths(layer: ps.Layer) -> set[Symbol]:
+    """Return the symbols that say how many copies there are."""
+    steps = [step for line in layer.lines for step in line.path if isinstance(step, Numbers)]
+    return symbols_in(tuple((step.start, step.count) for step in steps)) & layer.symbols
+
+
+@st.composite
+def instances(draw: st.DrawFn, cls: type[ps.Layer]) -> tuple[ps.Layer, ps.Layer | None]:
+    """Build a layer, and the same with sizes that it takes; None where it took none of those that were tried."""
+    layer = draw(layers(cls))
+    deep = depths(layer)
+    symbols = sorted(layer.symbols, key=lambda symbol: symbol.name)
+    same = draw(st.sampled_from((4, 8, 24)))
+    numbers = {symbol: draw(st.sampled_from(DEPTHS)) for symbol in symbols if symbol in deep}
+    for wide in ({symbol: draw(st.sampled_from(SIZES)) for symbol in symbols}, dict.fromkeys(symbols, same)):
+        sizes = {**wide, **numbers}
+        try:
+            sized = layer.at(sizes)
+        except ParamsymError:
+            continue
+        if sized.params == layer.params.xreplace({symbol: Integer(size) for symbol, size in sizes.items()}):
+            return layer, sized
+    return layer, None
+
+
+@pytest.mark.parametrize("cls", [*storing_classes(), *model_classes()], ids=lambda cls: cls.__name__)
+@few
+@given(data=st.data())
+def test_a_layer_matches_its_own_shapes(cls: type[ps.Layer], data: st.DataObject) -> None:
+    """Whatever the numbers of copies, also none: each name belongs to the tensor that it was written out from."""
+    layer, sized = data.draw(instances(cls))
+    if sized is not None:
+        found = ps.match(layer, sized.shapes(buffers=True))
+        assert found.ok, str(found)
+        assert ps.match(layer, sized.shapes()).ok
