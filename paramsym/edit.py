@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, cast
 
-from sympy import Expr, Symbol, sympify
+from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import NotYetError, StructureError, UnknownNameError
 from paramsym.extents import View
@@ -359,7 +359,7 @@ def _split_copies(part: Part, numbers: Numbers, inside: Mapping[str, list[str]])
         start = canonical(numbers.start + numbers.step * place)
         inner = rest.layer
         if numbers.index is not None and numbers.index in inner.symbols:
-            inner = inner.substituted({numbers.index: sympify(start)})
+            inner = inner.substituted({numbers.index: Integer(start) if isinstance(start, int) else start})
         yield replace(rest, layer=split(inner, paths), numbers=Numbers(1, start, numbers.step, numbers.pattern, alone=True))
         done = place + 1
     # None may be left after it; their part stays, so that a symbolic number of copies can become the smallest that has the one meant.
