@@ -22,7 +22,15 @@ from paramsym.program.axes import (
 from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
 from paramsym.program.lookups import best as best, choose as choose, constant as constant, drop as drop, lookup as lookup, pick as pick
-from paramsym.program.own import Applied as Applied, Own as Own, in_turn as in_turn, routed as routed, trace_layer as trace_layer
+from paramsym.program.own import (
+    Applied as Applied,
+    Lent as Lent,
+    Own as Own,
+    in_turn as in_turn,
+    routed as routed,
+    trace_layer as trace_layer,
+    unchosen as unchosen,
+)
 from paramsym.program.pairs import ALL as ALL, Mask as Mask
 from paramsym.program.products import contract as contract
 from paramsym.program.reductions import normalise as normalise, reduce as reduce, softmax as softmax

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from inspect import Parameter, signature
@@ -15,11 +15,12 @@ from paramsym.flow import each_input, together
 from paramsym.ledger import Numbers
 from paramsym.program.axes import Known
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
-from paramsym.program.lookups import Stored
+from paramsym.program.lookups import Stored, constant
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
 from paramsym.program.types import ArrayType, Open
-from paramsym.size import Dim, canonical, text
+from paramsym.size import Count, Dim, canonical, text
+from paramsym.tensor import Tensor
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer, Part
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Own:
     """A layer's tensors and parts: ``own.weight`` is an array, ``own.dense(x)`` applies a part, ``"bias" in own`` asks for either.
 
-    ``own["self.query"]`` reaches through parts that only hold others. Parts without a name pass on what they contain.
+    ``own["self.query"]`` and ``own["dense.weight"]`` reach into parts. Parts without a name pass on what they contain.
     """
 
     __slots__ = ("_layer", "_parts", "_tensors")
@@ -64,11 +65,28 @@ class Own:
             return Applied(self._parts[name])
         first, dot, rest = name.partition(".")
         if dot and first in self._parts:
-            inner = Own(self._parts[first].layer)._find(rest)
-            return replaced(inner, first) if isinstance(inner, Applied) else None
+            part = self._parts[first]
+            inner = Own(part.layer)._find(rest)
+            if isinstance(inner, Tensor):
+                return replace(inner, name=f"{first}.{inner.name}", trainable=inner.trainable and not part.frozen)
+            return None if inner is None else replaced(inner, first)
         if "" in self._parts:
             return Own(self._parts[""].layer)._find(name)
         return None
+
+
+class Lent(Own):
+    """What a layer's forward pass sees when another layer computes its tensors."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, layer: Layer, values: Mapping[str, Value]) -> None:
+        """Take the computed tensors by name."""
+        super().__init__(layer)
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name] if name in self._values else super().__getitem__(name)
 
 
 class Applied:
@@ -150,15 +168,26 @@ def in_turn(own: Own, x: Any, *along: Value) -> Any:
     return through_copies(copies, x, along)
 
 
-def routed(own: Own, x: Value, weights: Value, chosen: Value) -> Value:
-    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs."""
+def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
+    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs.
+
+    Given the positions alone, the first copy stands for those that another layer would choose.
+    """
     (part,) = own._layer.own_parts
     if part.numbers is None:
         message = f"{type(own._layer).__name__} has no numbered copies to choose from."
         raise StructureError(message)
     program = applied(str(part.numbers), part.layer, (x.type,))
     used = part.numbers.count if part.used is None else part.used
+    if weights is None or chosen is None:
+        weights, chosen = unchosen(x, used)
     return record(Route(part.numbers, program, used), x, weights, chosen)
+
+
+def unchosen(x: Value, used: Count) -> tuple[Value, Value]:
+    """Return weights and numbers for positions for which nothing was chosen: the first copy, with the weight 1."""
+    shape = (*x.sizes[:-1], used)
+    return constant("full", shape, 1), constant("index zeros", shape, kind="index")
 
 
 def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
@@ -268,6 +297,6 @@ def accepted(layer: Layer) -> int | None:
         return None if layer.takes_several else 1
     most = _inputs_of(type(layer))[1]
     if most is None and layer.own_parts:
-        inside = [accepted(part.layer) for part in layer.own_parts]
+        inside = [3 if part.numbers is not None and part.used is not None else accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)
     return most
