@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,8 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
                 met.add(str(name))
             case Region(body=body):
                 yield from _applied(body, shapes_of)
+            case Scan(body=body, length=length):
+                yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
                     if body.layer is not None:
