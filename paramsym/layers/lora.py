@@ -42,8 +42,8 @@ class LoRA(Layer):
 
     Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
     ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
-    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha``, ``lora_dropout`` and ``use_rslora``
-    change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
+    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
+    ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
     Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and leaves it to
     the optimiser to train the factors alone.
 
@@ -65,7 +65,7 @@ class LoRA(Layer):
     base: Layer
     r: Dim
     _: KW_ONLY
-    lora_alpha: float = 8
+    lora_alpha: float | None = 8
     lora_dropout: float = 0.0
     bias: Literal["none", "all", "lora_only"] = "none"
     use_rslora: bool = False
@@ -118,7 +118,7 @@ class LoRA(Layer):
     @property
     def _scale(self) -> float | Expr:
         """What the product of the factors is multiplied by."""
-        return self.lora_alpha / (sqrt(self.r) if self.use_rslora else self.r)
+        return 1.0 if self.lora_alpha is None else self.lora_alpha / (sqrt(self.r) if self.use_rslora else self.r)
 
     def _beside(self, own: Own, x: Value) -> Value:
         """The input through both factors."""

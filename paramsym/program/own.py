@@ -32,13 +32,15 @@ class Own:
     ``own["self.query"]`` and ``own["dense.weight"]`` reach into parts. Parts without a name pass on what they contain.
     """
 
-    __slots__ = ("_layer", "_parts", "_tensors")
+    __slots__ = ("_inlined", "_layer", "_parts", "_tensors")
 
     def __init__(self, layer: Layer) -> None:
         """Collect what the layer states."""
         self._layer = layer
         self._tensors = {tensor.name: tensor for tensor in layer.own_tensors}
-        self._parts = {part.name: part for part in layer.own_parts if part.numbers is None}
+        single = [part for part in layer.own_parts if part.numbers is None]
+        self._parts = {part.name: part for part in reversed(single)}
+        self._inlined = [part for part in single if not part.name]
 
     def __getitem__(self, name: str) -> Any:
         found = self._find(name)
@@ -65,14 +67,8 @@ class Own:
             return Applied(self._parts[name])
         first, dot, rest = name.partition(".")
         if dot and first in self._parts:
-            part = self._parts[first]
-            inner = Own(part.layer)._find(rest)
-            if isinstance(inner, Tensor):
-                return replace(inner, name=f"{first}.{inner.name}", trainable=inner.trainable and not part.frozen)
-            return None if inner is None else replaced(inner, first)
-        if "" in self._parts:
-            return Own(self._parts[""].layer)._find(name)
-        return None
+            return within(self._parts[first], rest)
+        return next((found for part in self._inlined if (found := within(part, name)) is not None), None)
 
 
 class Lent(Own):
@@ -112,9 +108,15 @@ class Applied:
         return self.part.layer
 
 
-def replaced(inner: Applied, above: str) -> Applied:
-    """Return a part of a part, under its path from the outer layer."""
-    return Applied(replace(inner.part, name=f"{above}.{inner.part.name}"))
+def within(part: Part, name: str) -> Any:
+    """Return a tensor or a part of a part, under its path from the outer layer; None where there is neither."""
+    found = Own(part.layer)._find(name)
+    path = f"{part.name}." if part.name else ""
+    if isinstance(found, Tensor):
+        return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
+    if isinstance(found, Applied):
+        return Applied(replace(found.part, name=path + found.part.name, frozen=found.part.frozen or part.frozen))
+    return None
 
 
 def trace_layer(layer: Layer, *types: ArrayType) -> Program:
