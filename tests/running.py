@@ -14,6 +14,8 @@ from paramsym.testing.running import largest_difference
 
 TOLERANCE = 1e-9
 """Both sides compute in float64."""
+KERAS_TOLERANCE = 1e-5
+"""Most operations of Keras compute in float32, whatever the precision of their inputs is."""
 
 
 def assert_runs_as_torch(
@@ -40,7 +42,7 @@ def assert_runs_as_torch(
     largest_difference(xp, layer, found, wanted, tolerance)
 
 
-def assert_runs_as_keras(layer: Layer, module: Any, *arrays: Any, tolerance: float = TOLERANCE, **call: Any) -> None:
+def assert_runs_as_keras(layer: Layer, module: Any, *arrays: Any, tolerance: float = KERAS_TOLERANCE, **call: Any) -> None:
     """Fail unless the layer computes what a Keras layer (made with dtype="float64", torch as its backend) computes; weights are random."""
     torch, xp = imported("torch"), imported("numpy")
     generator = xp.random.default_rng(0)
@@ -56,8 +58,11 @@ def assert_runs_as_keras(layer: Layer, module: Any, *arrays: Any, tolerance: flo
     largest_difference(xp, layer, run(layer, tensors, *inputs), wanted, tolerance)
 
 
-def assert_runs_as_flax(layer: Layer, module: Any, *arrays: Any, tolerance: float = TOLERANCE, **call: Any) -> None:
-    """Fail unless the layer computes what a Flax linen module (made with param_dtype=float64) computes; weights are random."""
+def assert_runs_as_flax(layer: Layer, module: Any, *arrays: Any, tolerance: float = TOLERANCE, slashes: bool = False, **call: Any) -> None:
+    """Fail unless the layer computes what a Flax linen module (made with param_dtype=float64) computes; weights are random.
+
+    ``slashes`` says that the names of tensors hold slashes, which are dots here, under the name of a wrapper.
+    """
     jax, xp = imported("jax"), imported("numpy")
     generator = xp.random.default_rng(0)
     with jax.enable_x64(True):
@@ -65,6 +70,8 @@ def assert_runs_as_flax(layer: Layer, module: Any, *arrays: Any, tolerance: floa
         variables = jax.tree.map(lambda leaf: generator.uniform(0.5, 1.5, leaf.shape), variables)
         wanted = jax.tree.map(xp.asarray, module.apply(variables, *arrays, **call))
     tensors = {name: xp.asarray(leaf) for one in variables.values() for name, leaf in _flat(one)}
+    if slashes:
+        tensors = {name.replace("/", "."): leaf for name, leaf in tensors.items()}
     largest_difference(xp, layer, run(layer, tensors, *arrays), wanted, tolerance)
 
 

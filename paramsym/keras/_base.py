@@ -58,7 +58,9 @@ def check_dtype(base: Mapping[str, object], where: str) -> None:
 
 
 def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str) -> Layer:
-    """Put low-rank factors beside a layer, where Keras is asked to.
+    """Put low-rank factors beside a layer, where Keras is asked to; their product is added as it is.
+
+    An argument ``lora_alpha`` has no effect in Keras 3.15: building the layer sets it to the rank.
 
     Raises:
         ArgumentError: low-rank factors beside a kernel under a constraint, which Keras refuses.
@@ -68,7 +70,7 @@ def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str)
     if constraint:
         message = f"{where}: lora_rank={lora_rank} together with a constraint; Keras takes one of them, not both."
         raise ArgumentError(message)
-    return LoRA(layer, lora_rank)
+    return LoRA(layer, lora_rank, lora_alpha=None)
 
 
 def check_activation(activation: object, where: str) -> None:

@@ -12,11 +12,10 @@ from sympy import Expr, Integer, Rational, floor
 
 from paramsym.compose import Sequential
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.flow import Step
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
-from paramsym.size import Dim, Shape, canonical, within
+from paramsym.program import Own, Value, compare, constant, features, pick, rearrange, softmax, take, where
+from paramsym.size import Dim, canonical, within
 
 
 @dataclass(frozen=True)
@@ -91,16 +90,19 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             return int(self.in_features // self.div_value**power)
         return canonical(floor(self.in_features / self._divisor**power, evaluate=False))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """One log-probability for every example: that of its target, which is given beside the input (batch, in_features)."""
-        return over_features(input_shape, (self.in_features,), ())
+    def forward(self, own: Own, x: Value, target: Value | None = None) -> Value:
+        """The log-probability of every example's target; without targets that of the first class.
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Head and clusters see the features; a cluster is needed for the examples whose target lies in it, at most for all."""
-        head, tail = self.own_parts
-        yield Step(head.name, head.layer, input_shape, head.layer.output_shape(input_shape))
-        for part in tail.layer.own_parts:
-            yield Step(f"{tail.name}.{part.name}", part.layer, input_shape, part.layer.output_shape(input_shape))
+        Every cluster is computed for all examples, an upper bound: the reference computes it for those whose target lies in it.
+        """
+        target = constant("index zeros", features(x, self.in_features).sizes[:-1], kind="index") if target is None else target
+        head = softmax(own.head(x), log=True)
+        found = _of_class(head, target, 0, self.cutoffs[0])
+        for cluster, (lower, upper) in enumerate(pairwise((*self.cutoffs, self.n_classes))):
+            inside = softmax(own[f"tail.{cluster}"](x), log=True)
+            both = take(head, -1, canonical(self.cutoffs[0] + cluster)) + _of_class(inside, target, lower, upper)
+            found = where(compare(target, "greater_equal", lower), both, found)
+        return found
 
     def parts(self) -> Iterator[Part]:
         """The head, then two projections per cluster."""
@@ -111,3 +113,11 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
             for width, (lower, upper) in zip(self.widths, pairwise(edges), strict=True)
         ]
         yield Part("tail", Sequential(*clusters))
+
+
+def _of_class(scores: Value, target: Value, lower: Dim, upper: Dim) -> Value:
+    """Return the score of every target among the classes from ``lower`` on; a target outside gives any of them."""
+    names = " ".join(f"a{n}" for n in range(target.rank))
+    inside = where(compare(target, "less", upper), target - lower, 0)
+    inside = where(compare(inside, "greater_equal", 0), inside, 0)
+    return take(pick(scores, rearrange(inside, f"{names} -> {names} ()")), -1)

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from math import inf
+from typing import Any, Literal
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import GatedFeedForward
-from paramsym.layers.stream import OneWidth, OverPositions
-from paramsym.program import Own, Value, contract, features
-from paramsym.size import Axis, Dim, at_most, cat, stack
+from paramsym.program import (
+    Own,
+    Value,
+    apply,
+    best,
+    choose,
+    compare,
+    contract,
+    features,
+    pick,
+    rearrange,
+    reduce,
+    segments,
+    softmax,
+    take,
+    unchosen,
+    where,
+)
+from paramsym.size import Axis, Dim, at_most, canonical, cat, divides, stack
 
 
 @dataclass(frozen=True)
-class MixtureOfExperts(OverPositions):
+class MixtureOfExperts(Featurewise):
     """A router, E experts of which a token uses k, and experts that every token uses (Shazeer et al. 2017; Mixtral 2024, section 2.1).
 
     With H = ``d_model``, F = ``dim_feedforward`` and E = ``num_experts``:
@@ -33,16 +49,20 @@ class MixtureOfExperts(OverPositions):
     - ``shared_dim``: the width of the experts that every token uses, kept as one gated network ``shared_experts`` (name: ``shared``), and
       with ``shared_gate`` a gate ``<shared>_gate.weight`` (1, H).
 
-    ``experts_first`` puts the experts before the router. Which arguments give which block of transformers:
+    ``experts_first`` puts the experts before the router. What is computed: ``scores`` makes weights of the router's outputs, the k best of
+    which are ``normalised`` to a sum of 1 and multiplied by ``weights_scale``; with ``groups`` only experts of the best
+    ``groups_per_token`` groups are chosen. ``activation`` is that of the experts; a ``limit`` clamps what goes into it (GPT-OSS).
+
+    Which arguments give which block of transformers:
 
     ============================  =============================================================================================
     block                         arguments
     ============================  =============================================================================================
     ``MixtralSparseMoeBlock``     none
-    ``Qwen2MoeSparseMoeBlock``    shared_dim, shared="shared_expert", shared_gate=True
-    ``DeepseekV2Moe``             shared_dim (n_shared_experts * F), experts_first=True
-    ``DeepseekV3MoE``             the same and correction_bias=True
-    ``GptOssMLP``                 router="router", router_bias=True, transposed=True, expert_bias=True
+    ``Qwen2MoeSparseMoeBlock``    shared_dim, shared="shared_expert", shared_gate=True, normalised=False
+    ``DeepseekV2Moe``             shared_dim (n_shared_experts * F), experts_first=True, normalised=False
+    ``DeepseekV3MoE``             the first two, correction_bias=True, scores="sigmoid"
+    ``GptOssMLP``                 router="router", router_bias=True, transposed=True, expert_bias=True, limit=7.0
     ============================  =============================================================================================
 
     ``.params`` counts what is stored, ``.active`` what one token uses: the router, k experts and the shared ones.
@@ -76,6 +96,13 @@ class MixtureOfExperts(OverPositions):
     shared: str = "shared_experts"
     shared_gate: bool = False
     experts_first: bool = False
+    activation: str = "silu"
+    limit: float | None = None
+    scores: Literal["softmax", "sigmoid"] = "softmax"
+    normalised: bool = True
+    weights_scale: float = 1.0
+    groups: Dim = 1
+    groups_per_token: Dim = 1
 
     def conditions(self) -> None:
         """A token uses no more experts than there are; options of the stack need a stack, options of shared experts need those."""
@@ -83,51 +110,65 @@ class MixtureOfExperts(OverPositions):
         if self.transposed and self.storage != "stacked":
             message = "transposed says how a stack of experts is laid out; it needs storage='stacked'."
             raise ArgumentError(message)
+        if self.groups != 1:
+            divides(self.groups, self.num_experts, "groups", "num_experts")
+            at_most(self.groups_per_token, self.groups, "groups_per_token", "groups")
         if self.shared_gate and self.shared_dim is None:
             message = "shared_gate needs shared experts; give their width as shared_dim."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
         """Router and experts in either order, then what all tokens share."""
-        router = Part(self.router, Router(self.d_model, self.num_experts, self.router_bias, self.correction_bias))
+        router = Part(self.router, Router(self.d_model, self.num_experts, self.router_bias, self.correction_bias, **self._choice))
         experts = Part("experts", self._experts())
         yield from (experts, router) if self.experts_first else (router, experts)
         if self.shared_dim is not None:
-            yield Part(self.shared, _expert(self.d_model, self.shared_dim, bias=self.expert_bias, gated=self.gated))
+            yield Part(self.shared, _expert(self, self.shared_dim))
             if self.shared_gate:
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
     @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
+    def features(self) -> tuple[Dim, Dim]:
+        """The width of the positions, twice."""
+        return self.d_model, self.d_model
 
-    def views(self) -> tuple[View, ...]:
-        """Every position sees itself."""
-        return ()
+    def forward(self, own: Own, x: Value) -> Value:
+        """The weighted sum of the chosen experts, plus what all tokens share."""
+        _, weights, chosen = own[self.router](x)
+        y = own.experts(x, weights, chosen)
+        if self.shared_dim is None:
+            return y
+        shared = own[self.shared](x)
+        return y + (shared * apply("sigmoid", own[f"{self.shared}_gate"](x)) if self.shared_gate else shared)
+
+    @property
+    def _choice(self) -> dict[str, Any]:
+        """How the router chooses."""
+        names = ("experts_per_token", "scores", "normalised", "weights_scale", "groups", "groups_per_token")
+        return {name: getattr(self, name) for name in names}
 
     def _experts(self) -> Layer:
         if self.storage == "separate":
-            expert = _expert(self.d_model, self.dim_feedforward, bias=self.expert_bias, gated=self.gated)
+            expert = _expert(self, self.dim_feedforward)
             return Repeat(expert, self.num_experts, used=self.experts_per_token)
         return StackedExperts(
             *(self.d_model, self.dim_feedforward, self.num_experts, self.experts_per_token),
             gated=self.gated,
             bias=self.expert_bias,
             transposed=self.transposed,
+            activation=self.activation,
+            limit=self.limit,
         )
 
 
 @dataclass(frozen=True)
-class StackedExperts(OneWidth):
+class StackedExperts(Featurewise):
     """All experts of a layer in two tensors: ``gate_up_proj`` (E, 2F, H), or ``up_proj`` (E, F, H), and ``down_proj`` (E, H, F).
 
     >>> from paramsym import E, F, H, K
     >>> StackedExperts(H, F, E, K).params, StackedExperts(H, F, E, K).active
     (3*E*F*H, 3*F*H*K)
     """
-
-    per_token = True
 
     d_model: Dim
     dim_feedforward: Dim
@@ -137,6 +178,8 @@ class StackedExperts(OneWidth):
     gated: bool = True
     bias: bool = False
     transposed: bool = False
+    activation: str = "silu"
+    limit: float | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The way up, then the way down, each followed by its bias."""
@@ -145,13 +188,36 @@ class StackedExperts(OneWidth):
         yield from self._projection("down_proj", self.dim_feedforward, self.d_model)
 
     @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
+    def features(self) -> tuple[Dim, Dim]:
+        """The width of the positions, twice."""
+        return self.d_model, self.d_model
 
-    def views(self) -> tuple[View, ...]:
-        """Every position sees itself."""
-        return ()
+    def forward(self, own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
+        """The matrices of the chosen experts, each times its position; what they give is weighted and added up.
+
+        Given the positions alone, the first expert stands for those that a router would choose.
+        """
+        if weights is None or chosen is None:
+            weights, chosen = unchosen(x, self.experts_per_token)
+        y = self._projected(own, "gate_up_proj" if self.gated else "up_proj", "... i", features(x, self.d_model), chosen)
+        y = self._projected(own, "down_proj", "... k i", self._activated(y), chosen)
+        return reduce("sum", y * _widened(weights), -2)
+
+    def _activated(self, y: Value) -> Value:
+        """The gate times the other half; with a limit both are clamped, and stand in turn."""
+        if not self.gated:
+            return apply(self.activation, y)
+        if self.limit is None:
+            gate, up = segments(y)
+            return apply(self.activation, gate) * up
+        gate, up = (take(y, -1, start, self.dim_feedforward, 2) for start in (0, 1))
+        gate, up = apply("clip", gate, -inf, self.limit), apply("clip", up, -self.limit, self.limit)
+        return (up + 1) * (gate * apply("sigmoid", gate * 1.702))
+
+    def _projected(self, own: Own, name: str, words: str, x: Value, chosen: Value) -> Value:
+        spec = f"{words}, ... k {'i o' if self.transposed else 'o i'} -> ... k o"
+        y = contract(spec, x, choose(own[name], chosen))
+        return y + choose(own[f"{name}_bias"], chosen) if self.bias else y
 
     def _projection(self, name: str, inputs: Axis, outputs: Axis) -> Iterator[Tensor]:
         experts = stack(self.num_experts, used=self.experts_per_token)
@@ -160,9 +226,16 @@ class StackedExperts(OneWidth):
             yield Tensor(f"{name}_bias", (experts, outputs), role="bias")
 
 
+def _widened(x: Value) -> Value:
+    names = " ".join(f"a{n}" for n in range(x.rank))
+    return rearrange(x, f"{names} -> {names} ()")
+
+
 @dataclass(frozen=True)
 class Router(Featurewise):
     """The scores of E experts: ``weight`` (E, H), ``bias`` (E,), and a buffer ``e_score_correction_bias`` (E,) that balances the load.
+
+    With ``experts_per_token`` it also chooses, as ``MixtureOfExperts`` says: scores, weights and the numbers of the chosen experts.
 
     >>> from paramsym import E, H
     >>> Router(H, E).params
@@ -173,6 +246,13 @@ class Router(Featurewise):
     num_experts: Dim
     bias: bool = False
     correction_bias: bool = False
+    _: KW_ONLY
+    experts_per_token: Dim | None = None
+    scores: Literal["softmax", "sigmoid"] = "softmax"
+    normalised: bool = True
+    weights_scale: float = 1.0
+    groups: Dim = 1
+    groups_per_token: Dim = 1
 
     def tensors(self) -> Iterator[Tensor]:
         """Weight, bias, buffer."""
@@ -187,14 +267,33 @@ class Router(Featurewise):
         """A score for each expert."""
         return self.d_model, self.num_experts
 
-    def forward(self, own: Own, x: Value) -> Value:
-        """The scores."""
+    def forward(self, own: Own, x: Value) -> Value | tuple[Value, Value, Value]:
+        """The scores, and the weights and numbers of the chosen experts."""
         y = contract("... i, o i -> ... o", features(x, self.d_model), own.weight)
-        return y + own.bias if self.bias else y
+        y = y + own.bias if self.bias else y
+        if self.experts_per_token is None:
+            return y
+        scores = softmax(y) if self.scores == "softmax" else apply("sigmoid", y)
+        chances = scores + own.e_score_correction_bias if self.correction_bias else scores
+        weights, chosen = best(self._allowed(chances), self.experts_per_token)
+        weights = pick(scores, chosen) if self.correction_bias else weights
+        weights = weights / reduce("sum", weights, keep=True) if self.normalised else weights
+        return y, weights if self.weights_scale == 1 else weights * self.weights_scale, chosen
+
+    def _allowed(self, chances: Value) -> Value:
+        """Hide the experts of all groups but the best; a group is as good as its best expert, or its best two with a correction."""
+        if self.groups == 1:
+            return chances
+        names = " ".join(f"a{n}" for n in range(chances.rank - 1))
+        apart = rearrange(chances, f"{names} (g e) -> {names} g e", g=self.groups)
+        rank = reduce("sum", best(apart, 2)[0]) if self.correction_bias else reduce("max", apart)
+        last = take(best(rank, self.groups_per_token)[0], -1, canonical(self.groups_per_token - 1), 1)
+        kept = compare(_widened(rank - last), "greater_equal", 0)
+        return rearrange(where(kept, apart, -inf if self.correction_bias else 0.0), f"{names} g e -> {names} (g e)")
 
 
 @dataclass(frozen=True)
-class PlainExpert(OverPositions):
+class PlainExpert(Featurewise):
     """An expert without a gate: ``up_proj`` (F, H), ``down_proj`` (H, F).
 
     >>> from paramsym import F, H
@@ -205,6 +304,11 @@ class PlainExpert(OverPositions):
     d_model: Dim
     dim_feedforward: Dim
     bias: bool = False
+    activation: str = "silu"
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, the activation, down."""
+        return own.down_proj(apply(self.activation, own.up_proj(x)))
 
     def parts(self) -> Iterator[Part]:
         """Up, then down."""
@@ -212,14 +316,11 @@ class PlainExpert(OverPositions):
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias))
 
     @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
-
-    def views(self) -> tuple[View, ...]:
-        """Every position sees itself."""
-        return ()
+    def features(self) -> tuple[Dim, Dim]:
+        """The width of the positions, twice."""
+        return self.d_model, self.d_model
 
 
-def _expert(d_model: Dim, width: Dim, *, bias: bool, gated: bool) -> Layer:
-    return GatedFeedForward(d_model, width, bias) if gated else PlainExpert(d_model, width, bias)
+def _expert(mixture: MixtureOfExperts, width: Dim) -> Layer:
+    kind = GatedFeedForward if mixture.gated else PlainExpert
+    return kind(mixture.d_model, width, mixture.expert_bias, mixture.activation)

@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
-from paramsym.size import Count, Dim, Shape, canonical, stack
+from paramsym.program import Own, Value, apply, choose, compare, constant, contract, features, rearrange, scan, where
+from paramsym.size import Count, Dim, canonical, stack
 
 _DEEPEST = 256  # a tree of depth 256 has more nodes than there are atoms; 2**(10**9) would only fill the memory
 
@@ -94,6 +94,52 @@ class FastFeedForward(Layer):
         yield Part("linear_in", Dense(self.input_width, nodes))
         yield Part("linear_out", Dense(nodes, self.output_width, bias=False))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept."""
-        return over_features(input_shape, (self.input_width,), (self.output_width,))
+    def forward(self, own: Own, x: Value) -> Value:
+        """The path of every position: in each node the sign of its score says which child comes next.
+
+        That is what evaluation computes, and the work of a path is always the same. The references train otherwise: without leaf networks
+        all nodes are computed and those beside the path are masked, with them all leaves are mixed by the nodes' sigmoids.
+        """
+        if self.leaf_width is not None:
+            return self._leaf(own, features(x, self.input_width))
+        weight = rearrange(own["linear_in.weight"], "(p n) i -> n p i", p=self.parallel_size)
+        bias = rearrange(own["linear_in.bias"], "(p n) -> n p", p=self.parallel_size)
+        out = rearrange(own["linear_out.weight"], "o (p n) -> n p o", p=self.parallel_size)
+        batch = features(x, self.input_width).sizes[:-1]
+
+        def tree(total: Value, weight: Value, bias: Value, out: Value) -> tuple[Value, ...]:
+            def step(node: Value, total: Value, _: Value) -> tuple[Value, ...]:
+                score = _product(x, choose(weight, node)) + choose(bias, node)
+                return _child(node, score), total + _widened(apply("gelu", score)) * choose(out, node)
+
+            start = constant("index zeros", batch, kind="index")
+            return scan(step, (start, total), constant("positions", (canonical(self.depth + 1),)), axis=0)[1:]
+
+        return scan(tree, (constant("zeros", (*batch, self.output_width)),), weight, bias, out)[0]
+
+    def _leaf(self, own: Own, x: Value) -> Value:
+        """Walk down to a leaf, and apply its network."""
+        weights, biases = own.node_weights, rearrange(own.node_biases, "n one -> (n one)")
+
+        def step(node: Value, _: Value) -> tuple[Value, ...]:
+            return (_child(node, _product(x, choose(weights, node)) + choose(biases, node)),)
+
+        start = constant("index zeros", x.sizes[:-1], kind="index")
+        (node,) = scan(step, (start,), constant("positions", (self.depth,)), axis=0)
+        leaf = node - canonical(2**self.depth - 1)
+        hidden = apply("relu", contract("... i, ... i w -> ... w", x, choose(own.w1s, leaf)) + choose(own.b1s, leaf))
+        return contract("... w, ... w o -> ... o", hidden, choose(own.w2s, leaf)) + choose(own.b2s, leaf)
+
+
+def _product(x: Value, weights: Value) -> Value:
+    return contract("... i, ... i -> ...", x, weights)
+
+
+def _child(node: Value, score: Value) -> Value:
+    """Return the left child of a node, or the right one where the score is positive."""
+    return node * 2 + 1 + where(compare(score, "greater", 0), node * 0 + 1, node * 0)
+
+
+def _widened(x: Value) -> Value:
+    names = " ".join(f"a{n}" for n in range(x.rank))
+    return rearrange(x, f"{names} -> {names} ()")

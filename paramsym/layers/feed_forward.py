@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.extents import View
 from paramsym.layer import Part
 from paramsym.layers.dense import Dense
-from paramsym.layers.stream import OverPositions
+from paramsym.layers.features import Featurewise
+from paramsym.program import Own, Value, apply, drop, segments
 from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
-class FeedForward(OverPositions):
+class FeedForward(Featurewise):
     r"""Two dense layers with an activation between them (Vaswani et al. 2017, section 3.3).
 
     ``linear1.weight`` (F, H), ``linear1.bias`` (F,), ``linear2.weight`` (H, F), ``linear2.bias`` (H,), where H is ``d_model`` and F is
@@ -37,17 +37,17 @@ class FeedForward(OverPositions):
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
 
     @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
+    def features(self) -> tuple[Dim, Dim]:
+        """The width of the positions, twice."""
+        return self.d_model, self.d_model
 
-    def views(self) -> tuple[View, ...]:
-        """Every position sees itself."""
-        return ()
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, the activation, down."""
+        return own.linear2(drop(apply(self.activation, own.linear1(x)), self.dropout))
 
 
 @dataclass(frozen=True)
-class GatedFeedForward(OverPositions):
+class GatedFeedForward(Featurewise):
     """Two dense layers up, multiplied, and one down: SwiGLU, GeGLU and their kin (Shazeer 2020, section 2).
 
     ``gate_proj.weight`` (F, H), ``up_proj.weight`` (F, H), ``down_proj.weight`` (H, F), where H is ``d_model`` and F is
@@ -77,10 +77,11 @@ class GatedFeedForward(OverPositions):
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
 
     @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
+    def features(self) -> tuple[Dim, Dim]:
+        """The width of the positions, twice."""
+        return self.d_model, self.d_model
 
-    def views(self) -> tuple[View, ...]:
-        """Every position sees itself."""
-        return ()
+    def forward(self, own: Own, x: Value) -> Value:
+        """The activated gate times the other way up, then down."""
+        gate, up = segments(own.gate_up_proj(x)) if self.fused else (own.gate_proj(x), own.up_proj(x))
+        return own.down_proj(apply(self.activation, gate) * up)

@@ -9,11 +9,10 @@ from typing import Literal
 from sympy import Symbol
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import positions
-from paramsym.size import Dim, Shape, Width, extent, text
+from paramsym.program import Own, Value
+from paramsym.size import Dim, Shape, Width, text
 
 OPEN = Symbol("in_features", integer=True, positive=True)
 """The width of a lazy layer until a shape reaches it."""
@@ -53,18 +52,10 @@ class LazyDense(Layer):
         """Return the dense layer of a given width."""
         return Dense(in_features, self.out_features, self.bias, dialect=self.dialect)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept; the last axis takes the output's width."""
-        self.width(input_shape)
-        return (*input_shape[:-1], extent(self.out_features))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per position."""
-        return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
-
-    def views(self) -> tuple[View, ...]:
-        """Every output position sees its own input position."""
-        return ()
+    def forward(self, own: Own, x: Value) -> Value:
+        """What the dense layer computes, whatever width arrives."""
+        self.width(x.sizes)
+        return self.built(self.in_features).forward(own, x)
 
     @staticmethod
     def width(input_shape: Shape) -> Dim:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from sympy import Expr, sqrt
 
 from paramsym.compose import Block
 from paramsym.edit import thawed
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
 from paramsym.layer import Layer, Part
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
 from paramsym.layers.embedding import Embedding, ReversibleEmbedding
 from paramsym.layers.parameter import Parameter
-from paramsym.size import Dim, Shape, divides
+from paramsym.program import Lent, Own, Value, apply, contract, drop, lookup, rearrange, reduce
+from paramsym.size import Dim, divides
 
 _Convolution: TypeAlias = Conv1d | Conv2d | Conv3d
 
@@ -41,8 +43,8 @@ class LoRA(Layer):
 
     Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
     ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
-    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha``, ``lora_dropout`` and ``use_rslora``
-    change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
+    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
+    ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
     Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and leaves it to
     the optimiser to train the factors alone.
 
@@ -64,7 +66,7 @@ class LoRA(Layer):
     base: Layer
     r: Dim
     _: KW_ONLY
-    lora_alpha: float = 8
+    lora_alpha: float | None = 8
     lora_dropout: float = 0.0
     bias: Literal["none", "all", "lora_only"] = "none"
     use_rslora: bool = False
@@ -101,13 +103,61 @@ class LoRA(Layer):
             message = "lora_bias=True: an embedding's factors are bare tensors without a bias."
             raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What comes out of the base."""
-        return self.base.output_shape(input_shape)
+    def forward(self, own: Own, x: Value, *more: Value) -> Any:
+        """The base and, beside it, the two factors in turn; Keras adds their product to the kernel."""
+        if self._in_keras:
+            name = self.base.own_tensors[0].name
+            factor = "lora_embeddings" if isinstance(self.base, Embedding | ReversibleEmbedding) else "lora_kernel"
+            added = contract("... r, r o -> ... o", own[f"{factor}_a"], own[f"{factor}_b"]) * self._scale
+            values = {tensor.name: own[tensor.name] for tensor in self.base.own_tensors}
+            return self.base.forward(Lent(self.base, {**values, name: values[name] + added}), x, *more)
+        if self._in_flax:
+            beside = contract("... r, r o -> ... o", contract("... i, i r -> ... r", x, own["lora.lora_a"]), own["lora.lora_b"])
+            return own[""](x) + beside
+        base, beside = own.base_layer(x), self._beside(own, x) * self._scale
+        return self._stretched(own, base, beside) if self.use_dora else base + beside
 
-    def views(self) -> tuple[View, ...]:
-        """What the base sees."""
-        return self.base.views()
+    @property
+    def _scale(self) -> float | Expr:
+        """What the product of the factors is multiplied by."""
+        return 1.0 if self.lora_alpha is None else self.lora_alpha / (sqrt(self.r) if self.use_rslora else self.r)
+
+    def _beside(self, own: Own, x: Value) -> Value:
+        """The input through both factors."""
+        if isinstance(self.base, Embedding):
+            rows = lookup(rearrange(own[f"lora_embedding_A.{self.adapter}"], "r v -> v r"), x)
+            return contract("... r, h r -> ... h", rows, own[f"lora_embedding_B.{self.adapter}"])
+        beside: Value = own[f"lora_B.{self.adapter}"](own[f"lora_A.{self.adapter}"](drop(x, self.lora_dropout)))
+        return beside
+
+    def _stretched(self, own: Own, base: Value, beside: Value) -> Value:
+        """Give every output of the adapted matrix a length of its own; the bias of the base is left as it is (DoRA)."""
+        weight, biased = own["base_layer.weight"], "base_layer.bias" in own
+        rank = len(weight.shape)
+        if isinstance(self.base, Embedding):
+            first, second = own[f"lora_embedding_A.{self.adapter}"], own[f"lora_embedding_B.{self.adapter}"]
+            change, over = contract("r v, h r -> v h", first, second), (0,)
+        else:
+            first, second = own[f"lora_A.{self.adapter}.weight"], own[f"lora_B.{self.adapter}.weight"]
+            extents, ones = (" ".join(f"{word}{n}" for n in range(rank - 2)) for word in "xy")
+            change = (
+                contract(f"o r {ones}, r i {extents} -> o i {extents}", second, first)
+                if rank == 2
+                else contract(f"o r, r i {extents} -> o i {extents}", rearrange(second, f"o r {ones} -> o (r {ones})"), first)
+            )
+            change = rearrange(change, "o i -> i o") if isinstance(self.base, TransposedDense) else change
+            over = (0,) if isinstance(self.base, TransposedDense) else tuple(range(1, rank))
+        adapted = weight + change * self._scale
+        length = apply("sqrt", reduce("sum", adapted * adapted, *over))
+        magnitude = own[f"lora_magnitude_vector.{self.adapter}.weight"]
+        if rank > 2:
+            behind = " ()" * (rank - 2)
+            length, magnitude = rearrange(length, f"o -> o{behind}"), rearrange(magnitude, f"one o {ones} -> (one o) {ones}")
+        stretch = magnitude / length
+        if not biased:
+            return base * stretch + beside * stretch
+        bias = own["base_layer.bias"] if rank == 2 else rearrange(own["base_layer.bias"], f"o -> o{behind}")
+        return (base - bias) * stretch + bias + beside * stretch
 
     def parts(self) -> Iterator[Part]:
         """The base, then the factors, then the magnitudes."""

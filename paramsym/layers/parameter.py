@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paramsym.layer import Layer, Tensor
+from paramsym.program import Own, Value
 from paramsym.size import Dim, Width
 
 
@@ -32,3 +33,8 @@ class Parameter(Layer):
         """The tensor."""
         shape = self.shape if isinstance(self.shape, tuple) else (self.shape,)
         yield Tensor(self.name, shape, role=self.role, trainable=not self.frozen)
+
+    def forward(self, own: Own) -> Value:
+        """The tensor itself; nothing goes in."""
+        value: Value = own[self.name]
+        return value

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.extents import View
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from paramsym.layers.wrappers import keras_name
-from paramsym.size import Axis, Shape
+from paramsym.program import Lent, Own, Value, apply, contract, rearrange, reduce, take
+from paramsym.size import Axis
 
 
 class _Reparametrized(Layer):
@@ -32,17 +32,19 @@ class _Reparametrized(Layer):
             raise ArgumentError(message)
         self._tensor  # noqa: B018 - looking it up is the check
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What comes out of the layer."""
-        return self.layer.output_shape(input_shape)
+    def forward(self, own: Own, *inputs: Value) -> Any:
+        """What the layer computes with the tensor that is worked out."""
+        values = {tensor.name: own[f"{self._above}{tensor.name}"] for tensor in self._others}
+        return self.layer.forward(Lent(self.layer, {**values, **self._worked_out(own)}), *inputs)
 
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """That of the layer."""
-        return self.layer.batch_axis(input_shape)
+    @property
+    def _above(self) -> str:
+        """What stands in front of the names of the layer's other tensors."""
+        return "layer_instance." if self._dialect == "flax" else ""
 
-    def views(self) -> tuple[View, ...]:
-        """What the layer sees."""
-        return self.layer.views()
+    def _worked_out(self, own: Own) -> dict[str, Value]:
+        """Return the tensors that are not used as they are stored."""
+        raise NotImplementedError
 
     @property
     def _dialect(self) -> str:
@@ -118,6 +120,17 @@ class WeightNorm(_Reparametrized):
         yield Tensor(f"parametrizations.{tensor.name}.original0", lengths, role="scale")
         yield replace(tensor, name=f"parametrizations.{tensor.name}.original1")
 
+    def _worked_out(self, own: Own) -> dict[str, Value]:
+        """The directions times the lengths over their own; in Flax the axis of the lengths is the last one."""
+        tensor = self._tensor
+        rank = len(tensor.shape)
+        flax = self._dialect == "flax"
+        value = own[f"layer_instance.{tensor.name}" if flax else f"parametrizations.{tensor.name}.original1"]
+        kept = rank - 1 if flax else self._kept
+        length = apply("sqrt", reduce("sum", value * value, *(axis for axis in range(rank) if axis != kept), keep=True))
+        scale = own[f"layer_instance.{tensor.name}.scale" if flax else f"parametrizations.{tensor.name}.original0"]
+        return {tensor.name: value * (scale / length)}
+
     @property
     def _kept(self) -> int | None:
         return None if self.dim in {None, -1} else self._axis(self.dim or 0)
@@ -169,13 +182,55 @@ class SpectralNorm(_Reparametrized):
         """The tensors, with what the iteration keeps beside them."""
         yield from {"torch": self._torch, "keras": self._keras, "flax": self._flax}[self._dialect]()
 
+    @property
+    def _above(self) -> str:
+        """What stands in front of the names of the layer's other tensors."""
+        return f"{self._inside}." if self._dialect == "keras" else super()._above
+
+    @property
+    def _inside(self) -> str:
+        """What Keras calls the layer inside."""
+        return self.called or keras_name(self.layer)
+
+    @property
+    def _rows(self) -> int:
+        """The axis of the rows in torch."""
+        usual = 1 if isinstance(self.layer, ConvTranspose1d | ConvTranspose2d | ConvTranspose3d) else 0
+        return self._axis(usual if self.dim is None else self.dim)
+
+    def _worked_out(self, own: Own) -> dict[str, Value]:
+        """The tensor over the largest singular value by the stored vectors; Keras stores it divided, and Flax iterates once more."""
+        tensor = self._tensor
+        if self._dialect == "keras":
+            return {tensor.name: own[f"{self._inside}.{tensor.name}"]}
+        if self._dialect == "flax":
+            matrices = [one for one in self.layer.own_tensors if len(one.shape) > 1]
+            return {one.name: self._iterated(own, one) for one in matrices}
+        value = own[f"parametrizations.{tensor.name}.original"]
+        if len(tensor.shape) == 1:
+            return {tensor.name: value / (apply("sqrt", reduce("sum", value * value, keep=True)) + 1e-12)}
+        u, v = (own[f"parametrizations.{tensor.name}.0.{name}"] for name in ("_u", "_v"))
+        names = [f"a{n}" for n in range(len(tensor.shape))]
+        rest = " ".join(name for n, name in enumerate(names) if n != self._rows)
+        matrix = rearrange(value, f"{' '.join(names)} -> a{self._rows} ({rest})")
+        return {tensor.name: value / contract("r, r -> ", u, contract("r c, c -> r", matrix, v))}
+
+    def _iterated(self, own: Own, tensor: Tensor) -> Value:
+        """Divide a tensor of Flax by the singular value after one step of the iteration."""
+        value = own[f"layer_instance.{tensor.name}"]
+        names = " ".join(f"a{n}" for n in range(len(tensor.shape) - 1))
+        matrix = rearrange(value, f"{names} c -> ({names}) c")
+        u = take(own[f"layer_instance.{tensor.name}.u"], 0)
+        v = _unit(contract("c, r c -> r", u, matrix))
+        u = _unit(contract("r, r c -> c", v, matrix))
+        return value / contract("c, c -> ", contract("r, r c -> c", v, matrix), u)
+
     def _torch(self) -> Iterator[Tensor]:
         yield from self._others
         tensor = self._tensor
         yield replace(tensor, name=f"parametrizations.{tensor.name}.original")
         if len(tensor.shape) > 1:
-            usual = 1 if isinstance(self.layer, ConvTranspose1d | ConvTranspose2d | ConvTranspose3d) else 0
-            rows = self._axis(usual if self.dim is None else self.dim)
+            rows = self._rows
             columns: list[Any] = []
             for place, axis in enumerate(tensor.shape):
                 if place != rows:
@@ -184,7 +239,7 @@ class SpectralNorm(_Reparametrized):
             yield _vector(f"parametrizations.{tensor.name}.0._v", tuple(columns))
 
     def _keras(self) -> Iterator[Tensor]:
-        inside, tensor = self.called or keras_name(self.layer), self._tensor
+        inside, tensor = self._inside, self._tensor
         yield replace(tensor, name=f"{inside}.{tensor.name}")
         yield _vector("vector_u", 1, tensor.shape[-1])
         yield from (replace(other, name=f"{inside}.{other.name}") for other in self._others)
@@ -199,3 +254,7 @@ class SpectralNorm(_Reparametrized):
 
 def _vector(name: str, *shape: Axis) -> Tensor:
     return Tensor(name, shape, role="statistic", buffer=True)
+
+
+def _unit(vector: Value) -> Value:
+    return vector * apply("rsqrt", reduce("sum", vector * vector, keep=True) + 1e-12)

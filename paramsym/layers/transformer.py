@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
-from paramsym.flow import Step, across, each_input
 from paramsym.layer import Layer, Part
-from paramsym.layers.attention import MultiHeadAttention, batch_axis_of, check_attended, check_rank
-from paramsym.layers.features import over_features
+from paramsym.layers.attention import MultiHeadAttention
+from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.stream import OverPositions
-from paramsym.size import Count, Dim, Shape
+from paramsym.program import Own, Value, apply, drop, is_known, unknown
+from paramsym.size import Count, Dim
+
+
+class _Layer(Featurewise):
+    """What the two layers share: a feed-forward network, and the width that reaches and leaves it."""
+
+    d_model: Dim
+    dropout: float
+    activation: object
+
+    @property
+    def features(self) -> tuple[Dim, Dim]:
+        """The width of the positions, twice."""
+        return self.d_model, self.d_model
+
+    def _inner(self, own: Own) -> Callable[[Value], Value]:
+        """Return the feed-forward network with its dropouts; an activation with parameters is a part."""
+
+        def activated(x: Value) -> Value:
+            if isinstance(self.activation, Layer):
+                return own.activation(x)
+            name = str(self.activation if isinstance(self.activation, str) else getattr(self.activation, "__name__", self.activation))
+            return apply(name, x) if is_known(name) else unknown(name, x)
+
+        return lambda x: drop(own.linear2(drop(activated(own.linear1(x)), self.dropout)), self.dropout)
 
 
 @dataclass(frozen=True)
-class TransformerEncoderLayer(OverPositions):
+class TransformerEncoderLayer(_Layer):
     """Self-attention and a feed-forward network, each with a LayerNorm (Vaswani et al. 2017, section 3.1).
 
     ``self_attn``, ``linear1``, ``linear2``, ``norm1``, ``norm2``, in this order; shapes as in ``MultiHeadAttention``, ``FeedForward`` and
@@ -53,23 +76,15 @@ class TransformerEncoderLayer(OverPositions):
         yield Part("self_attn", _attention(self))
         yield from _rest(self, norms=2)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        check_rank(input_shape)
-        return super().output_shape(input_shape)
-
-    @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The second axis, unless ``batch_first``."""
-        return batch_axis_of(input_shape, batch_first=self.batch_first)
+    def forward(self, own: Own, x: Value) -> Value:
+        """Self-attention and the feed-forward network, the norms before or after what they are added to."""
+        for norm, body in (("norm1", lambda x: drop(own.self_attn(x), self.dropout)), ("norm2", self._inner(own))):
+            x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
+        return x
 
 
 @dataclass(frozen=True)
-class TransformerDecoderLayer(OverPositions):
+class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to the encoder and a feed-forward network, each with a LayerNorm (Vaswani et al. 2017, section 3.1).
 
     ``self_attn``, ``multihead_attn``, ``linear1``, ``linear2``, ``norm1``, ``norm2``, ``norm3``, in this order; arguments as in
@@ -82,8 +97,6 @@ class TransformerDecoderLayer(OverPositions):
     >>> TransformerDecoderLayer(H, A, F).params
     2*F*H + F + 8*H**2 + 15*H
     """
-
-    from_memory = ("multihead_attn",)
 
     d_model: Dim
     nhead: Dim
@@ -105,21 +118,17 @@ class TransformerDecoderLayer(OverPositions):
         yield Part("multihead_attn", _attention(self))
         yield from _rest(self, norms=3)
 
-    @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.d_model
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The second axis, unless ``batch_first``."""
-        return batch_axis_of(input_shape, batch_first=self.batch_first)
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the target goes in and comes out; that of the encoder's output may follow it."""
-        target, *memory = each_input(input_shape)
-        check_rank(target)
-        check_attended(target, memory, (self.d_model,), self.batch_axis(input_shape))
-        return over_features(target, (self.d_model,))
+    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
+        """Self-attention, attention to the memory and the feed-forward network; without a memory the target is attended to."""
+        memory = x if memory is None else memory
+        bodies = (
+            lambda x: drop(own.self_attn(x), self.dropout),
+            lambda x: drop(own.multihead_attn(x, memory), self.dropout),
+            self._inner(own),
+        )
+        for norm, body in zip(("norm1", "norm2", "norm3"), bodies, strict=True):
+            x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
+        return x
 
 
 @dataclass(frozen=True)
@@ -217,23 +226,9 @@ class Transformer(Layer):
             decoder = TransformerDecoder(TransformerDecoderLayer(*arguments, *options), self.num_decoder_layers, _norm(self))
         yield Part("decoder", decoder)
 
-    @property
-    def takes_several(self) -> bool:
-        """Source and target."""
-        return True
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of the target comes out; source and target go in, or one shape for both."""
-        return list(self.applications(input_shape))[-1].left
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The second axis, unless ``batch_first``."""
-        return batch_axis_of(input_shape, batch_first=self.batch_first)
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The source reaches the encoder, the target and what the encoder makes of the source the decoder."""
-        encoder, decoder = ((part.name, part.layer) for part in self.own_parts)
-        return across(encoder, decoder, input_shape)
+    def forward(self, own: Own, source: Value, target: Value | None = None) -> Value:
+        """The target, which attends to what the encoder makes of the source; one input serves as both."""
+        return own.decoder(source if target is None else target, own.encoder(source))
 
 
 def _attention(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> MultiHeadAttention:

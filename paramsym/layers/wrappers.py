@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from paramsym.edit import Edited
 from paramsym.errors import ShapeError, StructureError
-from paramsym.flow import Step, applied
 from paramsym.layer import Layer, Part
-from paramsym.size import Shape, canonical, product, text
+from paramsym.program import Own, Value, flip, join, scan
+from paramsym.program.tracing import each
+from paramsym.size import text
 
 
 def keras_name(layer: Layer | str) -> str:
@@ -72,28 +73,16 @@ class Bidirectional(Layer):
         yield Part(f"forward_{name.removeprefix('forward_')}", self.layer)
         yield Part(backward, self.layer if self.backward_layer is None else self.backward_layer)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What one direction gives, twice as wide where the two are joined; without ``merge_mode`` both shapes, and states after them."""
-        there, back = (part.layer.output_shape(input_shape) for part in self.own_parts)
-        outputs: tuple[Any, Any] = (there, back)
-        states: tuple[Any, ...] = ()
-        if there and isinstance(there[0], tuple):
-            outputs, states = (there[0], back[0]), (*there[1:], *back[1:])
+    def forward(self, own: Own, x: Value) -> Any:
+        """Both directions read the same sequence, the backward one from its end; outputs are put side by side or merged, states follow."""
+        there, *states = each(own[self.own_parts[0].name](x))
+        back, *others = each(own[self.own_parts[1].name](flip(x, 1)))
+        back = flip(back, 1) if back.rank == x.rank else back
         if self.merge_mode is None:
-            return (*outputs, *states)
-        merged = self._merged(*outputs)
-        return cast("Shape", (merged, *states)) if states else merged
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Both directions read the same sequence."""
-        for part in self.own_parts:
-            yield Step(part.name, part.layer, input_shape, part.layer.output_shape(input_shape))
-
-    def _merged(self, there: Shape, back: Shape) -> Shape:
-        if self.merge_mode != "concat":
-            return there
-        one, other = there[-1], back[-1]
-        return (*there[:-1], None if one is None or other is None else canonical(one + other))
+            return (there, back, *states, *others)
+        merged = join(there, back) if self.merge_mode == "concat" else there * back if self.merge_mode == "mul" else there + back
+        merged = merged / 2 if self.merge_mode == "ave" else merged
+        return (merged, *states, *others) if states else merged
 
 
 @dataclass(frozen=True)
@@ -118,20 +107,9 @@ class TimeDistributed(Layer):
         """The layer, once."""
         yield Part(self.name or keras_name(self.layer), self.layer)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What comes out of one step, for every step along axis 1."""
-        step = self._step(input_shape)
-        left = applied(self.own_parts[0].name, self.layer, step)
-        return (*left[:1], input_shape[1], *left[1:])
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The layer, as often as there are steps."""
-        step = self._step(input_shape)
-        times = product(input_shape[1:2])
-        yield Step(self.own_parts[0].name, self.layer, step, applied(self.own_parts[0].name, self.layer, step), times)
-
-    def _step(self, input_shape: Shape) -> Shape:
-        if len(input_shape) < 3:
-            message = f"wanted batch, time and at least one more axis; found {len(input_shape)}, {text(input_shape)}."
+    def forward(self, own: Own, x: Value) -> Value:
+        """The layer at every position along axis 1."""
+        if x.rank < 3:
+            message = f"wanted batch, time and at least one more axis; found {x.rank}, {text(x.sizes)}."
             raise ShapeError(message)
-        return (input_shape[0], *input_shape[2:])
+        return scan(lambda step: (own[self.own_parts[0].name](step),), (), x)[0]

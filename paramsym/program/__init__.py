@@ -24,11 +24,13 @@ from paramsym.program.graph import Operation as Operation, Program as Program, S
 from paramsym.program.lookups import best as best, choose as choose, constant as constant, drop as drop, lookup as lookup, pick as pick
 from paramsym.program.own import (
     Applied as Applied,
+    Lent as Lent,
     Own as Own,
     collected as collected,
     in_turn as in_turn,
     routed as routed,
     trace_layer as trace_layer,
+    unchosen as unchosen,
 )
 from paramsym.program.pairs import ALL as ALL, Mask as Mask
 from paramsym.program.products import contract as contract

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -26,7 +26,7 @@ class Rearrange(Operation):
     view = True
 
     pattern: str
-    sizes: tuple[tuple[str, Dim], ...] = ()
+    sizes: tuple[tuple[str, Axis], ...] = ()
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the axes of the right side."""
@@ -40,7 +40,7 @@ class Rearrange(Operation):
         """Reshape, transpose, reshape."""
         (x,) = arrays
         left, right = groups(self.pattern)
-        known = {word: int(size) for word, size in self.sizes}
+        known = {word: int(extent(size)) for word, size in self.sizes}
         for group, size in zip(left, x.shape, strict=True):
             if len(group) == 1:
                 known[group[0]] = size
@@ -298,7 +298,7 @@ def rearrange(x: Value, pattern: str, **sizes: Dim) -> Value:
         left, _ = groups(pattern)
     found = axes_of_words(pattern, left, x.type, sizes)
     inside = [word for group in left if len(group) != 1 for word in group]
-    return record(Rearrange(pattern, tuple((word, extent(found[word])) for word in inside)), x)
+    return record(Rearrange(pattern, tuple((word, found[word]) for word in inside)), x)
 
 
 def axes(x: Value, words: str, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
@@ -434,7 +434,7 @@ def groups(pattern: str) -> tuple[Groups, Groups]:
     return side(left), side(right)
 
 
-def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: dict[str, Dim]) -> dict[str, Axis]:
+def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, Axis]) -> dict[str, Axis]:
     """Return the axis that every word of the left side stands for.
 
     Raises:
@@ -448,7 +448,7 @@ def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: dict[str, Dim
         factors = factors_of(axis)
         if len(words) == 1:
             found[words[0]] = axis
-        elif len(factors) == len(words) and not any(isinstance(factor, cat) for factor in factors) and not sizes.keys() & set(words):
+        elif len(factors) == len(words) and not sizes.keys() & set(words):
             found |= dict(zip(words, factors, strict=True))
         else:
             found |= _completed(pattern, words, size, found)

@@ -12,12 +12,12 @@ from paramsym.program.graph import Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
-Comparison: TypeAlias = Literal["equal", "less", "greater"]
+Comparison: TypeAlias = Literal["equal", "less", "greater", "greater_equal"]
 
 
 @dataclass(frozen=True, slots=True)
 class Compare(Operation):
-    """Whether every entry is equal to, less than or greater than a number."""
+    """Whether every entry is equal to, less than, greater than, or not less than a number."""
 
     name: Comparison
     number: float | Expr
@@ -65,7 +65,7 @@ class Where(Operation):
 
 
 def compare(x: Value, name: Comparison, number: float | Expr) -> Value:
-    """Return whether every entry is "equal", "less" or "greater" compared with a number."""
+    """Return whether every entry is "equal", "less", "greater" or "greater_equal", compared with a number."""
     return record(Compare(name, number), x)
 
 

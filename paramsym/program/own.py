@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from inspect import Parameter, signature
@@ -15,11 +15,12 @@ from paramsym.flow import each_input, together
 from paramsym.ledger import Numbers
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
-from paramsym.program.lookups import Stored
+from paramsym.program.lookups import Stored, constant
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
 from paramsym.program.types import ArrayType, Open
-from paramsym.size import Dim, canonical, text
+from paramsym.size import Count, Dim, canonical, text
+from paramsym.tensor import Tensor
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer, Part
@@ -28,16 +29,18 @@ if TYPE_CHECKING:
 class Own:
     """A layer's tensors and parts: ``own.weight`` is an array, ``own.dense(x)`` applies a part, ``"bias" in own`` asks for either.
 
-    ``own["self.query"]`` reaches through parts that only hold others. Parts without a name pass on what they contain.
+    ``own["self.query"]`` and ``own["dense.weight"]`` reach into parts. Parts without a name pass on what they contain.
     """
 
-    __slots__ = ("_layer", "_parts", "_tensors")
+    __slots__ = ("_inlined", "_layer", "_parts", "_tensors")
 
     def __init__(self, layer: Layer) -> None:
         """Collect what the layer states."""
         self._layer = layer
         self._tensors = {tensor.name: tensor for tensor in layer.own_tensors}
-        self._parts = {part.name: part for part in layer.own_parts if part.numbers is None}
+        single = [part for part in layer.own_parts if part.numbers is None]
+        self._parts = {part.name: part for part in reversed(single)}
+        self._inlined = [part for part in single if not part.name]
 
     def __getitem__(self, name: str) -> Any:
         found = self._find(name)
@@ -64,11 +67,22 @@ class Own:
             return Applied(self._parts[name])
         first, dot, rest = name.partition(".")
         if dot and first in self._parts:
-            inner = Own(self._parts[first].layer)._find(rest)
-            return replaced(inner, first) if isinstance(inner, Applied) else None
-        if "" in self._parts:
-            return Own(self._parts[""].layer)._find(name)
-        return None
+            return within(self._parts[first], rest)
+        return next((found for part in self._inlined if (found := within(part, name)) is not None), None)
+
+
+class Lent(Own):
+    """What a layer's forward pass sees when another layer computes its tensors."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, layer: Layer, values: Mapping[str, Value]) -> None:
+        """Take the computed tensors by name."""
+        super().__init__(layer)
+        self._values = values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name] if name in self._values else super().__getitem__(name)
 
 
 class Applied:
@@ -94,9 +108,15 @@ class Applied:
         return self.part.layer
 
 
-def replaced(inner: Applied, above: str) -> Applied:
-    """Return a part of a part, under its path from the outer layer."""
-    return Applied(replace(inner.part, name=f"{above}.{inner.part.name}"))
+def within(part: Part, name: str) -> Any:
+    """Return a tensor or a part of a part, under its path from the outer layer; None where there is neither."""
+    found = Own(part.layer)._find(name)
+    path = f"{part.name}." if part.name else ""
+    if isinstance(found, Tensor):
+        return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
+    if isinstance(found, Applied):
+        return Applied(replace(found.part, name=path + found.part.name, frozen=found.part.frozen or part.frozen))
+    return None
 
 
 def trace_layer(layer: Layer, *types: ArrayType) -> Program:
@@ -150,15 +170,26 @@ def in_turn(own: Own, x: Any, *along: Value) -> Any:
     return through_copies(copies, x, along)
 
 
-def routed(own: Own, x: Value, weights: Value, chosen: Value) -> Value:
-    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs."""
+def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
+    """Apply to every position those numbered copies that were chosen for it, and add up their weighted outputs.
+
+    Given the positions alone, the first copy stands for those that another layer would choose.
+    """
     (part,) = own._layer.own_parts
     if part.numbers is None:
         message = f"{type(own._layer).__name__} has no numbered copies to choose from."
         raise StructureError(message)
     program = applied(str(part.numbers), part.layer, (x.type,))
     used = part.numbers.count if part.used is None else part.used
+    if weights is None or chosen is None:
+        weights, chosen = unchosen(x, used)
     return record(Route(part.numbers, program, used), x, weights, chosen)
+
+
+def unchosen(x: Value, used: Count) -> tuple[Value, Value]:
+    """Return weights and numbers for positions for which nothing was chosen: the first copy, with the weight 1."""
+    shape = (*x.sizes[:-1], used)
+    return constant("full", shape, 1), constant("index zeros", shape, kind="index")
 
 
 def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
@@ -283,6 +314,6 @@ def accepted(layer: Layer) -> int | None:
         return None if layer.takes_several else 1
     _, most, passes_along = _inputs_of(type(layer.computed_as).forward)
     if passes_along and layer.own_parts:
-        inside = [accepted(part.layer) for part in layer.own_parts]
+        inside = [3 if part.numbers is not None and part.used is not None else accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)
     return most

@@ -20,7 +20,7 @@ def test_every_axis_but_the_last_is_kept() -> None:
 def test_a_width_must_arrive(shape: tuple[int | None, ...]) -> None:
     """No axis, an unknown one and an empty one give the weights no shape."""
     with pytest.raises(ShapeError, match="the width of the weights follows from the last axis"):
-        ps.LazyLinear(5).output_shape(shape)
+        ps.infer(ps.LazyLinear(5), shape)
 
 
 def test_a_bias_is_kept_or_left_out() -> None:
