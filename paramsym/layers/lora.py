@@ -44,8 +44,8 @@ class LoRA(Layer):
     Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
     ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
     output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
-    ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
-    Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and leaves it to
+    ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options
+    do not exist. Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and leaves it to
     the optimiser to train the factors alone.
 
     Raises:
@@ -102,6 +102,11 @@ class LoRA(Layer):
         if self.lora_bias and isinstance(self.base, Embedding):
             message = "lora_bias=True: an embedding's factors are bare tensors without a bias."
             raise ArgumentError(message)
+
+    @property
+    def computed_as(self) -> Layer:
+        """The base, whose inputs this one takes."""
+        return self.base.computed_as
 
     def forward(self, own: Own, x: Value, *more: Value) -> Any:
         """The base and, beside it, the two factors in turn; Keras adds their product to the kernel."""

@@ -32,6 +32,11 @@ class _Reparametrized(Layer):
             raise ArgumentError(message)
         self._tensor  # noqa: B018 - looking it up is the check
 
+    @property
+    def computed_as(self) -> Layer:
+        """The layer inside, whose inputs this one takes."""
+        return self.layer.computed_as
+
     def forward(self, own: Own, *inputs: Value) -> Any:
         """What the layer computes with the tensor that is worked out."""
         values = {tensor.name: own[f"{self._above}{tensor.name}"] for tensor in self._others}
