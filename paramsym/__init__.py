@@ -264,6 +264,7 @@ if TYPE_CHECKING:
         per as per,
         stack as stack,
     )
+    from paramsym.source import load as load
     from paramsym.symbols import (
         LETTERS as LETTERS,
         A as A,
@@ -372,6 +373,7 @@ _HOMES = {
     "paramsym.measure.shapes": "infer output_shape",
     "paramsym.measure.summary": "summary",
     "paramsym.config": "from_config",
+    "paramsym.source": "load",
     "paramsym.verdict": "Verdict check",
 }
 _ALIASES = {"LazyLinear": "LazyDense", "Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -23,7 +23,7 @@ from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described
 from paramsym.paths import check_tied_shapes, resolve_ties
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
-from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
+from paramsym.sizing import check_class, mapping_from, published_sizes, restructured, skeleton, two_of_one_name
 from paramsym.tensor import Tensor
 from paramsym.written import Entry, descend, level, numbered_groups, written_out
 
@@ -348,7 +348,7 @@ class Layer:
         Raises:
             UnknownNameError: a symbol the layer has in no field, or an unknown published size.
             SizeError, DivisibilityError: sizes the layer cannot have.
-            StructureError: sizes that would change which tensors exist.
+            StructureError: sizes that would change which tensors exist; a published name whose model is of another class.
 
         >>> from paramsym import A, H, MultiHeadAttention
         >>> MultiHeadAttention(H, A).at(H=768, A=12).params
@@ -412,7 +412,9 @@ class Layer:
         if sizes is None:
             return []
         if isinstance(sizes, str):
-            return list(published_sizes(type(self).__name__, self.published, sizes, lambda argument: getattr(self, argument)).items())
+            check_class(self, sizes)
+            ours = f", or write ps.load({sizes!r})" if hasattr(self, "claims") else ""
+            return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
         if isinstance(sizes, Mapping):
             return list(sizes.items())
         message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."  # type: ignore[unreachable]
@@ -550,6 +552,17 @@ def check_layer(layer: object, more: str = "") -> None:
     if not isinstance(layer, Layer):
         message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
         raise ArgumentError(message.rstrip())
+
+
+def class_name(layer: Layer) -> str:
+    """Return the class that a result is about: of a model that is one of several classes of its reference, this one.
+
+    >>> from paramsym import Dense, H
+    >>> from paramsym.models import Bert
+    >>> class_name(Dense(H, H)), class_name(Bert())
+    ('Dense', 'BertModel')
+    """
+    return str(getattr(layer, "architecture", type(layer).__name__))
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
@@ -37,14 +37,14 @@ def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"
 
     ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
     """
-    title = f"{type(layer).__name__}: {layer.count:,} {_UNIT}"
+    title = f"{class_name(layer)}: {layer.count:,} {_UNIT}"
     if kind == "icicle":
-        return icicle(Box(type(layer).__name__, layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
+        return icicle(Box(class_name(layer), layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
     if kind != "bars":
         message = f"kind {kind!r} is not known; known are bars and icicle."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = shares(layer, depth)
-    return bars(names(found), [(type(layer).__name__, [int(one.total) for one in found])], _UNIT, title)
+    return bars(names(found), [(class_name(layer), [int(one.total) for one in found])], _UNIT, title)
 
 
 def compare(one: Layer, other: Layer, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
@@ -94,7 +94,7 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
     shown = sorted(rows, key=lambda row: -max(row[1]))[:_MOST]
     known = BY_NAME.get(name)
     axis = f"${latex.symbol(name, chosen)}$" + (f", {known.meaning}" if known is not None else "")
-    title = f"{type(layer).__name__}: ${latex.expression(layer.params, chosen)}$"
+    title = f"{class_name(layer)}: ${latex.expression(layer.params, chosen)}$"
     return curves(places, total, shown, _leads(places, shown), axis, _UNIT, title)
 
 
@@ -176,7 +176,7 @@ def _nested(amounts: list[tuple[tuple[str, ...], int]], left: int) -> tuple[Box,
 
 
 def _told_apart(one: Layer, other: Layer) -> tuple[str, str]:
-    first, second = type(one).__name__, type(other).__name__
+    first, second = class_name(one), class_name(other)
     return (first, second) if first != second else (f"{first} 1", f"{second} 2")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Integer
 
 from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Numbers
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
@@ -16,7 +17,6 @@ from paramsym.render.table import Cell, Letters, Table
 from paramsym.size import symbols_in
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
     from paramsym.ledger import Ledger, Line
 
 PAPER = lettering()
@@ -40,7 +40,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     check_depth(depth)
     lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
-    name = type(layer).__name__
+    name = class_name(layer)
     caption = f"{name}: {_amount(total)} parameters"
     form = (caption, lettering(letters, layer.symbols), (f"{name}:", _cell(total), "parameters"))
     if depth is None:
@@ -91,7 +91,7 @@ def card(layer: Layer) -> str:
     depths = {min(len(line.path), 2) for line in layer.lines}
     if max(depths, default=0) > 1:
         tables.insert(0, ("parts", replace(tabulate(layer, 1), caption="", heading=())))
-    return html.card(type(layer).__name__, latex.expression(root.params, PAPER), number, tables if layer.lines else [])
+    return html.card(class_name(layer), latex.expression(root.params, PAPER), number, tables if layer.lines else [])
 
 
 def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:

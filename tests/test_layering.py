@@ -34,6 +34,7 @@ FLOORS = (
     {"models"},
     {"keras"},
     {"config"},
+    {"source"},
     {"verdict"},
     {"plot"},
     {"testing", "cli", "__main__"},

@@ -15,7 +15,7 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, counts
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.size import text
@@ -29,8 +29,8 @@ def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
     term = (other.polynomial - one.polynomial).as_expr()
     count = int(layer.params) if isinstance(layer.params, Integer) else None
     gap = claim.params - layer.params
-    name = type(claim.origin[0]).__name__
-    subject = type(layer.origin[0]).__name__
+    name = class_name(claim)
+    subject = class_name(layer)
     if not edits:
         return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
     difference = int(gap) if isinstance(gap, Integer) else gap

@@ -9,7 +9,7 @@ from typing import TypeAlias, overload
 from sympy import Expr, Integer
 
 from paramsym.errors import UnknownNameError
-from paramsym.layer import Layer, check_layer
+from paramsym.layer import Layer, check_layer, class_name
 from paramsym.ledger import Kind, Ledger, Line, Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Table, Tabular
@@ -133,7 +133,7 @@ def conventions(layer: Layer) -> Conventions:
                 *_differences(root.ledger(), general, kind),
             )
         )
-    return Conventions(type(root).__name__, tuple(items))
+    return Conventions(class_name(root), tuple(items))
 
 
 def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str, ...], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import gcd
 from typing import Any
 
@@ -44,9 +45,10 @@ def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterato
 def _published(subject: Subject) -> Iterator[Edit]:
     """Yield the other published sizes of the model, and each of their sizes alone."""
     alone: dict[tuple[Symbol, int], list[str]] = {}
-    for name in subject.root.published:
+    root = subject.root
+    for name in root.published:
         try:
-            sizes = published_sizes(subject.name, subject.root.published, name, lambda argument: getattr(subject.root, argument))
+            sizes = published_sizes(type(root).__name__, root.published, name, partial(getattr, root))
         except ParamsymError:
             continue  # another structure: it has no count in these letters
         changed = {symbol: int(size) for symbol, size in sizes.items() if symbol in subject.sizes and subject.sizes[symbol] != size}
@@ -268,7 +270,7 @@ def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
     try:
         built = subject.root.at(sizes)
     except SizeError as error:
-        return str(error).removeprefix(f"{subject.name}: ")
+        return str(error).removeprefix(f"{type(subject.root).__name__}: ")
     except ParamsymError:
         return None
     return "" if built.polynomial == Polynomial.of(subject.value(subject.formula, sizes)) else None
@@ -290,7 +292,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     for key, values in (others or {}).items():
         name = key if isinstance(key, str) else key.name
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
-            message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
+            message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
         given: Any = values
         found[by_name[name]] = tuple(_number(value, name) for value in (given if isinstance(given, Iterable) else (given,)))

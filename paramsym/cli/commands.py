@@ -17,14 +17,15 @@ from sympy import Integer
 
 from paramsym import grammar
 from paramsym.cli import data, layout
-from paramsym.cli.source import find, is_source, load, published
-from paramsym.cli.streams import complain, harmless, painted, width
+from paramsym.cli.source import find, is_source, load
+from paramsym.cli.streams import complain, harmless, on_a_terminal, painted, width
 from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.render import json
 from paramsym.render.table import Cell, Table
 from paramsym.size import text
+from paramsym.source import published
 from paramsym.tabulate import formula_latex
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _formula(arguments: argparse.Namespace) -> Reply:
     closed = data.closed_form(model)
 
     def written() -> str:
-        name = getattr(model, "architecture", type(model).__name__)
+        name = class_name(model)
         letters = sorted(model.origin[0].symbols, key=str)
         rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), data.meaning(symbol.name)) for symbol in letters]
         columns: tuple[str, ...] = ("letter", "size", "meaning")
@@ -99,7 +100,7 @@ def _count(arguments: argparse.Namespace) -> Reply:
     count = model.count
     return Reply(
         {
-            "text": lambda: str(count),
+            "text": lambda: f"{count:,} parameters of {class_name(model)}" if on_a_terminal() else str(count),
             "latex": lambda: formula_latex(Integer(count)),
             "markdown": lambda: f"{count:,}",
             "html": lambda: f"<p>{count:,}</p>",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sympy import Expr, Symbol
 
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer, check_layer
+from paramsym.layer import Layer, check_layer, class_name
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim, symbols_in
 from paramsym.verify.advice import advice
@@ -163,7 +163,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     if by == "name" and any(row.outcome not in GOOD for row in rows):
         notes += tuple(advice(sized, names, stored, rows))
     by_name = dict(sorted(sizes.items(), key=lambda pair: pair[0].name))
-    return Match(type(layer).__name__, stored.source, rows, by_name, tuple(problems), notes)
+    return Match(class_name(layer), stored.source, rows, by_name, tuple(problems), notes)
 
 
 def _read_so(

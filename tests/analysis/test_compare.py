@@ -74,7 +74,7 @@ def test_models_at_published_sizes() -> None:
     """Sized models are compared by their numbers, each at its own sizes."""
     found = compare(ps.models.Bert().at("bert-base-uncased"), ps.models.Gpt2().at("gpt2"))
     assert found.difference == 124_439_808 - 109_482_240
-    assert "Bert: 109,482,240" in str(found)
+    assert "BertModel: 109,482,240" in str(found)
     assert sum(part.difference for part in found.parts) == found.difference
     assert found.crossovers == ()
 

@@ -25,7 +25,7 @@ def test_a_long_table_repeats_its_head() -> None:
     written = ps.models.Bert().table().to_latex(long=True, label="tab:bert")
     assert written.startswith(r"\begin{longtable}{")
     assert written.count("tensor & shape & copies & parameters") == 2
-    assert r"\caption{Bert: $4 L H^{2} + 2 L F H" in written
+    assert r"\caption{BertModel: $4 L H^{2} + 2 L F H" in written
     assert r"\label{tab:bert}" in written
     assert written.count(r"\endhead") == written.count(r"\endlastfoot") == 1
 
