@@ -12,7 +12,7 @@ from paramsym.edit import isolated
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import View, differ, widest
 from paramsym.flow import Step, applied, each_input, in_turn, seen
-from paramsym.layer import Layer, Part
+from paramsym.layer import Layer, Part, letters_apart
 from paramsym.ledger import Numbers
 from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
 
@@ -31,7 +31,8 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
         if not isinstance(name, str) or not name:
             message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."
             raise ArgumentError(message)
-    return pairs
+    apart = letters_apart([layer for _, layer in pairs])
+    return pairs if apart is None else tuple((name, layer) for (name, _), layer in zip(pairs, apart, strict=True))
 
 
 class _Container(Layer):

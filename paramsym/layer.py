@@ -7,7 +7,7 @@ the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, partial
 from inspect import get_annotations
@@ -235,7 +235,13 @@ class Layer:
         if any(part.layer is self for part in stated):
             message = f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself."
             raise StructureError(message)
-        return stated
+        apart = letters_apart([part.layer for part in stated], kept=self.symbols)
+        return stated if apart is None else tuple(replace(part, layer=layer) for part, layer in zip(stated, apart, strict=True))
+
+    @cached_property
+    def open_letters(self) -> frozenset[Symbol]:
+        """The letters of widths that follow from what arrives, one for each lazy layer inside."""
+        return frozenset(letter for part in self.own_parts for letter in part.layer.open_letters)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -356,6 +362,10 @@ class Layer:
         """
         given = [*self._given(sizes), *named.items()]
         mapping = mapping_from(type(self).__name__, given, self.symbols, self._why_not)
+        for letter, value in mapping.items() if self.open_letters else ():
+            if value != letter and self.open_letters.intersection(symbols_in(value)):
+                message = f"{letter} is put in as {value}, the letter of another open width; put one letter of your own into both."
+                raise SizeError(message)
         rebuilt = self.substituted(mapping)
         if rebuilt._skeleton != self._skeleton:
             raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
@@ -404,7 +414,8 @@ class Layer:
         """
         if not isinstance(self.params, Integer):
             left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.params)))
-            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params."
+            inferred = " ps.infer(layer, input_shape) works out the widths of lazy layers." if self.open_letters else ""
+            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params.{inferred}"
             raise SizeError(message)
         return int(self.params)
 
@@ -552,6 +563,27 @@ def check_layer(layer: object, more: str = "") -> None:
     if not isinstance(layer, Layer):
         message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
         raise ArgumentError(message.rstrip())
+
+
+def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()) -> list[Layer] | None:
+    """Return layers side by side with a letter of its own for each width that is open; None where they have that already.
+
+    Two lazy layers are two unknown widths: under one letter, the size of the first would be put into both. A letter is numbered where it
+    is taken. Those in ``kept`` are the parent's own, and stay.
+    """
+    taken: set[str] = set()
+    apart: list[Layer] = []
+    for layer in layers:
+        renamed: dict[Symbol, Expr] = {}
+        for letter in sorted(layer.open_letters - kept, key=lambda letter: (len(letter.name), letter.name)):
+            name, number = letter.name, 2
+            while name in taken:
+                name, number = f"{letter.name.rstrip('0123456789').rstrip('_')}_{number}", number + 1
+            taken.add(name)
+            if name != letter.name:
+                renamed[letter] = Symbol(name, **letter.assumptions0)
+        apart.append(layer.substituted(renamed) if renamed else layer)
+    return apart if any(one is not other for one, other in zip(apart, layers, strict=True)) else None
 
 
 def class_name(layer: Layer) -> str:
