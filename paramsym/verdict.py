@@ -20,11 +20,12 @@ from paramsym.ledger import Numbers
 from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim
+from paramsym.spelling import is_dropped_buffer
 from paramsym.verify.compare import GOOD, Row
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
-from paramsym.verify.spelling import is_dropped_buffer, respelt
+from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 
 MOST_TENSORS = 1_000_000

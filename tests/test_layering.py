@@ -13,7 +13,7 @@ import paramsym
 HOUSE = Path(paramsym.__file__).parent
 FLOORS = (
     {"errors"},
-    {"optional", "naming"},
+    {"optional", "naming", "spelling"},
     {"render"},
     {"symbols", "polynomial"},
     {"letters"},

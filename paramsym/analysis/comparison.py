@@ -19,6 +19,7 @@ from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.size import text
+from paramsym.spelling import respelt
 
 
 def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
@@ -106,15 +107,18 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     Raises:
         ArgumentError: a value that is neither a shape nor has one.
     """
-    measured = {name: _shape(name, shape) for name, shape in shapes.items()}
-    total = sum(map(prod, measured.values()))
-    words = f"{len(measured)} tensors of {total:,} elements"
+    given = {name: _shape(name, shape) for name, shape in shapes.items()}
+    total = sum(map(prod, given.values()))
+    words = f"{len(given)} tensors of {total:,} elements"
+    names, notes = respelt(given, {entry.name for entry in subject.layer.entries()})
+    measured = {names[name]: shape for name, shape in given.items()}
     edits = list(_measured(subject, measured))
+    note = "; ".join(notes)
     if not edits:
-        found = Answer(Integer(0), total - subject.count, (Reading("the same tensors"),))
+        found = Answer(Integer(0), total - subject.count, (Reading("the same tensors", note=note),))
         return Reconciliation(subject.name, subject.count, words, (found,))
     term = Polynomial.total(edit.term(subject) for edit in edits)
-    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits))
+    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits), note)
     return Reconciliation(subject.name, subject.count, words, (Answer(term.as_expr(), total - subject.count, (reading,)),))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from itertools import combinations, islice, product
 from math import gcd
 from typing import Any
 
@@ -13,6 +14,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
+from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
@@ -27,19 +29,31 @@ _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing erro
 _NEAR = 2  # a root further off than this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
 _COUNTS = frozenset("LEAG")
+_MOST_ASKED = 10_000  # combinations of the values that a user names, which are counted in a second
 _TYPED = 3  # digits a number needs before one of them can be said to be mistyped
 
 
 def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
     """Yield the edits that put other sizes in, which do not depend on the claim."""
     yield from _published(subject)
-    for symbol, values in others.items():
-        for value in values:
-            if value != subject.sizes[symbol]:
-                yield _changed(subject, {symbol: value}, f"{symbol} = {value:,} in place of {_now(subject, symbol)}", 1.05)
+    yield from _asked(subject, others)
     yield from _substituted(subject)
     yield from _thousands(subject)
     yield from _rounded(subject)
+
+
+def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
+    """Yield the sizes that the user named, alone and together: two models differ in more than one size."""
+    left = _MOST_ASKED
+    choices = [(symbol, [value for value in values if value != subject.sizes[symbol]]) for symbol, values in others.items()]
+    for size in range(1, len(choices) + 1):
+        for chosen in combinations(choices, size):
+            for values in islice(product(*(values for _, values in chosen)), left):
+                left -= 1
+                changes = dict(zip((symbol for symbol, _ in chosen), values, strict=True))
+                number = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+                shown = [f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items()]
+                yield Edit(listed(shown), (), number, 1.05, sizes=tuple(changes.items()), alone=True, asked=True)
 
 
 def _published(subject: Subject) -> Iterator[Edit]:

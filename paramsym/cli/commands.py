@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sympy import Integer
 
-from paramsym import grammar
 from paramsym.cli import data, layout
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, harmless, on_a_terminal, painted, width
-from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
+from paramsym.errors import ParamsymWarning, SizeError, UnknownNameError
 from paramsym.layer import Layer, class_name
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.render import json
@@ -186,7 +185,7 @@ def _reconcile(arguments: argparse.Namespace) -> Reply:
 
     asked = _asked_first(arguments)
     model = _sized(_model(arguments), arguments.source)
-    found = reconcile(model, _claim(asked, model))
+    found = reconcile(model, _claim(asked))
     reply = _of_table(found.table(), bool(found))
     reply.writers.pop("csv")
     reply.writers["text"] = lambda: _reconciliation(found, width())
@@ -200,23 +199,10 @@ def _reconciliation(found: Reconciliation, columns: int) -> str:
     return "\n".join(layout.words(str(answer), columns, rest="    ") for answer in found)
 
 
-def _claim(asked: str, model: Layer) -> int | str | Layer:
-    """Read a claim: a number in any of the ways people write one, an expression in the model's letters, or another model."""
-    from paramsym.analysis.claim import read
-
-    try:
-        read(asked)
-    except ArgumentError as unreadable:
-        if is_source(asked):
-            return _sized(load(asked), asked)
-        sizes = {symbol.name: size for symbol, size in model.sizes.items()}
-        if not grammar.mentioned(asked) & sizes.keys():
-            raise unreadable from None
-        value = grammar.read(asked, sizes)
-        if not isinstance(value, int):
-            message = f"the claim {asked[:60]!a} is {value}, no number; put sizes in for its letters."
-            raise ArgumentError(message) from None
-        return value
+def _claim(asked: str) -> str | Layer:
+    """Return the other model that a claim names, or the claim as it stands: a number, arithmetic, an expression."""
+    if any(character.isalpha() for character in asked) and is_source(asked):
+        return _sized(load(asked), asked)
     return asked
 
 

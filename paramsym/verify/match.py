@@ -12,6 +12,7 @@ from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim, symbols_in
+from paramsym.spelling import is_dropped_buffer
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer
@@ -19,7 +20,7 @@ from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
-from paramsym.verify.spelling import is_dropped_buffer, respelt
+from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 from paramsym.verify.templates import Names
 
