@@ -13,7 +13,7 @@ from sympy import Add, Expr, Symbol
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
 from paramsym.errors import UnknownNameError
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Cell, Letters, Table, Tabular
+from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
 from paramsym.sizing import two_of_one_name
 from paramsym.tabulate import PAPER
 
@@ -22,7 +22,7 @@ _SHORT = 16  # terms up to which a crossover is simplified; of a longer differen
 
 
 @dataclass(frozen=True)
-class Crossover:
+class Crossover(Printed):
     """Where two designs hold as much: ``symbol`` equals ``at``; above it ``larger`` says which one holds more, where that is known."""
 
     symbol: Symbol
@@ -44,7 +44,7 @@ class Difference:
     difference: Expr
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Comparison(Tabular):
     """What ``one`` holds, what ``other`` holds, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
 

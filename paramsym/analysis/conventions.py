@@ -12,7 +12,7 @@ from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.ledger import Kind, Ledger, Line, Numbers
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import text
 from paramsym.tabulate import PAPER
 
@@ -23,7 +23,7 @@ _NAMED = 4  # tensors that a difference names before it counts the rest
 
 
 @dataclass(frozen=True)
-class Convention:
+class Convention(Printed):
     """One way to count one layer: its ``name``, what it means, whose it is, and the count in closed form.
 
     ``formula`` is the count before sizes were put in, ``params`` after; ``difference`` and ``formula_difference`` say by how much it
@@ -87,9 +87,6 @@ class Conventions(Tabular, Sequence[Convention]):
         """Return them as a table: count, and the term by which it differs from what is stored."""
         rows = tuple((item.name, _cell(item.params), _cell(item.formula_difference), item.because or item.meaning) for item in self.items)
         return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def conventions(layer: Layer) -> Conventions:

@@ -39,7 +39,7 @@ _BINDING = {
 _LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Source(Printed):
     """Source code of one function, or of one cell; ``arguments`` are its sizes in order. ``str`` is the code."""
 

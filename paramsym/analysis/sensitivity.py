@@ -30,7 +30,7 @@ class PartSensitivity:
     share: Expr
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Sensitivity(Tabular):
     """How a count depends on a symbol.
 

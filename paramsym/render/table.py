@@ -25,8 +25,23 @@ class Letters:
     latex: tuple[tuple[str, str], ...] = ()
 
 
+class Printed:
+    """An answer: a prompt shows it as ``print`` does, and IPython where it can show nothing richer."""
+
+    def __init_subclass__(cls) -> None:
+        """Keep this ``repr``, which a dataclass would replace by a list of its fields."""
+        cls.__repr__ = Printed.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        del cycle
+        printer.text(str(self))
+
+
 @dataclass(frozen=True)
-class Table:
+class Table(Printed):
     """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals.
 
     ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
@@ -105,17 +120,6 @@ class Table:
 
     def _repr_latex_(self) -> str:
         return self.to_latex(long=len(self.rows) > _PAGE)
-
-
-class Printed:
-    """Something that a prompt shows as ``print`` does, and IPython where it can show nothing richer; a dataclass says ``repr=False``."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        del cycle
-        printer.text(str(self))
 
 
 class Tabular(Printed):
