@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property, partial
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from sympy import Expr, Integer, Symbol
 
@@ -23,7 +23,7 @@ from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described
 from paramsym.paths import check_tied_shapes, resolve_ties
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
-from paramsym.sizing import check_class, mapping_from, published_sizes, restructured, skeleton, two_of_one_name
+from paramsym.sizing import changed_sizes, check_class, mapping_from, published_sizes, restructured, skeleton, two_of_one_name
 from paramsym.tensor import Tensor
 from paramsym.written import Entry, descend, level, numbered_groups, written_out
 
@@ -351,6 +351,9 @@ class Layer:
     def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
         """Return the same layer with sizes or expressions put in, all at once, by symbol, by name, or by a published size.
 
+        A size that was put in before is changed, the others stay: ``model.at(G=32)`` asks what another number of key/value heads would
+        give. A letter in a value then means its new size, in its own value the one before.
+
         Raises:
             UnknownNameError: a symbol the layer has in no field, or an unknown published size.
             SizeError, DivisibilityError: sizes the layer cannot have.
@@ -359,9 +362,15 @@ class Layer:
         >>> from paramsym import A, H, MultiHeadAttention
         >>> MultiHeadAttention(H, A).at(H=768, A=12).params
         2362368
+        >>> MultiHeadAttention(H, A).at(H=768, A=12).at(H=2*H).params
+        9443328
         """
         given = [*self._given(sizes), *named.items()]
-        mapping = mapping_from(type(self).__name__, given, self.symbols, self._why_not)
+        root, before = self.origin
+        held = frozenset(before) - self.symbols
+        mapping = mapping_from(type(self).__name__, given, self.symbols | held, self._why_not)
+        if held & mapping.keys():
+            return cast("Self", root.at(changed_sizes(before, mapping)))
         for letter, value in mapping.items() if self.open_letters else ():
             if value != letter and self.open_letters.intersection(symbols_in(value)):
                 message = f"{letter} is put in as {value}, the letter of another open width; put one letter of your own into both."
@@ -369,7 +378,6 @@ class Layer:
         rebuilt = self.substituted(mapping)
         if rebuilt._skeleton != self._skeleton:
             raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
-        root, before = self.origin
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
         rebuilt.__dict__["origin"] = (root, after)
@@ -433,9 +441,6 @@ class Layer:
 
     def _why_not(self, name: str) -> str:
         """Say, where it can be known, why a name is none of the symbols."""
-        before = {symbol.name: size for symbol, size in self.origin[1].items()}
-        if name in before:
-            return f"{name} was put in before, as {text(before[name])}; the layer without it is origin[0]."
         if name in field_names(type(self)):  # type: ignore[arg-type]
             held = getattr(self, name)
             return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")

@@ -58,6 +58,32 @@ def mapping_from(
     return mapping
 
 
+def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) -> dict[Symbol, Any]:
+    """Return all sizes after some of them are changed; a letter in a value means its new size, in its own value the one before.
+
+    Raises:
+        SizeError: two sizes given in terms of each other.
+
+    >>> from paramsym import F, H
+    >>> changed_sizes({H: 768, F: 3072}, {H: 2*H, F: 3*H})
+    {H: 1536, F: 4608}
+    """
+    after = dict(before)
+    waiting: list[Symbol] = []
+
+    def settled(symbol: Symbol) -> Any:
+        if symbol in waiting:
+            message = f"{' and '.join(sorted(map(str, waiting)))} are given in terms of each other."
+            raise SizeError(message)
+        waiting.append(symbol)
+        letters = symbols_in(changes[symbol]) & before.keys()
+        values = {one: settled(one) if one in changes and one != symbol else before[one] for one in letters}
+        waiting.remove(symbol)
+        return substitute(changes[symbol], {one: Integer(value) if isinstance(value, int) else value for one, value in values.items()})
+
+    return after | {symbol: settled(symbol) for symbol in changes}
+
+
 def published_sizes(
     where: str, published: Mapping[str, Mapping[str, Any]], name: str, held: Callable[[str], Any], instead: str = ""
 ) -> dict[Symbol, Any]:
