@@ -287,6 +287,7 @@ if TYPE_CHECKING:
         W as W,
         dims as dims,
     )
+    from paramsym.tabulate import table as table
     from paramsym.typeset import latex_document as latex_document
     from paramsym.verdict import Verdict as Verdict, check as check
     from paramsym.verify.match import Match as Match, match as match
@@ -374,6 +375,7 @@ _HOMES = {
     "paramsym.measure.summary": "summary",
     "paramsym.config": "from_config",
     "paramsym.source": "load",
+    "paramsym.tabulate": "table",
     "paramsym.verdict": "Verdict check",
 }
 _ALIASES = {"LazyLinear": "LazyDense", "Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}

@@ -12,6 +12,8 @@ Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
 
 
+NAMES = frozenset({"tensor", "part", "line"})
+"""Titles of first columns whose cells are names in the code."""
 _PAGE = 30  # rows that a table which cannot break across pages has room for
 
 
@@ -74,15 +76,27 @@ class Table(Printed):
 
         return table(self)
 
-    def to_latex(self, *, long: bool = False, label: str = "", letters: Letters | None = None, width: int | None = None) -> str:
-        r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` with caption and label that breaks across pages.
+    def to_latex(
+        self,
+        *,
+        long: bool = False,
+        caption: str | None = None,
+        label: str = "",
+        letters: Letters | None = None,
+        width: int | None = None,
+        grouped: bool | None = None,
+    ) -> str:
+        r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` that breaks across pages.
 
-        It fits a line of ``width`` characters of five points; None means an article in ten points, 45 a column of two.
+        ``caption``, which is LaTeX, and ``label`` put the tabular into a ``table`` that floats; a label alone takes the table's own
+        caption, which a longtable always has. It fits a line of ``width`` characters of five points; None means an article in ten
+        points, 45 a column of two. ``grouped`` gives names with the same first steps one row for these steps; by default those in a
+        narrow column get one.
         Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
         """
         from paramsym.render.latex_table import table
 
-        return table(self, letters, long=long, label=label, width=width)
+        return table(self, letters, long=long, caption=caption, label=label, width=width, grouped=grouped)
 
     def to_html(self, *, limit: int | None = 100) -> str:
         """Return an HTML table; one of more rows than ``limit`` shows the first, and folds out (``limit=None``: all rows openly)."""

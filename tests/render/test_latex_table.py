@@ -52,6 +52,42 @@ def test_a_narrow_column_gets_smaller_type() -> None:
     assert ps.latex_document(ps.models.T5().table(letters="kaplan")).count(r"\begin{longtable}") == 1
 
 
+def test_a_table_that_floats_has_its_caption_and_label() -> None:
+    """A caption is LaTeX of the user's own; a label alone takes the table's; the number of a caption is not left out."""
+    table = ps.load("meta-llama/Meta-Llama-3-8B").table()
+    own = table.to_latex(caption="Llama, $H = 4096$.", label="tab:llama")
+    assert own.startswith("\\begin{table}\n\\centering\n\\caption{Llama, $H = 4096$.}\\label{tab:llama}\n")
+    assert own.endswith("\\end{table}")
+    assert r"\caption{LlamaForCausalLM: $8{,}030{,}261{,}248$ parameters}\label{tab:llama}" in table.to_latex(label="tab:llama")
+    assert r"\caption{Mine}\label{tab:x}\\" in table.to_latex(long=True, caption="Mine", label="tab:x")
+    assert "caption" not in table.to_latex()
+
+
+def test_mathematics_and_names_are_set_as_such() -> None:
+    """Shapes without Python's comma, letters in a head, names in typewriter type, and no break within a number."""
+    written = ps.Dense(H, F).table().to_latex()
+    assert r"\texttt{bias} & $(F)$ & $F$" in written
+    assert "(<i>F</i>)</td>" in ps.Dense(H, F).table().to_html()
+    swept = ps.table({"small": ps.Dense(H, F).at(H=2, F=3)})
+    assert swept.to_latex().splitlines()[2] == r"model & $F$ & $H$ & parameters \\"
+    shares = ps.models.Bert().at("bert-base-uncased").table(1).to_latex()
+    assert r"21.8 \%" in shares
+    assert r"\{0..11\}" in ps.load("bert-base-uncased").table().to_latex()
+
+
+def test_common_prefixes_are_rows_of_a_narrow_table() -> None:
+    """So that one column of two holds the tensors of a model; every tensor is there, under its own last steps."""
+    table = ps.load("bert-base-uncased").table()
+    for written in (table.to_latex(width=45), table.to_latex(grouped=True)):
+        plain = written.replace(r"\allowbreak{}", "")
+        assert plain.count(r"\multicolumn{4}{l}{\texttt{encoder.layer.\{0..11\}.attention.self}} \\") == 1
+        assert sum(line.startswith((r"\quad", r"\hangindent")) for line in written.splitlines()) == len(table.rows)
+        assert r"\quad \texttt{query.weight} & $(768, 768)$ & $12$ & $7{,}077{,}888$" in plain
+    assert "multicolumn" not in table.to_latex()
+    assert "multicolumn" not in table.to_latex(width=45, grouped=False)
+    assert "multicolumn" not in ps.Dense(H, F).table().to_latex(width=45)
+
+
 def test_a_product_breaks_only_where_it_must() -> None:
     """Between factors there is a place to break in a cell whose terms are wider than the column, and nowhere else."""
     assert r"\penalty" not in ps.models.Bert().table().to_latex()
