@@ -55,10 +55,19 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
             Polynomial.of(0) if line.alias_of or line.buffer else line.polynomial()
         )
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
-    if isinstance(total, Integer):
-        rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
-        return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), *form)
-    return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), *form)
+    shares = int(total) if isinstance(total, Integer) else 0
+    rows = tuple((name, _kind(layer, name), _cell(amount), _share(amount, shares) or None) for name, amount in parts.items())
+    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, _cell(total), None), *form)
+
+
+def _kind(layer: Layer, path: str) -> str | None:
+    """Return the class of a part that has a number for a name, which says nothing of what it is."""
+    if not path.rpartition(".")[2].isdigit():
+        return None
+    try:
+        return class_name(layer.part(path)).lstrip("_")
+    except UnknownNameError:  # a tensor
+        return None
 
 
 def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = None, *, letters: Lettering = None) -> Table:

@@ -95,3 +95,11 @@ def test_several_models_in_one_table() -> None:
     for wrong in ({}, [ps.Dense(H, F)], {"a": 3}, None):
         with pytest.raises(ArgumentError, match="wanted names with layers"):
             ps.table(wrong)  # type: ignore[arg-type]
+
+
+def test_numbered_parts_are_named_by_their_kind() -> None:
+    """A number says nothing of what a layer is; parts with names have no such column."""
+    net = ps.Sequential(ps.Conv2d(1, 6, 5), ps.ReLU(), ps.Dense(6, 10))
+    assert net.table(1).columns == ("part", "layer", "parameters", "share")
+    assert [row[:3] for row in net.table(1).rows] == [("0", "Conv2d", 156), ("2", "Dense", 70)]
+    assert "layer" not in ps.models.Bert().table(1).columns

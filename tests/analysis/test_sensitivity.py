@@ -104,3 +104,11 @@ def test_parts_as_deep_as_is_asked() -> None:
 def test_an_expert_is_called_one() -> None:
     """Mixtral: three matrices per expert and layer, and a row of the gate."""
     assert str(sensitivity(ps.models.Mixtral(), "E")).startswith("one more expert costs 3*F*H*L + H*L")
+
+
+def test_a_notebook_shows_the_formula() -> None:
+    """Below the table of parts, typeset, with its number where there is one."""
+    stack = ps.Repeat(ps.Dense(H, H), L)
+    formula = "<i>H</i><sup>2</sup> +\N{NO-BREAK SPACE}<i>H</i>"
+    assert sensitivity(stack, "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula}.</p>")
+    assert sensitivity(stack.at(H=3, L=2), "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula} = 12.</p>")
