@@ -599,7 +599,8 @@ def class_name(layer: Layer) -> str:
     >>> class_name(Dense(H, H)), class_name(Bert())
     ('Dense', 'BertModel')
     """
-    return str(getattr(layer, "architecture", type(layer).__name__))
+    held: Any = layer
+    return str(held.architecture) if hasattr(type(layer), "architecture") else type(layer).__name__  # an edited model is not this class
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

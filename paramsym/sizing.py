@@ -142,6 +142,8 @@ def check_class(layer: Any, name: str) -> None:
     Raises:
         StructureError: the published class stores something else.
     """
+    while layer.published is not type(layer).published:  # of a wrapper, the sizes are those of what it holds
+        layer = layer.layer
     model = type(layer)
     name = meant(name, model.published) or name
     default, published = getattr(model, "architecture", ""), published_class(model, name)

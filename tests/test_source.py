@@ -60,6 +60,12 @@ def test_another_class_is_refused_and_the_way_is_named() -> None:
     masked = ps.models.Bert(architecture="BertForMaskedLM").at("bert-base-uncased")
     assert masked.count == 109_514_298  # transformers 5.23, built
     assert ps.models.Gpt2().at("gpt2").count == 124_439_808  # the head is tied: both classes store the same
+    assert ps.models.Llama().freeze("norm").table().caption.startswith("Edited: ")
+    with pytest.raises(StructureError, match="was published as LlamaForCausalLM"):
+        ps.models.Llama().freeze("norm").at("meta-llama/Meta-Llama-3-8B")
+    assert ps.Tied(ps.models.Bert(), {}).at("bert-base-uncased").count == 109_482_240
+    with pytest.raises(StructureError, match="was published as LlamaForCausalLM"):
+        ps.Tied(ps.models.Llama(), {}).at("meta-llama/Meta-Llama-3-8B")
 
 
 def test_every_way_in(tmp_path: Path) -> None:
