@@ -110,7 +110,7 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
     One percent more L makes 1.000 percent more parameters.
     >>> from paramsym.models import Bert
     >>> print(sensitivity(Bert(), "A"))
-    one more head costs nothing: A cancels from the count of Bert.
+    one more head costs nothing: A cancels from the count of BertModel.
     >>> sensitivity(Bert(), "L", at="bert-base-uncased").marginal
     7087872
     """
