@@ -1,6 +1,6 @@
 """A handout on the parameters of transformers, written as LaTeX, and as PDF where pdflatex is installed.
 
-Run it as ``python examples/latex_handout.py [directory]``.
+Run it as ``python examples/latex_handout.py [directory]``; without a directory it writes into the one it is run in.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import paramsym as ps
@@ -29,6 +28,8 @@ def handout() -> str:
         base.to_latex("steps"),
         "A decoder in the letters of Megatron-LM, factored by its leading term:",
         f"\\[{gpt2.to_latex('factored', letters='megatron')}\\]",
+        "Two sizes of it:",
+        ps.table({"BERT base": base, "BERT large": bert.at("bert-large-uncased")}, ["L", "H", "A", "F", "V"]),
         "Every tensor of the encoder:",
         bert.table(),
         title="How many parameters does a transformer have?",
@@ -39,7 +40,7 @@ def main(folder: Path) -> None:
     """Write the handout, and say where."""
     source = folder / "handout.tex"
     source.write_text(handout(), encoding="utf-8")
-    print(f"{source.name}: {len(source.read_text(encoding='utf-8').splitlines())} lines of LaTeX")
+    print(f"{source}: {len(source.read_text(encoding='utf-8').splitlines())} lines of LaTeX")
     engine = shutil.which("pdflatex")
     if engine is None:
         print("pdflatex is not installed; compile it anywhere, nothing but standard packages is needed.")
@@ -47,12 +48,9 @@ def main(folder: Path) -> None:
     for _ in range(2):  # a longtable knows its widths after the first run
         command = [engine, "-interaction=nonstopmode", "-halt-on-error", source.name]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 - the command that was found, on our own file
-    print(f"handout.pdf: {(folder / 'handout.pdf').stat().st_size // 1024} kB")
+    paper = folder / "handout.pdf"
+    print(f"{paper}: {paper.stat().st_size // 1024} kB")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            main(Path(temporary))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))

@@ -268,6 +268,7 @@ if TYPE_CHECKING:
         per as per,
         stack as stack,
     )
+    from paramsym.source import load as load
     from paramsym.symbols import (
         LETTERS as LETTERS,
         A as A,
@@ -291,6 +292,7 @@ if TYPE_CHECKING:
         dims as dims,
         index as index,
     )
+    from paramsym.tabulate import table as table
     from paramsym.typeset import latex_document as latex_document
     from paramsym.verdict import Verdict as Verdict, check as check
     from paramsym.verify.match import Match as Match, match as match
@@ -381,6 +383,8 @@ _HOMES = {
     "paramsym.measure.trace": "trace",
     "paramsym.measure.work": "flops macs",
     "paramsym.config": "from_config",
+    "paramsym.source": "load",
+    "paramsym.tabulate": "table",
     "paramsym.verdict": "Verdict check",
 }
 _ALIASES = {"LazyLinear": "LazyDense", "Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}

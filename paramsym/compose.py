@@ -11,7 +11,7 @@ from sympy import Expr, Rational, Symbol, ceiling
 from paramsym.edit import seen_at, split
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import differ
-from paramsym.layer import Layer, Part
+from paramsym.layer import Layer, Part, letters_apart
 from paramsym.ledger import Numbers
 from paramsym.program import Applied, Own, Value, in_turn, routed
 from paramsym.program.own import accepted
@@ -33,7 +33,8 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
         if not isinstance(name, str) or not name:
             message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."
             raise ArgumentError(message)
-    return pairs
+    apart = letters_apart([layer for _, layer in pairs])
+    return pairs if apart is None else tuple((name, layer) for (name, _), layer in zip(pairs, apart, strict=True))
 
 
 class _Container(Layer):

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 LARGEST_FILE = 16 * 2**20
 """The largest known configuration, with 21,843 labels, is a tenth of this."""
+WAYS_ON = (
+    "`paramsym families` lists what is known; the config.json of any model of these families can be read;"
+    " ps.Block builds any other model from its layers."
+)
+"""What a user whose model is not known can do: look up a name, give a configuration, write the model down."""
 
 
 def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
@@ -132,7 +137,7 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
         advice = f"its {inner} is of a known one, {config[inner]['model_type']}: pass what {inner} holds."
     else:
         near = nearest(found or "", known, cutoff=0.7)
-        advice = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(known)}."
+        advice = f"did you mean {' or '.join(near)}? {WAYS_ON}" if near else WAYS_ON
     message = f"{what}; {advice}"
     raise ConfigError(message)
 
@@ -263,7 +268,7 @@ def _instead(path: Path) -> str:
     if (path / "adapter_config.json").is_file():
         return " It holds an adapter: compare that with a layer that has LoRA parts, by ps.match(layer, path, rename='auto')."
     if not path.exists() and path.suffix != ".json":
-        return " Nothing is downloaded; a published size is put into its model: ps.models.Bert().at('bert-base-uncased')."
+        return " Nothing is downloaded; a published size is put into its model by ps.load('bert-base-uncased')."
     return ""
 
 

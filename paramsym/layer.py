@@ -7,11 +7,11 @@ the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from sympy import Expr, Integer, Symbol
 
@@ -24,7 +24,16 @@ from paramsym.naming import described
 from paramsym.paths import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.program.own import accepted, in_turn
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
-from paramsym.sizing import keeps_structure, mapping_from, published_sizes, restructured, skeleton, two_of_one_name
+from paramsym.sizing import (
+    changed_sizes,
+    check_class,
+    keeps_structure,
+    mapping_from,
+    published_sizes,
+    restructured,
+    skeleton,
+    two_of_one_name,
+)
 from paramsym.tensor import Tensor
 from paramsym.written import Entry, level, numbered_groups, written_out
 
@@ -278,7 +287,13 @@ class Layer:
         if any(part.layer is self for part in stated):
             message = f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself."
             raise StructureError(message)
-        return stated
+        apart = letters_apart([part.layer for part in stated], kept=self.symbols)
+        return stated if apart is None else tuple(replace(part, layer=layer) for part, layer in zip(stated, apart, strict=True))
+
+    @cached_property
+    def open_letters(self) -> frozenset[Symbol]:
+        """The letters of widths that follow from what arrives, one for each lazy layer inside."""
+        return frozenset(letter for part in self.own_parts for letter in part.layer.open_letters)
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -403,21 +418,33 @@ class Layer:
     def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
         """Return the same layer with sizes or expressions put in, all at once, by symbol, by name, or by a published size.
 
+        A size that was put in before is changed, the others stay: ``model.at(G=32)`` asks what another number of key/value heads would
+        give. A letter in a value then means its new size, in its own value the one before.
+
         Raises:
             UnknownNameError: a symbol the layer has in no field, or an unknown published size.
             SizeError, DivisibilityError: sizes the layer cannot have.
-            StructureError: sizes that would change which tensors exist.
+            StructureError: sizes that would change which tensors exist; a published name whose model is of another class.
 
         >>> from paramsym import A, H, MultiHeadAttention
         >>> MultiHeadAttention(H, A).at(H=768, A=12).params
         2362368
+        >>> MultiHeadAttention(H, A).at(H=768, A=12).at(H=2*H).params
+        9443328
         """
         given = [*self._given(sizes), *named.items()]
-        mapping = mapping_from(type(self).__name__, given, self.symbols, self._why_not)
+        root, before = self.origin
+        held = frozenset(before) - self.symbols
+        mapping = mapping_from(type(self).__name__, given, self.symbols | held, self._why_not)
+        if held & mapping.keys():
+            return cast("Self", root.at(changed_sizes(before, mapping)))
+        for letter, value in mapping.items() if self.open_letters else ():
+            if value != letter and self.open_letters.intersection(symbols_in(value)):
+                message = f"{letter} is put in as {value}, the letter of another open width; put one letter of your own into both."
+                raise SizeError(message)
         rebuilt = self.substituted(mapping)
         if not keeps_structure(self._skeleton, rebuilt._skeleton):
             raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
-        root, before = self.origin
         after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
         after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
         rebuilt.__dict__["origin"] = (root, after)
@@ -462,7 +489,8 @@ class Layer:
         """
         if not isinstance(self.params, Integer):
             left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.params)))
-            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params."
+            inferred = " ps.infer(layer, input_shape) works out the widths of lazy layers." if self.open_letters else ""
+            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params.{inferred}"
             raise SizeError(message)
         return int(self.params)
 
@@ -470,7 +498,9 @@ class Layer:
         if sizes is None:
             return []
         if isinstance(sizes, str):
-            return list(published_sizes(type(self).__name__, self.published, sizes, lambda argument: getattr(self, argument)).items())
+            check_class(self, sizes)
+            ours = f", or write ps.load({sizes!r})" if hasattr(self, "claims") else ""
+            return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
         if isinstance(sizes, Mapping):
             return list(sizes.items())
         message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."  # type: ignore[unreachable]
@@ -478,9 +508,6 @@ class Layer:
 
     def _why_not(self, name: str) -> str:
         """Say, where it can be known, why a name is none of the symbols."""
-        before = {symbol.name: size for symbol, size in self.origin[1].items()}
-        if name in before:
-            return f"{name} was put in before, as {text(before[name])}; the layer without it is origin[0]."
         if name in field_names(type(self)):  # type: ignore[arg-type]
             held = getattr(self, name)
             return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")
@@ -611,6 +638,39 @@ def check_layer(layer: object, more: str = "") -> None:
     if not isinstance(layer, Layer):
         message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
         raise ArgumentError(message.rstrip())
+
+
+def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()) -> list[Layer] | None:
+    """Return layers side by side with a letter of its own for each width that is open; None where they have that already.
+
+    Two lazy layers are two unknown widths: under one letter, the size of the first would be put into both. A letter is numbered where it
+    is taken. Those in ``kept`` are the parent's own, and stay.
+    """
+    taken: set[str] = set()
+    apart: list[Layer] = []
+    for layer in layers:
+        renamed: dict[Symbol, Expr] = {}
+        for letter in sorted(layer.open_letters - kept, key=lambda letter: (len(letter.name), letter.name)):
+            name, number = letter.name, 2
+            while name in taken:
+                name, number = f"{letter.name.rstrip('0123456789').rstrip('_')}_{number}", number + 1
+            taken.add(name)
+            if name != letter.name:
+                renamed[letter] = Symbol(name, **letter.assumptions0)
+        apart.append(layer.substituted(renamed) if renamed else layer)
+    return apart if any(one is not other for one, other in zip(apart, layers, strict=True)) else None
+
+
+def class_name(layer: Layer) -> str:
+    """Return the class that a result is about: of a model that is one of several classes of its reference, this one.
+
+    >>> from paramsym import Dense, H
+    >>> from paramsym.models import Bert
+    >>> class_name(Dense(H, H)), class_name(Bert())
+    ('Dense', 'BertModel')
+    """
+    held: Any = layer
+    return str(held.architecture) if hasattr(type(layer), "architecture") else type(layer).__name__  # an edited model is not this class
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

@@ -6,18 +6,20 @@ Needs matplotlib: ``pip install paramsym[plot]``. Every function returns a ``Pic
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from math import isqrt
 from typing import Any, Literal, cast
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr, Integer, Symbol, ceiling
 
+from paramsym.analysis.compare import compare as compared
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
-from paramsym.render.plot import Box, Picture, bars, curves, icicle, stacks, tiling
+from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
 from paramsym.size import symbols_in
 from paramsym.symbols import BY_NAME
 from paramsym.typeset import names, shares
@@ -25,6 +27,7 @@ from paramsym.typeset import names, shares
 __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
 
 _UNIT = "parameters"
+_NUMBERS = re.compile(r"\.?\{([^{},.]+)\.\.([^{},.]+)\}")
 _MOST = 7  # terms that a picture tells apart
 
 
@@ -37,14 +40,14 @@ def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"
 
     ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
     """
-    title = f"{type(layer).__name__}: {layer.count:,} {_UNIT}"
+    title = f"{class_name(layer)}: {layer.count:,} {_UNIT}"
     if kind == "icicle":
-        return icicle(Box(type(layer).__name__, layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
+        return icicle(Box(class_name(layer), layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
     if kind != "bars":
         message = f"kind {kind!r} is not known; known are bars and icicle."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = shares(layer, depth)
-    return bars(names(found), [(type(layer).__name__, [int(one.total) for one in found])], _UNIT, title)
+    return bars(names(found), [(class_name(layer), [int(one.total) for one in found])], _UNIT, title)
 
 
 def compare(one: Layer, other: Layer, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
@@ -89,30 +92,50 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
         raise SizeError(message)
     chosen = lettering(letters, symbols_in(layer.params))
     terms = latex.ordered(layer.params, chosen)
-    rows = [(latex.expression(term, chosen), [_value(term, found[name], place) for place in places]) for term in terms]
+    rows = [(latex.expression(term, chosen), term, [_value(term, found[name], place) for place in places]) for term in terms]
     total = [_value(layer.params, found[name], place) for place in places]
-    shown = sorted(rows, key=lambda row: -max(row[1]))[:_MOST]
+    largest = sorted(rows, key=lambda row: -max(row[2]))[:_MOST]
+    shown, kept = [(words, amounts) for words, _, amounts in largest], [(words, term) for words, term, _ in largest]
     known = BY_NAME.get(name)
     axis = f"${latex.symbol(name, chosen)}$" + (f", {known.meaning}" if known is not None else "")
-    title = f"{type(layer).__name__}: ${latex.expression(layer.params, chosen)}$"
-    return curves(places, total, shown, _leads(places, shown), axis, _UNIT, title)
+    title = f"{class_name(layer)}: ${latex.expression(layer.params, chosen)}$"
+    return curves(places, total, shown, _leads(kept, found[name], places[0], places[-1]), axis, _UNIT, title)
 
 
 def _value(term: Expr, symbol: Symbol, place: int) -> int:
     return int(Polynomial.of(cast("Expr", term.xreplace({symbol: Integer(place)}))).as_expr())
 
 
-def _leads(places: list[int], rows: list[tuple[str, list[int]]]) -> list[tuple[int, int, str]]:
-    """Return the stretches over which one term is the largest."""
-    found: list[tuple[int, int, str]] = []
-    for position, place in enumerate(places):
-        name = max(rows, key=lambda row: row[1][position])[0]
-        if found and found[-1][2] == name:
-            found[-1] = (found[-1][0], place, name)
-        else:
-            start = found[-1][1] if found else place
-            found.append((start, place, name))
-    return [stretch for stretch in found if stretch[0] < stretch[1]]
+def _leads(terms: list[tuple[str, Expr]], symbol: Symbol, first: int, last: int) -> list[Lead]:
+    """Return the stretches over which one term is the largest; two terms change places where they are equal, exactly."""
+    name, leader = max(terms, key=lambda term: (_value(term[1], symbol, first), _value(term[1], symbol, last)))
+    start: Expr = Integer(first)
+    found: list[Lead] = []
+    while True:
+        ahead = [
+            (at, -_value(term, symbol, last), other, term)
+            for other, term in terms
+            if term != leader and _value(term, symbol, last) > _value(leader, symbol, last)
+            for at in _crossings(leader, term, symbol, first, last)
+            if at >= start
+        ]
+        if not ahead:
+            return [*found, Lead(name, float(start), float(last), int(ceiling(start)), last)]
+        at, _, other, term = min(ahead, key=lambda one: one[:2])
+        if at > start:
+            found.append(Lead(name, float(start), float(at), int(ceiling(start)), int(ceiling(at)) - 1))
+        start, name, leader = at, other, term
+
+
+def _crossings(one: Expr, other: Expr, symbol: Symbol, first: int, last: int) -> list[Expr]:
+    """Return where the second term overtakes the first: exactly, or, of terms that are rounded, the first whole number."""
+    exact = [crossover.at for crossover in compared(one, other).crossovers if crossover.symbol == symbol and crossover.at <= last]
+    if exact or one.is_polynomial(symbol):
+        return exact
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if _value(other, symbol, middle) > _value(one, symbol, middle) else (middle + 1, last)
+    return [Integer(first)]
 
 
 def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
@@ -152,14 +175,14 @@ def _boxes(layer: Layer, level: int, deepest: int) -> tuple[Box, ...]:
 
 
 def _steps(path: tuple[Any, ...]) -> tuple[str, ...]:
-    """Join a number to the name before it, so that ``layer.{0..11}`` is one step."""
+    """Return a path in words, a number joined to the name before it: ``layer.{0..11}`` is the one step "layer 0 to 11"."""
     found: list[str] = []
     for step in path:
         if isinstance(step, str) or not found or step.pattern != "{}":
             found.append(str(step))
         else:
             found[-1] = f"{found[-1]}.{step}"
-    return tuple(found)
+    return tuple(_NUMBERS.sub(r" \1 to \2", step).replace("_", " ") for step in found)
 
 
 def _nested(amounts: list[tuple[tuple[str, ...], int]], left: int) -> tuple[Box, ...]:
@@ -176,7 +199,7 @@ def _nested(amounts: list[tuple[tuple[str, ...], int]], left: int) -> tuple[Box,
 
 
 def _told_apart(one: Layer, other: Layer) -> tuple[str, str]:
-    first, second = type(one).__name__, type(other).__name__
+    first, second = class_name(one), class_name(other)
     return (first, second) if first != second else (f"{first} 1", f"{second} 2")
 
 

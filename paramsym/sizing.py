@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Protocol
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import SizeError, StructureError, UnknownNameError
+from paramsym.errors import ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.ledger import Line, Numbers
 from paramsym.naming import meant, nearest
 from paramsym.size import count, substitute, symbols_in, text
 
 _SHOWN = 200  # characters of a constructor call that an error shows
+
+
+class Counted(Protocol):
+    """A published count: ``counts`` is the reference's class that has it, where it is the count of one."""
+
+    @property
+    def name(self) -> str:
+        """The published name."""
+        ...
+
+    @property
+    def counts(self) -> str:
+        """The reference's class, or words."""
+        ...
 
 
 def mapping_from(
@@ -44,8 +58,38 @@ def mapping_from(
     return mapping
 
 
-def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name: str, held: Callable[[str], Any]) -> dict[Symbol, Any]:
-    """Translate a published size, given by constructor argument, to the symbols that the arguments hold.
+def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) -> dict[Symbol, Any]:
+    """Return all sizes after some of them are changed; a letter in a value means its new size, in its own value the one before.
+
+    Raises:
+        SizeError: two sizes given in terms of each other.
+
+    >>> from paramsym import F, H
+    >>> changed_sizes({H: 768, F: 3072}, {H: 2*H, F: 3*H})
+    {H: 1536, F: 4608}
+    """
+    after = dict(before)
+    waiting: list[Symbol] = []
+
+    def settled(symbol: Symbol) -> Any:
+        if symbol in waiting:
+            message = f"{' and '.join(sorted(map(str, waiting)))} are given in terms of each other."
+            raise SizeError(message)
+        waiting.append(symbol)
+        letters = symbols_in(changes[symbol]) & before.keys()
+        values = {one: settled(one) if one in changes and one != symbol else before[one] for one in letters}
+        waiting.remove(symbol)
+        return substitute(changes[symbol], {one: Integer(value) if isinstance(value, int) else value for one, value in values.items()})
+
+    return after | {symbol: settled(symbol) for symbol in changes}
+
+
+def published_sizes(
+    where: str, published: Mapping[str, Mapping[str, Any]], name: str, held: Callable[[str], Any], instead: str = ""
+) -> dict[Symbol, Any]:
+    """Translate a published size, given by constructor argument, to the symbols that the arguments hold; ``instead`` ends the advice.
+
+    Flags have to agree, but for the reference's class: ``check_class`` says when another class may have the same sizes.
 
     The name may lack its organisation, and its capitals do not matter, where that leaves one size.
 
@@ -70,10 +114,51 @@ def published_sizes(where: str, published: Mapping[str, Mapping[str, Any]], name
         if substitute(held(argument), given) != value:
             message = (
                 f"{where}: {name} has {argument}={value!r}, but this layer was built with {argument}={text(held(argument))};"
-                f" build it with {argument}={value!r}."
+                f" build it with {argument}={value!r}{instead}."
             )
             raise StructureError(message)
     return found
+
+
+def published_class(model: type[Any], name: str) -> str:
+    """Return the reference's class that a published size means: the first that a published count of this name is about, else the default.
+
+    A class with a head for labels is passed over, because the number of labels is no part of a size.
+    """
+    default: str = getattr(model, "architecture", "")
+    claims: Iterable[Counted] = getattr(model, "claims", ())
+    known: frozenset[Symbol] = model().symbols if default else frozenset()
+    for claim in claims if default else ():
+        if claim.name == name and claim.counts.isidentifier() and model(architecture=claim.counts).symbols <= known:
+            return claim.counts
+    return default
+
+
+def check_class(layer: Any, name: str) -> None:
+    """Refuse a published size for a layer of the default class where the published one stores something else.
+
+    A class that was asked for is the user's choice; the default is nobody's, and its count would pass for the published model's.
+
+    Raises:
+        StructureError: the published class stores something else.
+    """
+    while layer.published is not type(layer).published:  # of a wrapper, the sizes are those of what it holds
+        layer = layer.layer
+    model = type(layer)
+    name = meant(name, model.published) or name
+    default, published = getattr(model, "architecture", ""), published_class(model, name)
+    if published == default or layer.architecture != default:
+        return
+    try:
+        if replace(layer, architecture=published).polynomial == layer.polynomial:
+            return
+    except ParamsymError:  # the published class does not take these flags
+        pass
+    message = (
+        f"{model.__name__}: {name} was published as {published}, and this layer is {default}, which stores something else. Write"
+        f" ps.load({name!r}) for the published model; its second argument asks for another class."
+    )
+    raise StructureError(message)
 
 
 def _symbols_to_fill(held: object, value: object) -> Iterator[tuple[Symbol, Any]]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Numbers
 from paramsym.letters import Lettering, lettering
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table
 from paramsym.size import symbols_in
+from paramsym.symbols import LETTERS
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
     from paramsym.ledger import Ledger, Line
 
 PAPER = lettering()
@@ -40,7 +43,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     check_depth(depth)
     lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
-    name = type(layer).__name__
+    name = class_name(layer)
     caption = f"{name}: {_amount(total)} parameters"
     form = (caption, lettering(letters, layer.symbols), (f"{name}:", _cell(total), "parameters"))
     if depth is None:
@@ -52,10 +55,53 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
             Polynomial.of(0) if line.alias_of or line.buffer else line.polynomial()
         )
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
-    if isinstance(total, Integer):
-        rows = tuple((name, _cell(amount), _share(amount, int(total))) for name, amount in parts.items())
-        return Table(("part", "parameters", "share"), rows, ("total", _cell(total), None), *form)
-    return Table(("part", "parameters"), tuple((name, _cell(amount)) for name, amount in parts.items()), ("total", _cell(total)), *form)
+    shares = int(total) if isinstance(total, Integer) else 0
+    rows = tuple((name, _kind(layer, name), _cell(amount), _share(amount, shares) or None) for name, amount in parts.items())
+    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, _cell(total), None), *form)
+
+
+def _kind(layer: Layer, path: str) -> str | None:
+    """Return the class of a part that has a number for a name, which says nothing of what it is."""
+    if not path.rpartition(".")[2].isdigit():
+        return None
+    try:
+        return class_name(layer.part(path)).lstrip("_")
+    except UnknownNameError:  # a tensor
+        return None
+
+
+def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = None, *, letters: Lettering = None) -> Table:
+    """Return several models, or several sizes of one, in one table: a row each, with its sizes and its count.
+
+    ``models`` gives each a name. ``sizes`` chooses the letters; by default all that any of the models was given a size for, in the order
+    of the shared letters. A model that lacks one has an empty cell, one with letters left its closed form.
+
+    Raises:
+        ArgumentError: no mapping from names to layers.
+        UnknownNameError: a letter for which none of the models has a size.
+
+    >>> from paramsym.models import Bert
+    >>> print(table({"BERT base": Bert().at("bert-base-uncased"), "BERT large": Bert().at("bert-large-uncased")}, ["L", "H", "A"]))
+    model        L      H   A   parameters
+    --------------------------------------
+    BERT base   12    768  12  109,482,240
+    BERT large  24  1,024  16  335,141,888
+    """
+    asked: Any = models
+    if not isinstance(asked, Mapping) or not asked or not all(isinstance(layer, Layer) for layer in asked.values()):
+        message = f"models is {described(models)}; wanted names with layers, such as {{'base': one, 'large': other}}."
+        raise ArgumentError(message)
+    given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
+    order = {letter.name: position for position, letter in enumerate(LETTERS)}
+    known = sorted({letter for held in given.values() for letter in held}, key=lambda letter: (order.get(letter, len(order)), letter))
+    chosen = known if sizes is None else [str(getattr(size, "name", size)) for size in sizes]
+    for letter in chosen:
+        if letter not in known:
+            message = f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}."
+            raise UnknownNameError(message)
+    rows = tuple((name, *(given[name].get(letter) for letter in chosen), _cell(layer.params)) for name, layer in models.items())
+    symbols = {symbol for layer in models.values() for symbol in layer.origin[0].symbols}
+    return Table(("model", *chosen, "parameters"), rows, letters=lettering(letters, symbols))
 
 
 def check_depth(depth: object) -> None:
@@ -91,7 +137,7 @@ def card(layer: Layer) -> str:
     depths = {min(len(line.path), 2) for line in layer.lines}
     if max(depths, default=0) > 1:
         tables.insert(0, ("parts", replace(tabulate(layer, 1), caption="", heading=())))
-    return html.card(type(layer).__name__, latex.expression(root.params, PAPER), number, tables if layer.lines else [])
+    return html.card(class_name(layer), latex.expression(root.params, PAPER), number, tables if layer.lines else [])
 
 
 def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:

@@ -15,16 +15,17 @@ from sympy import Symbol
 
 from paramsym.config import from_config, read_config, reader_of
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Numbers
 from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim
+from paramsym.spelling import is_dropped_buffer
 from paramsym.verify.compare import GOOD, Row
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
-from paramsym.verify.spelling import is_dropped_buffer, respelt
+from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 
 MOST_TENSORS = 1_000_000
@@ -146,7 +147,7 @@ def _storages(model: Layer) -> Iterator[Layer]:
 
 
 def _verdict(found: _Compared, stored: Stored, config: Mapping[str, Any], source: str) -> Verdict:
-    named = str(getattr(found.model, "architecture", type(found.model).__name__))
+    named = class_name(found.model)
     unexpected = {row.name: row for row in found.wrong if row.outcome == "unexpected"}
     explained = [*found.notes, *_as_they_should_be(found)]
     dropped = [name for name in unexpected if is_dropped_buffer(name)]

@@ -120,7 +120,7 @@ def test_table(run) -> None:  # noqa: ANN001
 def test_explain(run) -> None:  # noqa: ANN001
     """The verdict first; either order of the arguments."""
     said = run("explain", "A", "bert-base-uncased")
-    assert said.out.startswith("A (number of attention heads) cancels from the count of Bert.")
+    assert said.out.startswith("A (number of attention heads) cancels from the count of BertModel.")
     assert "3 * L*A*(H/A)*H = 3*H**2*L\n" in said.out
     assert "3 * 12*12*64*768 = 21,233,664\n" in said.out
     assert run("explain", "bert-base-uncased", "A").out == said.out
@@ -137,7 +137,7 @@ def test_reconcile(run) -> None:  # noqa: ANN001
     assert explained.out.startswith("+304128 = 3*L*H*(A - 1): the biases of query, key and value")
     assert run("reconcile", "bert-base-uncased", "109786368").out == explained.out
     wrong = run("reconcile", "109482241", "bert-base-uncased")
-    assert (wrong.code, wrong.out) == (1, "no short explanation found for 109482241 against 109,482,240 of Bert\n")
+    assert (wrong.code, wrong.out) == (1, "no short explanation found for 109482241 against 109,482,240 of BertModel\n")
     assert run("reconcile", "12*L*H**2 + 13*L*H + (V + P + 2)*H", "gpt2").out == "124,439,808 is right\n"
     other = run("reconcile", "bert-base-cased", "bert-base-uncased")
     assert other.code == 0

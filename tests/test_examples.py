@@ -32,6 +32,8 @@ def test_example(example: Path, tmp_path: Path) -> None:
     assert shown.stderr == ""
     for words in SHOWS.get(example.name, []):
         assert words in shown.stdout
+    if example.name == "latex_handout.py":  # stays where it was written
+        assert (tmp_path / "handout.tex").read_text(encoding="utf-8").endswith("\\end{document}\n")
 
 
 def test_there_are_examples() -> None:

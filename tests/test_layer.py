@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings, strategies as st
 from sympy import Integer, Symbol
 
 import paramsym as ps
@@ -154,7 +155,7 @@ class TestAt:
             ps.Dense(H, F).at([(H, 1)])  # type: ignore[arg-type]
 
     def test_why_a_name_is_no_symbol(self) -> None:
-        """What was put in before, what an argument is called, and what stands in no field, is said."""
+        """What an argument is called, and what stands in no field, is said."""
 
         @dataclass(frozen=True)
         class Global(Layer):
@@ -164,7 +165,6 @@ class TestAt:
                 yield Tensor("weight", (self.width, F))
 
         for layer, name, words in (
-            (ps.Dense(H, F).at(H=3), "H", "it has F. H was put in before, as 3; the layer without it is origin[0]."),
             (ps.Dense(H, F), "in_features", "it has F, H. Its in_features is H: write at(H=...)."),
             (ps.Dense(3, 4), "in_features", "it has no symbols. Its in_features is 3: build it with another."),
             (Global(H), "F", "F stands in a tensor and in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."),
@@ -172,6 +172,32 @@ class TestAt:
             with pytest.raises(UnknownNameError) as caught:
                 layer.at({name: 1})
             assert str(caught.value).endswith(words)
+
+    def test_a_size_that_was_put_in_is_changed(self) -> None:
+        """What if: the other sizes stay, and conditions are checked as ever."""
+        llama = ps.load("meta-llama/Meta-Llama-3-8B")
+        # transformers 5.23: LlamaConfig() with the published sizes and 32 key/value heads
+        assert llama.at(G=32).count == 8_835_567_616
+        assert llama.at(G=32).sizes == {**llama.sizes, ps.G: 32}
+        assert llama.at(G=32).formula == llama.formula
+        assert llama.at(G=32).at(G=8) == llama
+        with pytest.raises(DivisibilityError):
+            llama.at(G=5)
+        with pytest.raises(SizeError, match="F and H are given in terms of each other"):
+            llama.at(H=F, F=H)
+
+    @given(st.fixed_dictionaries({}, optional={name: st.integers(1, 6) for name in "HLFV"}), st.integers(1, 4))
+    @settings(max_examples=40)
+    def test_what_if_is_building_anew(self, factors: dict[str, int], times: int) -> None:
+        """Sizes in terms of those before, and F in terms of the new H, as the same sizes worked out by hand."""
+        model = ps.models.Bert()
+        base = model.at("bert-base-uncased")
+        before = {symbol.name: size for symbol, size in base.sizes.items()}
+        wanted = {name: factor * before[name] for name, factor in factors.items()}
+        assert base.at({name: factor * ps.dims(name) for name, factor in factors.items()}) == model.at({**before, **wanted})
+        along = {**before, **wanted, "F": times * wanted.get("H", before["H"])}
+        changes = {name: factor * ps.dims(name) for name, factor in factors.items() if name != "F"}
+        assert base.at({**changes, "F": times * H}) == model.at(along)
 
     def test_nothing_put_in(self) -> None:
         """An empty mapping changes nothing."""

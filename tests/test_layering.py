@@ -13,7 +13,7 @@ import paramsym
 HOUSE = Path(paramsym.__file__).parent
 FLOORS = (
     {"errors"},
-    {"optional", "naming"},
+    {"optional", "naming", "spelling"},
     {"render"},
     {"symbols", "polynomial"},
     {"letters"},
@@ -35,6 +35,7 @@ FLOORS = (
     {"models"},
     {"keras"},
     {"config"},
+    {"source"},
     {"verdict"},
     {"plot"},
     {"testing", "cli", "__main__"},

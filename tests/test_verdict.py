@@ -16,8 +16,9 @@ import pytest
 import paramsym as ps
 from paramsym.cli import main
 from paramsym.errors import ArgumentError, CheckpointError, ConfigError, ParamsymError
+from paramsym.spelling import is_dropped_buffer
 from paramsym.verdict import MOST_TENSORS
-from paramsym.verify.spelling import is_dropped_buffer, respelt
+from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 
 TINY = {

@@ -11,7 +11,7 @@ from sympy import Expr, Integer
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.wording import written
 from paramsym.render import latex
-from paramsym.render.table import Cell, Table, Tabular
+from paramsym.render.table import Cell, Printed, Table, Tabular
 from paramsym.tabulate import PAPER
 
 _UNCERTAIN = 0.1  # from this many chance hits on, a rounded claim's answers say so
@@ -19,7 +19,7 @@ _SHOWN = 3  # readings of one term that a line of text spells out
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Printed):
     """One way to read a term: the edits, and a remark where the sizes are impossible."""
 
     words: str
@@ -36,7 +36,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Printed):
     """One term that accounts for the difference, with everything that gives it.
 
     ``term`` is in letters, expanded. ``difference`` is claim minus count, an int; the term again where a compared layer has letters left.
@@ -85,7 +85,7 @@ class Answer:
         return f"{latex.expression(self.difference, PAPER)} = {latex.expression(self.term, PAPER)}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Reconciliation(Tabular, Sequence[Answer]):
     """The answers, the simplest first; empty, and false, where no short explanation was found.
 
@@ -113,9 +113,6 @@ class Reconciliation(Tabular, Sequence[Answer]):
             return "\n".join(str(answer) for answer in self.answers)
         against = "" if self.counted is None else f" against {self.counted:,}"
         return f"no short explanation found for {self.claim}{against} of {self.subject}"
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def table(self) -> Table:
         """Return the answers as a table: difference, term, reading."""

@@ -26,7 +26,7 @@ TOLERANCES = (Fraction(1, 100), Fraction(1, 10))
 
 
 @dataclass(frozen=True)
-class Within:
+class Within(Printed):
     """The approximation is within ``tolerance`` of the count for every whole ``symbol`` from ``start`` on."""
 
     tolerance: Fraction
@@ -37,7 +37,7 @@ class Within:
         return f"within {float(100 * self.tolerance):g} % from {self.symbol} = {self.start:,} on"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Asymptotics(Printed):
     """``params`` is ``leading`` times ``correction``, exactly; what is left out, ``rest``, is of order ``order`` in the symbols.
 

@@ -1,19 +1,26 @@
-"""Reading a claimed number: ``110M``, ``109,482,240``, ``12*768*12 = 110M``. A small grammar; no string is ever evaluated as code.
+"""Reading a claim: ``110M``, ``109,482,240``, ``12*768*12 = 110M``, ``12*L*H**2``. Small grammars; no string is ever evaluated as code.
 
 A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and
 parentheses. A number has digits (``,`` and ``_`` group them), at most one decimal point, and a unit: K, M, B or G, T, also in words; Ki,
-Mi, Gi, Ti for powers of 1024.
+Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers and quotients, is read by ``paramsym.grammar``; an
+expression of SymPy is taken as it is.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
 
+from sympy import Expr, Integer, Symbol
+
+from paramsym import grammar
 from paramsym.errors import ArgumentError
 from paramsym.naming import described
+from paramsym.polynomial import Polynomial
+from paramsym.size import Dim, canonical, substitute, symbols_in, text
 
 _LONGEST = 200
 _DEEPEST = 20
@@ -34,6 +41,7 @@ _UNITS = {
     }.items()
     for unit in units
 }
+_POWER = re.compile(r"\*\*|//")
 _BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
@@ -84,27 +92,41 @@ class Stated:
 
 @dataclass(frozen=True)
 class Claim:
-    """What somebody says: a number, and, where arithmetic is given for it, that arithmetic's own result."""
+    """What somebody says: a number, and, where arithmetic is given for it, that arithmetic's own result.
+
+    ``formula`` is the arithmetic in letters of the model, where it has any.
+    """
 
     words: str
     stated: Stated
     arithmetic: Stated | None = None
+    formula: Polynomial | None = None
 
 
-def read(claim: int | str) -> Claim:
-    """Return what a claim says.
+def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> Claim:
+    """Return what a claim says; ``sizes`` are the letters of the model that it may name.
 
     Raises:
-        ArgumentError: neither a whole number above zero nor a string of the grammar.
+        ArgumentError: neither a whole number above zero, nor a string of the grammar, nor an expression in these letters.
 
     >>> read("110M").stated.low, read("110M").stated.high
     (105000000, 115000000)
     >>> read("12*768*12 = 110M").arithmetic.value
     110592
+    >>> from paramsym import H, L
+    >>> read("12*L*H**2", {H: 768, L: 12}).stated.value
+    84934656
     """
+    known = {} if sizes is None else sizes
+    if isinstance(claim, Expr) and not isinstance(claim, Integer):
+        return _of_expression(text(claim), _own_letters(claim, known), known, text(claim))
+    claim = int(claim) if isinstance(claim, Integer) else claim
     if isinstance(claim, bool) or not isinstance(claim, int | str):
         hint = " Of a module, write module.state_dict()." if hasattr(claim, "state_dict") else ""
-        message = f"a claim is an int, a string such as '110M', a layer or a mapping of shapes, not {described(claim)}.{hint}"
+        message = (
+            f"a claim is an int, a string such as '110M' or '12*L*H**2', an expression, a layer or a mapping of shapes, not"
+            f" {described(claim)}.{hint}"
+        )
         raise ArgumentError(message)
     if isinstance(claim, int):
         if claim < 0:
@@ -117,9 +139,50 @@ def read(claim: int | str) -> Claim:
     sides = [side.strip() for side in re.split(r"=|\u2248", words)]
     if len(words) > _LONGEST or len(sides) > 2:
         raise _unreadable(claim)
-    results = [_Reader(side, claim).result() for side in sides]
-    arithmetic = results[0] if _is_arithmetic(sides[0]) else None
-    return Claim(words.strip(), results[-1], arithmetic)
+    results = [_side(side, claim, known) for side in sides]
+    if len(sides) > 1 and not _is_arithmetic(sides[0]) and results[0].formula is None:  # 110M = 12*768*12
+        sides.reverse()
+        results.reverse()
+    first, last = results[0], results[-1]
+    arithmetic = first.stated if _is_arithmetic(sides[0]) or first.formula is not None else None
+    return Claim(words.strip(), last.stated, arithmetic, first.formula)
+
+
+def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
+    """Read one side: numbers and arithmetic first, whose units look like letters; then an expression in the model's letters."""
+    try:
+        return Claim(side, _Reader(side, claim).result())
+    except ArgumentError:
+        names = {symbol.name: symbol for symbol in sizes}
+        mentioned = grammar.mentioned(side)
+        if (mentioned and not mentioned & names.keys()) or (not _POWER.search(side) and not mentioned):
+            raise
+    try:
+        value = grammar.read(side, names)
+    except ArgumentError as error:
+        message = f"the claim {error}"
+        raise ArgumentError(message) from None
+    return _of_expression(side, value, sizes, claim)
+
+
+def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:
+    """Return what an expression says at the model's sizes."""
+    number = substitute(value, {symbol: Integer(size) for symbol, size in sizes.items() if isinstance(size, int)})
+    if not isinstance(number, int | Integer) or number < 0:
+        what = "below zero; a count is not" if isinstance(number, int | Integer) else "no whole number; put sizes in for its letters"
+        message = f"the claim {_quoted(claim)} is {number}, {what}."
+        raise ArgumentError(message)
+    stated = Stated(words, int(number), int(number), int(number))
+    return Claim(words, stated, stated, Polynomial.of(value) if symbols_in(value) else None)
+
+
+def _own_letters(claim: Expr, sizes: Mapping[Symbol, Dim]) -> Dim:
+    """Return an expression in the model's own letters, which may be other symbols of the same names."""
+    names = {symbol.name: symbol for symbol in sizes}
+    for symbol in symbols_in(claim):
+        if symbol.name not in names:
+            raise grammar.unknown(symbol.name, names, "size")
+    return canonical(substitute(claim, {symbol: names[symbol.name] for symbol in symbols_in(claim)}))
 
 
 def rounded(value: int) -> Stated | None:
@@ -210,7 +273,11 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
 
 
 def _unreadable(claim: str) -> ArgumentError:
-    shown = claim if len(claim) <= 60 else claim[:57] + "..."
     return ArgumentError(
-        f"the claim {shown!r} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12' or '12*768*12 = 110M'."
+        f"the claim {_quoted(claim)} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or an"
+        " expression in the model's letters, such as '12*L*H**2'."
     )
+
+
+def _quoted(claim: str) -> str:
+    return repr(claim if len(claim) <= 60 else claim[:57] + "...")

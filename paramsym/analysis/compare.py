@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, cast
@@ -11,9 +11,11 @@ import sympy
 from sympy import Add, Expr, Symbol
 
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
-from paramsym.errors import UnknownNameError
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Cell, Letters, Table, Tabular
+from paramsym.render import html, latex
+from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
 from paramsym.sizing import two_of_one_name
 from paramsym.tabulate import PAPER
 
@@ -22,7 +24,7 @@ _SHORT = 16  # terms up to which a crossover is simplified; of a longer differen
 
 
 @dataclass(frozen=True)
-class Crossover:
+class Crossover(Printed):
     """Where two designs hold as much: ``symbol`` equals ``at``; above it ``larger`` says which one holds more, where that is known."""
 
     symbol: Symbol
@@ -44,7 +46,7 @@ class Difference:
     difference: Expr
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Comparison(Tabular):
     """What ``one`` holds, what ``other`` holds, ``difference`` (other minus one), ``ratio`` (one over other), and where they cross."""
 
@@ -71,23 +73,43 @@ class Comparison(Tabular):
         return [*found, *map(str, self.crossovers)]
 
     def _repr_html_(self) -> str:
-        return super()._repr_html_() + "".join(f"<p>{escape(line)}</p>" for line in self._verdicts())
+        told = (f"<p>{escape(before)}{html.formula(formula)}{escape(after)}</p>" for before, formula, after in self._typeset())
+        return super()._repr_html_() + "".join(told)
 
     def table(self) -> Table:
         """Return the parts side by side."""
         rows: list[tuple[Cell, ...]] = [(part.part, part.one, part.other, part.difference) for part in self.parts]
         footer = ("total", self.one, self.other, self.difference)
-        return Table(("part", *_told_apart(self.names), "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
+        return Table(("part", *self.names, "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX, and below it the ratio and where the two hold as much."""
+        below = [
+            rf"\noindent {latex.escape(before.capitalize())}${formula}${latex.escape(after)}." for before, formula, after in self._typeset()
+        ]
+        return "\n\n".join([super().to_latex(), *below])
+
+    def _typeset(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the verdicts with their formulas as LaTeX: the words before, the formula, the words after."""
+        if self.ratio is not None:
+            decimals = rf" \approx {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
+            yield "ratio: ", latex.expression(self.ratio, self.letters) + decimals, ""
+        for crossing in self.crossovers:
+            after = f"; {crossing.larger} holds more above it" if crossing.larger else ""
+            approximate = crossing.at.is_number and not crossing.at.is_Integer
+            value = rf"\approx {float(crossing.at):.6g}" if approximate else f"= {latex.expression(crossing.at, self.letters)}"
+            yield "equal at ", f"{latex.symbol(crossing.symbol.name, self.letters)} {value}", after
 
 
-def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None) -> Comparison:
+def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()) -> Comparison:
     """Compare two layers, or expressions: the difference by part, the ratio, and the sizes where they hold as much.
 
     ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form where the difference is of degree
     one or two in a letter; where one letter is left, every positive root. A ratio is written out term by term where that is possible.
+    ``labels`` are what the two are called, by default their classes.
 
     Raises:
-        ArgumentError: neither layers nor expressions.
+        ArgumentError: neither layers nor expressions; labels that are no two different words.
         UnknownNameError: a size for a symbol that neither has.
         StructureError: two symbols of one name.
 
@@ -106,7 +128,7 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     clashes = [s for s in first.sizes.keys() & second.sizes.keys() if first.sizes[s] != second.sizes[s]]
     here, there = _at_sizes(first), _at_sizes(second)
     gap = there - here
-    titles = _told_apart((first.name, second.name))
+    titles = _labelled(labels) or _told_apart((first.name, second.name))
     before, after = dict(first.parts), dict(second.parts)
     parts = []
     for name in dict.fromkeys((*before, *after)):
@@ -134,6 +156,17 @@ def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
 
 def _at_sizes(formula: Formula) -> Polynomial:
     return Polynomial.of(formula.value(formula.polynomial.as_expr()))
+
+
+def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
+    """Return the user's own names for the two, where there are any."""
+    given: Any = labels
+    if given == ():
+        return None
+    if isinstance(given, str) or len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:
+        message = f"labels is {described(given)}; wanted two different names, such as ('base', 'large')."
+        raise ArgumentError(message)
+    return (given[0], given[1])
 
 
 def _told_apart(names: tuple[str, str]) -> tuple[str, str]:

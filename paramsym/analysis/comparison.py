@@ -15,10 +15,11 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, counts
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.size import symbols_in, text
+from paramsym.spelling import respelt
 
 
 def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
@@ -29,8 +30,8 @@ def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
     term = (other.polynomial - one.polynomial).as_expr()
     count = int(layer.params) if isinstance(layer.params, Integer) else None
     gap = claim.params - layer.params
-    name = type(claim.origin[0]).__name__
-    subject = type(layer.origin[0]).__name__
+    name = class_name(claim)
+    subject = class_name(layer)
     if not edits:
         return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
     difference = int(gap) if isinstance(gap, Integer) else gap
@@ -107,21 +108,23 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
         ArgumentError: a value that is neither a shape nor has one.
         SizeError: a layer whose shapes still have symbols.
     """
-    measured = {name: _shape(name, shape) for name, shape in shapes.items()}
-    count = subject.count
+    given = {name: _shape(name, shape) for name, shape in shapes.items()}
     if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
         left = ", ".join(sorted(symbol.name for symbol in subject.layer.symbols))
         message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
         raise SizeError(message)
-    total = sum(map(prod, measured.values()))
-    words = f"{len(measured)} tensors of {total:,} elements"
+    total = sum(map(prod, given.values()))
+    words = f"{len(given)} tensors of {total:,} elements"
+    names, notes = respelt(given, {entry.name for entry in subject.layer.entries()})
+    measured = {names[name]: shape for name, shape in given.items()}
     edits = list(_measured(subject, measured))
+    note = "; ".join(notes)
     if not edits:
-        found = Answer(Integer(0), total - count, (Reading("the same tensors"),))
-        return Reconciliation(subject.name, count, words, (found,))
+        found = Answer(Integer(0), total - subject.count, (Reading("the same tensors", note=note),))
+        return Reconciliation(subject.name, subject.count, words, (found,))
     term = Polynomial.total(edit.term(subject) for edit in edits)
-    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits))
-    return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
+    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits), note)
+    return Reconciliation(subject.name, subject.count, words, (Answer(term.as_expr(), total - subject.count, (reading,)),))
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:

@@ -9,10 +9,10 @@ from typing import TypeAlias, overload
 from sympy import Expr, Integer
 
 from paramsym.errors import UnknownNameError
-from paramsym.layer import Layer, check_layer
+from paramsym.layer import Layer, check_layer, class_name
 from paramsym.ledger import Kind, Ledger, Line, Numbers
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import text
 from paramsym.tabulate import PAPER
 
@@ -23,7 +23,7 @@ _NAMED = 4  # tensors that a difference names before it counts the rest
 
 
 @dataclass(frozen=True)
-class Convention:
+class Convention(Printed):
     """One way to count one layer: its ``name``, what it means, whose it is, and the count in closed form.
 
     ``formula`` is the count before sizes were put in, ``params`` after; ``difference`` and ``formula_difference`` say by how much it
@@ -88,9 +88,6 @@ class Conventions(Tabular, Sequence[Convention]):
         rows = tuple((item.name, _cell(item.params), _cell(item.formula_difference), item.because or item.meaning) for item in self.items)
         return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
 
-    def __repr__(self) -> str:
-        return str(self)
-
 
 def conventions(layer: Layer) -> Conventions:
     """Return every named way to count a layer, with the term by which it differs from ``layer.params``.
@@ -133,7 +130,7 @@ def conventions(layer: Layer) -> Conventions:
                 *_differences(root.ledger(), general, kind),
             )
         )
-    return Conventions(type(root).__name__, tuple(items))
+    return Conventions(class_name(root), tuple(items))
 
 
 def _differences(stored: Ledger, chosen: Ledger, kind: Kind) -> tuple[tuple[str, ...], ...]:

@@ -17,7 +17,7 @@ from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
-from paramsym.render.table import Letters
+from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
 from paramsym.size import Count, canonical, substitute
 
@@ -46,7 +46,7 @@ def in_markdown(said: Iterable[Said], letters: Letters) -> str:
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(Printed):
     """Factors written side by side; with ``spans``, summed over the numbers of copies that they depend on, innermost first."""
 
     factors: tuple[Count, ...]
@@ -83,7 +83,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(Printed):
     """Terms written one after another; each with how often it occurs."""
 
     terms: tuple[tuple[int, Product], ...]
@@ -129,7 +129,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Printed):
     """One equation with a sentence: ``left`` as written, ``right`` in closed form; ``numbers`` shows it with sizes put in."""
 
     said: tuple[Said, ...]

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from sympy import Expr, Symbol
+from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.subject import Subject, heads, widths
 from paramsym.analysis.wording import Names, each_of, listed, once_per, plain
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, text
+from paramsym.size import Dim, substitute, text
 
 _LONGEST_RUN = 8
+_BOTH = 1.44  # two slips in a layer of two tensors are one idea
 _RUNS_UP_TO = 40  # tensors of one parent among which neighbours of equal size are tried together
 
 
@@ -28,6 +29,7 @@ class Edit:
     ``words`` say it, ``tensors`` name what it touches, ``value`` is what it adds. ``cost`` ranks it: a simple idea costs about one.
     ``lines`` are the tensors it changes, by number; two edits of one tensor do not combine. ``sizes`` are those it changes.
     ``alone`` says that it builds another layer, and combines with nothing. ``copies`` is of how many whole models it makes the count.
+    ``asked`` says that the user named its sizes.
     """
 
     words: str
@@ -40,11 +42,15 @@ class Edit:
     sizes: tuple[tuple[Symbol, int], ...] = ()
     alone: bool = False
     copies: int = 0
+    asked: bool = False
 
     def term(self, subject: Subject) -> Polynomial:
         """What the edit adds, in letters."""
         if self.fixed is not None:
             return self.fixed
+        if self.sizes:
+            placed = substitute(subject.root.params, {symbol: Integer(value) for symbol, value in self.sizes})
+            return Polynomial.of(placed) - subject.formula
         base = subject.total(sorted(self.lines))
         return base * (Polynomial.of(self.times) - Polynomial.of(1))
 
@@ -97,6 +103,9 @@ class Structure:
 
     def _everything(self) -> Iterator[Group]:
         whole = frozenset(range(len(self.lines)))
+        second = frozenset(i for i, line in enumerate(self.lines) if line.role == "bias" and self.paths[i][-1].startswith("bias_hh"))
+        if second:  # of torch's recurrent layers, in every level and direction: one bias is all that the sum of two is worth
+            yield Group(second, "the second bias of every gate", 0.96)
         if len(whole) > 1:
             yield Group(whole, "everything", 1.1)
         yield from self._by_kind(whole, "", 1.0)
@@ -209,6 +218,7 @@ class Structure:
             rest = frozenset(range(len(self.lines))) - group.lines
             others = sum(self.subject.values) - total
             yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest)
+        yield from self._without_factor_and_bias(group, total)
         yield from self._once_per_head(group, total)
         yield from self._once_per_copy(group, total)
         yield from self._without_factor(group, total)
@@ -268,6 +278,16 @@ class Structure:
             if all(factor in other.factors for other in others):
                 words = f"{group.words} counted without the factor {text(factor)}"
                 yield self._edit(group, 1 / Polynomial.of(factor).as_expr(), words, 0.4, total)
+
+    def _without_factor_and_bias(self, group: Group, total: int) -> Iterator[Edit]:
+        """Of a layer with one matrix and one bias: both slips at once, as in "N filters of K by K have N*K*K weights"."""
+        if len(self.lines) != 2 or len(group.lines) != 1 or {line.role for line in self.lines} != {"weight", "bias"}:
+            return
+        for edit in self._without_factor(group, total):
+            (bias,) = frozenset(range(2)) - group.lines
+            term = edit.term(self.subject) - self.subject.polynomials[bias]
+            words = f"{edit.words}, and {self.names.tensor(self.lines[bias])} left out"
+            yield Edit(words, self.named(range(2)), self.subject.value(term), _BOTH, frozenset(range(2)), fixed=term)
 
     def _once_per_input(self, group: Group, total: int) -> Iterator[Edit]:
         """A bias for every slice of the weight beside it: one per pair of input and output map, instead of one per output map."""

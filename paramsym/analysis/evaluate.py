@@ -15,6 +15,7 @@ from paramsym.analysis.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.render.table import Printed
 from paramsym.sizing import mapping_from
 
 CHUNK = 65_536
@@ -22,7 +23,7 @@ CHUNK = 65_536
 
 
 @dataclass(frozen=True, eq=False)
-class Approximate:
+class Approximate(Printed):
     """Floats that were asked for: ``values``, and how far each may be from the exact value, relative to it."""
 
     values: Any

@@ -17,7 +17,7 @@ from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.fields import field_names
-from paramsym.layer import Layer, check_layer
+from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
@@ -189,7 +189,7 @@ and leaves no trace in any sum.
     groups = tuple(grouped(entered))
     derivative = _derivative(root.params, found)
     return Explanation(
-        type(root).__name__,
+        class_name(root),
         found,
         root.params,
         derivative,
@@ -224,7 +224,7 @@ def _aside(layer: Layer, symbol: Symbol, arguments: list[str]) -> str:
     """Say more of a symbol that no stored tensor has: that it counts uses, or that others are meant."""
     if any(symbol in set(symbols_in(line.used)) for line in layer.lines):
         return " It says how often what is stored is used."
-    name = type(layer).__name__
+    name = class_name(layer)
     alike = sorted(other.name for other in layer.symbols if other.name.startswith(f"{symbol.name}_"))
     if symbol not in layer.symbols and alike:
         return f" {name} has {listed(alike)}."

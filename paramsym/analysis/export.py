@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from paramsym.analysis.formula import Subject
 from paramsym.analysis.program import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.render.table import Printed
 
 Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
@@ -39,7 +39,7 @@ _BINDING = {
 _LONGEST_CELL = 8192  # characters in a formula, the limit of the common spreadsheets
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Source(Printed):
     """Source code of one function, or of one cell; ``arguments`` are its sizes in order. ``str`` is the code."""
 
@@ -89,7 +89,7 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
     if language == "spreadsheet":
         return _spreadsheet(program, names, cells)
     writer = {"python": _python, "numpy": _numpy, "c": _c, "javascript": _javascript}[language]
-    title = f"The number of parameters of {type(subject).__name__}." if isinstance(subject, Layer) else ""
+    title = f"The number of parameters of {class_name(subject)}." if isinstance(subject, Layer) else ""
     return Source(language, writer(program, names, name, title), names)
 
 

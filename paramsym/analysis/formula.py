@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, substitute
@@ -67,7 +67,7 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
         expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
         if expressions:
             root = root.at(expressions)
-        return Formula(type(subject).__name__, root.polynomial, _parts(root, depth), numbers, root.symbols)
+        return Formula(class_name(subject), root.polynomial, _parts(root, depth), numbers, root.symbols)
     if not isinstance(subject, Expr):
         message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)

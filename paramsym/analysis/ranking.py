@@ -42,6 +42,11 @@ class Hit:
     extra: float = 0.0
 
     @property
+    def asked(self) -> bool:
+        """Whether the user named the sizes that it puts in."""
+        return any(edit.asked for edit in self.edits)
+
+    @property
     def cost(self) -> float:
         """What the edits cost together: each one more than one costs extra, and so does a number that has to be cut off."""
         return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1) + self.extra
@@ -97,7 +102,7 @@ class Search:
                 shared = stated.shared(edit.copies) if edit.copies else None
                 total = count + edit.value
                 meant = stated.allows(total) or (shared is not None and shared.allows(total))
-                if (bool(stated.bent(total)) and not meant if bent else meant) and (cost < plain or chance <= 1):
+                if (bool(stated.bent(total)) and not meant if bent else meant) and (cost < plain or chance <= 1 or edit.asked):
                     yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:

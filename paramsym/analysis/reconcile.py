@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import prod
 from typing import Any, TypeAlias
 
-from sympy import Integer, Symbol
+from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis import claim as claims
 from paramsym.analysis.answers import Answer, Reading, Reconciliation
@@ -36,20 +37,22 @@ _FACTORS = 5  # sizes that a product somebody took for a count may have
 
 def reconcile(
     layer: Layer,
-    claim: int | str | Layer | Mapping[str, Any],
+    claim: int | str | Expr | Layer | Mapping[str, Any],
     at: Mapping[Any, Any] | str | None = None,
     *,
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
 ) -> Reconciliation:
     """Explain the difference between a claim and the count of a layer.
 
-    The claim is a number (``109786368``, ``"110M"``, ``"12*768*12 = 110M"``), another layer, or measured shapes ``{name: shape}``. ``at``
-    puts sizes in first. ``others`` are further sizes to try for a symbol, as ``{"F": [27392]}``; the other published sizes of the model are
-    tried anyway. The answers come ranked by simplicity, one for each term; they are empty where no short explanation was found. A claim
-    that is right gives one answer with the term 0. Of a layer that was built with numbers, the terms name its arguments.
+    The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
+    string or of SymPy (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first. ``others`` are
+    further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway. The answers
+    come ranked by simplicity, one for each term; they are empty where no short explanation was found. A claim that is right gives one
+    answer with the term 0. Of a layer that was built with numbers, the terms name its arguments.
 
     Raises:
-        ArgumentError: a claim that is no number above zero, no layer and no mapping of shapes.
+        ArgumentError: a claim that is no number above zero, no expression, no layer and no mapping of shapes.
+        UnknownNameError: an expression with a letter that the model does not have.
         SizeError: sizes that are missing for a claimed number, or that the layer cannot have.
 
     >>> from paramsym import A, Block, Dense, H, per
@@ -68,25 +71,43 @@ def reconcile(
         return _with_search(sized, against_layer(sized, named(claim)), others)
     if isinstance(claim, Mapping):
         return against_shapes(Subject(sized), claim)
-    said = claims.read(claim)
     subject = Subject(sized)
+    said = claims.read(claim, subject.sizes)
     found = _answers(subject, said, others)
     return Reconciliation(subject.name, subject.count, said.words, tuple(found[:_MOST]))
 
 
 def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
-    count = subject.count
-    if said.arithmetic is not None:
-        found = [_arithmetic(subject, said, said.arithmetic)]
-        if said.stated is not said.arithmetic and said.stated.allows(count):
-            found.append(_right(subject, said.stated))
-        if said.arithmetic.value != count:
-            found.extend(answer for answer in _of_number(subject, said.arithmetic, others) if answer.term != found[0].term)
-        return found
-    return _of_number(subject, said.stated, others)
+    arithmetic, count = said.arithmetic, subject.count
+    if arithmetic is None:
+        return _of_number(subject, said.stated, others)
+    right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
+    guess = _lettered(subject, arithmetic.factors)
+    if arithmetic.allows(count):
+        words = [*_spelt_out(subject, said, arithmetic, guess), _that_is(subject, arithmetic)]
+        first = _right(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
+        return [first, *right]
+    found = _of_number(subject, arithmetic, others, products=False)
+    # Where the number has an explanation, the arithmetic is said with it: that of the same term, or, where it is of numbers, the simplest.
+    own = said.formula if said.formula is not None else guess
+    term = ((own if own is not None else Polynomial.of(arithmetic.value)) - subject.formula).as_expr()
+    same = next((answer for answer in found if answer.term == term), found[0] if found and said.formula is None else None)
+    words = [*_spelt_out(subject, said, arithmetic, guess if same is None or same.term == term else None), f"the count is {count:,}"]
+    if same is None:
+        words += _between(said.formula, subject)
+        return [Answer(term, arithmetic.value - count, _read(words)), *right, *found]
+    told, *further = same.readings
+    told = replace(told, words=f"{'; '.join(words)}; the difference: {told.words}")
+    return [replace(same, readings=(told, *further)), *right, *(answer for answer in found if answer is not same)]
 
 
-def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
+def _read(words: list[str]) -> tuple[Reading, ...]:
+    return (Reading("; ".join(words)),)
+
+
+def _of_number(
+    subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None, *, products: bool = True
+) -> list[Answer]:
     if stated.allows(subject.count):
         return [_right(subject, stated)]
     in_units = stated.binary is not None and stated.binary.allows(subject.count)
@@ -98,7 +119,7 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
         if loose is not None and loose.allows(subject.count):
             return [_right(subject, loose)]
         hits = searched.exact(stated.value - subject.count, list(searched.roots(stated.value, stated.value)))
-        found = _merged(subject, hits, stated) + _products(subject, stated.value)
+        found = _with_products(subject, _merged(subject, hits, stated), stated.value) if products else _merged(subject, hits, stated)
         if found or loose is None:
             return found
         stated = loose
@@ -107,11 +128,16 @@ def _of_number(subject: Subject, stated: Stated, others: Mapping[str | Symbol, I
         found.append(_in_units(subject, stated))
     hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
     if stated.bent(subject.count):
-        hits = [hit for hit in hits if hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))]
-    hits = [hit for hit in hits if all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
+        hits = [
+            hit for hit in hits if hit.asked or hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))
+        ]
+    # A size that the user named is answered also where another size contradicts it.
+    hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
     # A rounded number is weak evidence: of what it allows, only the simplest is worth saying.
     simplest = min((hit.cost for hit in hits), default=0.0)
-    return found + _merged(subject, sorted((hit for hit in hits if hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated)
+    return found + _merged(
+        subject, sorted((hit for hit in hits if hit.asked or hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated
+    )
 
 
 def _search_of(subject: Subject, others: _Others) -> Search:
@@ -195,29 +221,33 @@ def _digits(digits: int) -> str:
 # Arithmetic -------------------------------------------------------------------------------------------------------------------
 
 
-def _arithmetic(subject: Subject, said: Claim, arithmetic: Stated) -> Answer:
-    """Spell out the claim's own arithmetic, as a product of the layer's sizes where it is one."""
+def _spelt_out(subject: Subject, said: Claim, arithmetic: Stated, guess: Polynomial | None) -> list[str]:
+    """Spell out the claim's own arithmetic; ``guess`` is what it may say in letters."""
     parts = [f"{arithmetic.words} = {arithmetic.value:,}"]
     if said.stated is not arithmetic and said.stated.value != arithmetic.value and not said.stated.allows(arithmetic.value):
         parts.append(f"not {said.stated.words}{_times_off(said.stated.value, arithmetic.value)}")
-    product = _lettered(subject, arithmetic.factors)
-    if product is not None:
-        degree = "" if arithmetic.value == subject.count else ", which is a product of sizes and no sum over tensors"
-        parts.append(f"as a formula it is {written(product.as_expr())}{degree}")
+    if guess is not None:
+        parts.append(f"as a formula it is {written(guess.as_expr())}")
     for factor in arithmetic.factors:
         meant = _run_together(subject, factor)
         if meant:
             rest = [other for other in arithmetic.factors if other != factor]
             value = prod([*meant, *rest])
             parts.append(f"{factor} looks like {'*'.join(map(str, meant))} run together; {'*'.join(map(str, [*meant, *rest]))} = {value:,}")
-    if arithmetic.allows(subject.count):
-        parts.append(f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {subject.count:,}, rounded")
-    else:
-        parts.append(f"the count is {subject.count:,}")
-    claimed = product if product is not None else Polynomial.of(arithmetic.value)
-    difference = arithmetic.value - subject.count
-    term = (claimed - subject.formula).as_expr() if difference else Integer(0)
-    return Answer(term, difference, (Reading("; ".join(parts)),))
+    return parts
+
+
+def _that_is(subject: Subject, arithmetic: Stated) -> str:
+    return f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {subject.count:,}, rounded"
+
+
+def _between(formula: Polynomial | None, subject: Subject) -> list[str]:
+    """Say what a formula leaves out of the count, or what it has more."""
+    gap = Polynomial.of(0) if formula is None else formula - subject.formula
+    signs = {number > 0 for number in gap.terms.values()}
+    if len(signs) != 1:
+        return []
+    return [f"it leaves out {written((-gap).as_expr())}" if signs == {False} else f"it has {written(gap.as_expr())} more"]
 
 
 def _times_off(claimed: int, value: int) -> str:
@@ -260,20 +290,25 @@ def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
     return found if len(found) > 1 else ()
 
 
-def _products(subject: Subject, value: int) -> list[Answer]:
-    """Return the claim as a bare product of sizes, where it is one: what somebody multiplied instead of adding."""
+def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
+    """Add the claim as a bare product of sizes, where it is one: what somebody multiplied, perhaps instead of adding."""
     sizes = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and size > 1}
-    found: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
+    products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
     for letters in _product_letters(sizes, value):
         numbers = tuple(sorted(sizes[letter] for letter in letters))
-        if len(set(letters)) > len(set(found.get(numbers, ()))):
-            found[numbers] = letters
-    answers = []
-    for letters in found.values():
+        if len(set(letters)) > len(set(products.get(numbers, ()))):
+            products[numbers] = letters
+    known = {answer.term: position for position, answer in enumerate(found)}
+    for letters in list(products.values())[:2]:
         product = Polynomial.product(letters)
-        words = f"the claim is the product {written(product.as_expr())} of sizes, which is no count: a count is a sum over tensors"
-        answers.append(Answer((product - subject.formula).as_expr(), value - subject.count, (Reading(words),)))
-    return answers[:2]
+        term = (product - subject.formula).as_expr()
+        reading = Reading(f"the claim is the product {written(product.as_expr())} of sizes")
+        if term in known:
+            answer = found[known[term]]
+            found[known[term]] = replace(answer, readings=(*answer.readings, reading))
+        else:
+            found.append(Answer(term, value - subject.count, (reading,)))
+    return found
 
 
 def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Symbol, ...]]:

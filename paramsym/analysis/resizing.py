@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from itertools import combinations, islice, product
 from math import gcd
 from typing import Any
 
@@ -12,6 +14,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
+from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
@@ -26,27 +29,40 @@ _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing erro
 _NEAR = 2  # a root further off than this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
 _COUNTS = frozenset("LEAG")
+_MOST_ASKED = 10_000  # combinations of the values that a user names, which are counted in a second
 _TYPED = 3  # digits a number needs before one of them can be said to be mistyped
 
 
 def resized(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
     """Yield the edits that put other sizes in, which do not depend on the claim."""
     yield from _published(subject)
-    for symbol, values in others.items():
-        for value in values:
-            if value != subject.sizes[symbol]:
-                yield _changed(subject, {symbol: value}, f"{symbol} = {value:,} in place of {_now(subject, symbol)}", 1.05)
+    yield from _asked(subject, others)
     yield from _substituted(subject)
     yield from _thousands(subject)
     yield from _rounded(subject)
 
 
+def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator[Edit]:
+    """Yield the sizes that the user named, alone and together: two models differ in more than one size."""
+    left = _MOST_ASKED
+    choices = [(symbol, [value for value in values if value != subject.sizes[symbol]]) for symbol, values in others.items()]
+    for size in range(1, len(choices) + 1):
+        for chosen in combinations(choices, size):
+            for values in islice(product(*(values for _, values in chosen)), left):
+                left -= 1
+                changes = dict(zip((symbol for symbol, _ in chosen), values, strict=True))
+                number = subject.value(subject.formula, {**subject.sizes, **changes}) - subject.count
+                shown = [f"{symbol} = {value:,} in place of {_now(subject, symbol)}" for symbol, value in changes.items()]
+                yield Edit(listed(shown), (), number, 1.05, sizes=tuple(changes.items()), alone=True, asked=True)
+
+
 def _published(subject: Subject) -> Iterator[Edit]:
     """Yield the other published sizes of the model, and each of their sizes alone."""
     alone: dict[tuple[Symbol, int], list[str]] = {}
-    for name in subject.root.published:
+    root = subject.root
+    for name in root.published:
         try:
-            sizes = published_sizes(subject.name, subject.root.published, name, lambda argument: getattr(subject.root, argument))
+            sizes = published_sizes(type(root).__name__, root.published, name, partial(getattr, root))
         except ParamsymError:
             continue  # another structure: it has no count in these letters
         changed = {symbol: int(size) for symbol, size in sizes.items() if symbol in subject.sizes and subject.sizes[symbol] != size}
@@ -268,7 +284,7 @@ def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
     try:
         built = subject.root.at(sizes)
     except SizeError as error:
-        return str(error).removeprefix(f"{subject.name}: ")
+        return str(error).removeprefix(f"{type(subject.root).__name__}: ")
     except ParamsymError:
         return None
     return "" if built.polynomial == Polynomial.of(subject.value(subject.formula, sizes)) else None
@@ -290,7 +306,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     for key, values in (others or {}).items():
         name = key if isinstance(key, str) else key.name
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
-            message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
+            message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
         given: Any = values
         found[by_name[name]] = tuple(_number(value, name) for value in (given if isinstance(given, Iterable) else (given,)))

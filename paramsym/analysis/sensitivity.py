@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
@@ -12,6 +13,7 @@ from paramsym.analysis.program import compiled
 from paramsym.analysis.wording import listed
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
+from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table, Tabular
 from paramsym.size import symbols_in, text
 from paramsym.symbols import BY_NAME
@@ -40,7 +42,7 @@ class PartSensitivity:
     share: Expr
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Sensitivity(Tabular):
     """How a count depends on a symbol.
 
@@ -62,15 +64,23 @@ class Sensitivity(Tabular):
     letters: Letters = PAPER
 
     @property
-    def words(self) -> str:
-        """What one more costs, in a sentence."""
+    def _one(self) -> str:
         letter = BY_NAME.get(self.symbol.name)
         known = letter is not None and letter.symbol == self.symbol and self.symbol.name in _NOUNS
-        one = f"one more {_NOUNS[self.symbol.name]}" if known else f"one more of {self.symbol}"
+        return f"one more {_NOUNS[self.symbol.name]}" if known else f"one more of {self.symbol}"
+
+    @property
+    def words(self) -> str:
+        """What one more costs, in a sentence."""
         if self.formula_marginal == 0:
-            return f"{one} costs nothing: {self.symbol} cancels from the count of {self.subject}."
+            return f"{self._one} costs nothing: {self.symbol} cancels from the count of {self.subject}."
         amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
-        return f"{one} costs {self.formula_marginal}{amount}."
+        return f"{self._one} costs {self.formula_marginal}{amount}."
+
+    def _repr_html_(self) -> str:
+        formula = html.formula(latex.expression(self.formula_marginal, self.letters))
+        amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
+        return f"{super()._repr_html_()}<p>{escape(self._one)} costs {formula}{escape(amount)}.</p>"
 
     def __str__(self) -> str:
         sentences = [self.words]
@@ -110,7 +120,7 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
     One percent more L makes 1.000 percent more parameters.
     >>> from paramsym.models import Bert
     >>> print(sensitivity(Bert(), "A"))
-    one more head costs nothing: A cancels from the count of Bert.
+    one more head costs nothing: A cancels from the count of BertModel.
     >>> sensitivity(Bert(), "L", at="bert-base-uncased").marginal
     7087872
     """

@@ -21,7 +21,7 @@ from paramsym.analysis.program import REFUSED, compiled, conditions_on, numerato
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Table, Tabular
+from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import substitute, symbols_in
 
 _SHOWN = 20
@@ -29,7 +29,7 @@ _PATIENCE = 0.2  # seconds between two words of progress
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Printed):
     """Sizes by symbol, the count they give, and how far it is from the target."""
 
     sizes: tuple[tuple[Symbol, int], ...]
@@ -49,7 +49,7 @@ class Solution:
         return f"{sizes}: {self.count:,}" + (f" ({self.difference:+,})" if self.difference else "")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Solutions(Tabular, Sequence[Solution]):
     """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted."""
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, per, substitute, symbols_in
@@ -45,7 +45,7 @@ class Subject:
     @property
     def name(self) -> str:
         """The class of the layer."""
-        return type(self.root).__name__
+        return class_name(self.root)
 
     @cached_property
     def count(self) -> int:

@@ -27,7 +27,7 @@ _FEW = 1000  # rows for which NumPy is not worth importing
 _SHOWN = 20
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Sweep(Tabular):
     """Columns of equal length: the sizes by symbol name, ``params``, and one column per part.
 

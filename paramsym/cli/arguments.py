@@ -32,8 +32,9 @@ examples:
   paramsym formula bert
   paramsym formula bert --set F=4*H
   paramsym formula meta-llama/Meta-Llama-3-8B --format latex""",
-    "count": """Prints the digits alone, for scripts; --format json has the trained,
-the active and the total number, the formula and the sizes.
+    "count": """On a terminal it names the class; into a file or a pipe it prints the digits
+alone, for scripts. --format json has the trained, the active and the total
+number, the class, the formula and the sizes.
 
 examples:
   paramsym count config.json

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sympy import Integer
 
-from paramsym import grammar
 from paramsym.cli import data, layout
-from paramsym.cli.source import find, is_source, load, published
-from paramsym.cli.streams import complain, harmless, painted, width
-from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.cli.source import find, is_source, load
+from paramsym.cli.streams import complain, harmless, on_a_terminal, painted, width
+from paramsym.errors import ParamsymWarning, SizeError, UnknownNameError
+from paramsym.layer import Layer, class_name
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.render import json
 from paramsym.render.table import Cell, Table
 from paramsym.size import text
+from paramsym.source import published
 from paramsym.tabulate import formula_latex
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _formula(arguments: argparse.Namespace) -> Reply:
     closed = data.closed_form(model)
 
     def written() -> str:
-        name = getattr(model, "architecture", type(model).__name__)
+        name = class_name(model)
         letters = sorted(model.origin[0].symbols, key=str)
         rows: list[tuple[Cell, ...]] = [(symbol.name, model.sizes.get(symbol), data.meaning(symbol.name)) for symbol in letters]
         columns: tuple[str, ...] = ("letter", "size", "meaning")
@@ -99,7 +99,7 @@ def _count(arguments: argparse.Namespace) -> Reply:
     count = model.count
     return Reply(
         {
-            "text": lambda: str(count),
+            "text": lambda: f"{count:,} parameters of {class_name(model)}" if on_a_terminal() else str(count),
             "latex": lambda: formula_latex(Integer(count)),
             "markdown": lambda: f"{count:,}",
             "html": lambda: f"<p>{count:,}</p>",
@@ -185,7 +185,7 @@ def _reconcile(arguments: argparse.Namespace) -> Reply:
 
     asked = _asked_first(arguments)
     model = _sized(_model(arguments), arguments.source)
-    found = reconcile(model, _claim(asked, model))
+    found = reconcile(model, _claim(asked))
     reply = _of_table(found.table(), bool(found))
     reply.writers.pop("csv")
     reply.writers["text"] = lambda: _reconciliation(found, width())
@@ -199,23 +199,10 @@ def _reconciliation(found: Reconciliation, columns: int) -> str:
     return "\n".join(layout.words(str(answer), columns, rest="    ") for answer in found)
 
 
-def _claim(asked: str, model: Layer) -> int | str | Layer:
-    """Read a claim: a number in any of the ways people write one, an expression in the model's letters, or another model."""
-    from paramsym.analysis.claim import read
-
-    try:
-        read(asked)
-    except ArgumentError as unreadable:
-        if is_source(asked):
-            return _sized(load(asked), asked)
-        sizes = {symbol.name: size for symbol, size in model.sizes.items()}
-        if not grammar.mentioned(asked) & sizes.keys():
-            raise unreadable from None
-        value = grammar.read(asked, sizes)
-        if not isinstance(value, int):
-            message = f"the claim {asked[:60]!a} is {value}, no number; put sizes in for its letters."
-            raise ArgumentError(message) from None
-        return value
+def _claim(asked: str) -> str | Layer:
+    """Return the other model that a claim names, or the claim as it stands: a number, arithmetic, an expression."""
+    if any(character.isalpha() for character in asked) and is_source(asked):
+        return _sized(load(asked), asked)
     return asked
 
 

@@ -1,43 +1,24 @@
-"""Which model is meant: a config file, a directory, standard input, a family, a published size; and the sizes put in."""
+"""The model that the command line means: what ``paramsym.load`` takes, or standard input; and the sizes put in with ``--set``."""
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sympy import Symbol
 
-from paramsym import grammar
-from paramsym.config import LARGEST_FILE, from_config, parse_config, read_config, reader_of
+from paramsym import grammar, source
+from paramsym.config import LARGEST_FILE, from_config, parse_config, reader_of
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.layer import Layer
-from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
-from paramsym.naming import meant, nearest
+from paramsym.naming import nearest
 from paramsym.size import Dim
-from paramsym.sizing import published_sizes
+from paramsym.source import Source, constructed
 
 _LITERALS = {"true": True, "false": False, "null": None}
-
-
-@dataclass(frozen=True)
-class Source:
-    """What a name or a path stands for: a configuration, or a model class that has none.
-
-    Of a ``symbolic`` one only the flags are meant; its sizes stay letters. ``size`` is a published size of the class, by argument.
-    """
-
-    name: str
-    config: Mapping[str, Any] | None = None
-    model: type[Layer] | None = None
-    size: Mapping[str, Any] | None = None
-    symbolic: bool = False
-    architecture: str | None = None
 
 
 def load(text: str, architecture: str | None = None, strict: bool = False, assignments: Sequence[str] = ()) -> Layer:
@@ -60,7 +41,7 @@ def load(text: str, architecture: str | None = None, strict: bool = False, assig
     chosen = architecture if architecture is not None else found.architecture
     if found.config is not None:
         return _configured(found, found.config, chosen, given, strict=strict)
-    return _constructed(found, chosen, given)
+    return _put_in(constructed(found, chosen), given)
 
 
 def is_source(text: str) -> bool:
@@ -73,63 +54,12 @@ def is_source(text: str) -> bool:
 
 
 def find(text: str) -> Source:
-    """Return what the text stands for; a file goes before a name.
+    """Return what the text stands for: standard input for a dash, else what ``paramsym.load`` takes.
 
     Raises:
         UnknownNameError: nothing of that name; the message has those that are nearest.
-
-    >>> find("bert").symbolic, find("bert-base-uncased").config["hidden_size"]
-    (True, 768)
     """
-    if text == "-":
-        return Source("standard input", _standard_input())
-    if _holds_config(text):
-        return Source(text, read_config(text))
-    family = _family(text)
-    if family is not None:
-        return family
-    for name, model in published(text):
-        if meant(text, [name]):
-            return _sized(name, model)
-    if _exists(text) or text.endswith(".json"):
-        return Source(text, read_config(text))  # which says what is missing
-    near = nearest(text, [*model_types(), *FAMILIES, *(name for name, _ in published(text))])
-    hint = f"did you mean {' or '.join(near)}?" if near else "see `paramsym families`."
-    message = f"there is no file, family or published size {text[:60]!a}; {hint}"
-    raise UnknownNameError(message)
-
-
-def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
-    """Yield every published size with its model class; the families whose names stand in ``like`` come first, so that few are loaded."""
-    plain = re.sub(r"[^a-z0-9]", "", like.lower())
-    homes = sorted(FAMILIES, key=lambda home: not any(re.sub(r"[^a-z0-9]", "", word.lower()) in plain for word in _words(home)))
-    for home in homes:
-        module = import_module(f"paramsym.models.{home}")
-        for cls in FAMILIES[home][0].split():
-            model: type[Layer] = getattr(module, cls)
-            for name in model.published:
-                yield name, model
-
-
-def _words(home: str) -> list[str]:
-    return [home, *FAMILIES[home][0].split(), *FAMILIES[home][1].split()]
-
-
-# Where a model comes from -----------------------------------------------------------------------------------------------------
-
-
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _holds_config(text: str) -> bool:
-    try:
-        return Path(text).is_file() or (Path(text) / "config.json").is_file()
-    except (OSError, ValueError):
-        return False
+    return Source("standard input", _standard_input()) if text == "-" else source.find(text)
 
 
 def _standard_input() -> Mapping[str, Any]:
@@ -139,70 +69,6 @@ def _standard_input() -> Mapping[str, Any]:
     binary = getattr(sys.stdin, "buffer", None)
     content = binary.read(LARGEST_FILE + 1) if binary is not None else sys.stdin.read(LARGEST_FILE + 1).encode()
     return parse_config(content, "standard input")
-
-
-def _family(text: str) -> Source | None:
-    """Return a family by its class's name, its ``model_type`` or its file's name."""
-    for home, (classes, _) in FAMILIES.items():
-        if text in classes.split():
-            return _of_class(text, home, text)
-    lowered = text.lower()
-    for model_type in model_types():
-        if lowered in {model_type, model_type.replace("-", "_"), model_type.replace("_", "-")}:
-            if text in family_of(model_type).model.published:  # "gpt2" is a family and its smallest size; the class's name is the family
-                return _sized(text, family_of(model_type).model)
-            return Source(model_type, {"model_type": model_type}, symbolic=True)
-    for home, (classes, _) in FAMILIES.items():
-        names = {cls.lower(): cls for cls in classes.split()}
-        if lowered == home or lowered in names:
-            return _of_class(text, home, names.get(lowered, classes.split()[0]))
-    return None
-
-
-def _of_class(text: str, home: str, cls: str) -> Source:
-    reader = next((family_of(one) for one in FAMILIES[home][1].split() if family_of(one).model.__name__ == cls), None)
-    if reader is not None:
-        return Source(text, {"model_type": reader.model_type}, symbolic=True)
-    return Source(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
-
-
-def _sized(name: str, model: type[Layer]) -> Source:
-    """Return a published size; its class is the one that its first published count is about."""
-    size = model.published[name]
-    claims = getattr(model, "claims", ())
-    counted = [claim.counts for claim in claims if claim.name == name and claim.counts.isidentifier()]
-    for reader in _readers(model):
-        if not size.keys() <= reader.keys.keys() or (counted and not any(one in reader.architectures for one in counted)):
-            continue
-        # How many labels a head has is no part of a published size, so that a head with labels is no answer.
-        architecture = next((one for one in counted if one in reader.architectures and one not in reader.labelled), reader.architectures[0])
-        config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
-        if _is_built(config, architecture):
-            return Source(name, config, architecture=architecture)
-    return Source(name, model=model, size=size)
-
-
-def _listed(value: Any) -> Any:
-    return [_listed(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _is_built(config: Mapping[str, Any], architecture: str) -> bool:
-    """Say whether the size alone makes a configuration; some need keys that are no arguments of the model."""
-    try:
-        from_config(config, architecture)
-    except ConfigError:
-        return False
-    return True
-
-
-def _readers(model: type[Layer]) -> Iterator[Family]:
-    for model_type in model_types():
-        if model.__name__ in FAMILIES[_home(model_type)][0].split() and family_of(model_type).model is model:
-            yield family_of(model_type)
-
-
-def _home(model_type: str) -> str:
-    return next(home for home, (_, types) in FAMILIES.items() if model_type in types.split())
 
 
 # From there to a layer --------------------------------------------------------------------------------------------------------
@@ -250,30 +116,6 @@ def _literal(name: str, value: str, names: Mapping[str, Any]) -> Any:
 
 def _numbers(model: Layer) -> dict[str, Dim]:
     return {symbol.name: size for symbol, size in model.sizes.items()}
-
-
-def _constructed(found: Source, architecture: str | None, given: Mapping[str, str]) -> Layer:
-    """Build a model that no configuration describes, such as one of torchvision's."""
-    model = found.model
-    assert model is not None  # noqa: S101 - a source is a configuration or a class
-    flags: dict[str, Any] = {}
-    plain = model()
-    if architecture is not None:
-        if not hasattr(plain, "architecture"):
-            message = f"{model.__name__} has one architecture only; leave --architecture out."
-            raise ArgumentError(message)
-        flags["architecture"] = architecture
-    for argument, value in (found.size or {}).items():
-        held = getattr(plain, argument)
-        if not _has_symbols(held) and held != value:
-            flags[argument] = value
-    root = model(**flags)
-    base = published_sizes(model.__name__, model.published, found.name, lambda argument: getattr(root, argument)) if found.size else {}
-    return _put_in(root.at(base) if base else root, given)
-
-
-def _has_symbols(held: object) -> bool:
-    return isinstance(held, Symbol) or (isinstance(held, tuple) and any(map(_has_symbols, held)))
 
 
 # Sizes ------------------------------------------------------------------------------------------------------------------------

@@ -28,14 +28,18 @@ def harmless(text: str) -> str:
     return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def coloured(stream: TextIO | None) -> bool:
-    """Say whether a stream is a terminal that shows colours and was not asked to leave them out (https://no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
+def on_a_terminal(stream: TextIO | None = None) -> bool:
+    """Say whether a stream, by default the standard output, is read by a person and not by a script."""
+    stream = sys.stdout if stream is None else stream
     try:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
+
+
+def coloured(stream: TextIO | None) -> bool:
+    """Say whether a stream is a terminal that shows colours and was not asked to leave them out (https://no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and on_a_terminal(stream)
 
 
 def painted(text: str, colour: str, stream: TextIO | None = None) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import Literal
 
 from sympy import Symbol
@@ -15,16 +17,17 @@ from paramsym.program import Own, Value
 from paramsym.size import Dim, Shape, Width, text
 
 OPEN = Symbol("in_features", integer=True, positive=True)
-"""The width of a lazy layer until a shape reaches it."""
+"""The width of a lazy layer until a shape reaches it; the second of a model has ``in_features_2``."""
+_OPEN = re.compile(rf"{OPEN.name}(_\d+)?")
 
 
 @dataclass(frozen=True)
 class LazyDense(Layer):
     r"""A fully connected layer whose ``in_features`` is open: a letter, until ``infer(layer, input_shape)`` puts the arriving width in.
 
-    It takes whatever width arrives. Parameters: in_features*out + out, with ``in_features`` as a letter; where the count matters before it
-    is inferred, several lazy layers of one model want letters of their own, as in ``LazyDense(10, in_features=dims("n"))``. Tensors are
-    those of ``Dense``.
+    It takes whatever width arrives. Parameters: in_features*out + out, with ``in_features`` as a letter. Each lazy layer of a model has a
+    letter of its own, ``in_features_2`` for the second, because two unknown widths need not be equal; where they are,
+    ``in_features=dims("n")`` says so. Tensors are those of ``Dense``.
 
     Raises:
         SizeError: a width that cannot be a positive integer.
@@ -34,6 +37,8 @@ class LazyDense(Layer):
     >>> from paramsym import B, C, Conv2d, Flatten, Sequential, W, infer
     >>> LazyDense(10).params
     10*in_features + 10
+    >>> Sequential(LazyDense(8), LazyDense(4)).params
+    8*in_features + 4*in_features_2 + 12
     >>> infer(Sequential(Conv2d(3, C, 3), Flatten(), LazyDense(10)), (B, 3, W, W)).part("2")
     Dense(C*W**2 - 4*C*W + 4*C, 10)
     """
@@ -43,6 +48,12 @@ class LazyDense(Layer):
     _: KW_ONLY
     in_features: Dim = OPEN
     dialect: Literal["torch", "keras"] = "torch"
+
+    @cached_property
+    def open_letters(self) -> frozenset[Symbol]:
+        """The width, while no shape has reached the layer and nobody gave another letter."""
+        width = self.in_features
+        return frozenset({width} if isinstance(width, Symbol) and _OPEN.fullmatch(width.name) else ())
 
     def tensors(self) -> Iterator[Tensor]:
         """Those of the dense layer."""

@@ -10,12 +10,13 @@ from sympy import Expr
 from paramsym.errors import ParamsymError, ShapeError
 from paramsym.layer import Layer, check_layer
 from paramsym.measure.walk import gated, rebuilt
+from paramsym.render.table import Printed
 from paramsym.size import Count, Shape, canonical, text
 from paramsym.written import reach
 
 
 @dataclass(frozen=True)
-class InputReading:
+class InputReading(Printed):
     """One way to read an input: the shape with the missing axis, what it means, and what follows.
 
     ``layer`` is the network for this reading, its first layer made for the channels it then gets and its lazy widths inferred; where the

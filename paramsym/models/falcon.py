@@ -103,6 +103,7 @@ class Falcon(Decoder):
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("tiiuae/falcon-rw-1b", 1_311_625_216, RECALLED, counts="FalconForCausalLM"),
         Claim("tiiuae/falcon-7b", 6_921_720_704, BUILT, counts="FalconForCausalLM"),
+        Claim("tiiuae/falcon-40b", 41_303_293_952, BUILT, counts="FalconForCausalLM"),
         Claim("tiiuae/falcon-180B", 178_557_088_768, BUILT, counts="FalconForCausalLM"),
         Claim(
             "tiiuae/falcon-180B",

@@ -11,7 +11,7 @@ from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.claims import RECALLED, Claim
+from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.family import Flag, Size
 from paramsym.size import Count, Dim, cat, per
@@ -54,7 +54,10 @@ class Mpt(Decoder):
         "mosaicml/mpt-7b": {"vocab_size": 50432, "d_model": 4096, "n_layers": 32, "n_heads": 32},
         "mosaicml/mpt-30b": {"vocab_size": 50432, "d_model": 7168, "n_layers": 48, "n_heads": 64},
     }
-    claims: ClassVar[tuple[Claim, ...]] = (Claim("mosaicml/mpt-7b", 6_649_286_656, RECALLED, counts="MptForCausalLM"),)
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("mosaicml/mpt-7b", 6_649_286_656, RECALLED, counts="MptForCausalLM"),
+        Claim("mosaicml/mpt-30b", 29_957_200_896, BUILT, counts="MptForCausalLM"),
+    )
 
     def conditions(self) -> None:
         """Heads divide the width."""

@@ -90,6 +90,9 @@ class Opt(Decoder):
         Claim("facebook/opt-1.3b", 1_315_758_080, RECALLED, counts="OPTForCausalLM"),
         Claim("facebook/opt-2.7b", 2_651_596_800, RECALLED, counts="OPTForCausalLM"),
         Claim("facebook/opt-6.7b", 6_658_473_984, RECALLED, counts="OPTForCausalLM"),
+        Claim("facebook/opt-13b", 12_853_473_280, BUILT, counts="OPTForCausalLM"),
+        Claim("facebook/opt-30b", 29_974_540_288, BUILT, counts="OPTForCausalLM"),
+        Claim("facebook/opt-66b", 65_719_701_504, BUILT, counts="OPTForCausalLM"),
         Claim("opt-175b", 174_604_468_224, BUILT, counts="OPTForCausalLM"),
         Claim("opt-175b", 175_000_000_000, "Zhang et al. 2022, table 1 (175B)", counts="rounded; 174,604,468,224"),
     )

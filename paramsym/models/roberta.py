@@ -105,10 +105,12 @@ class Roberta(TokenModel):
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("roberta-base", 124_645_632, BUILT, counts="RobertaModel"),
         Claim("roberta-base", 124_697_433, RECALLED, counts="RobertaForMaskedLM"),
+        Claim("roberta-large", 355_359_744, BUILT, counts="RobertaModel"),
         Claim("roberta-large", 355_412_057, CARD, counts="RobertaForMaskedLM"),
         Claim("distilroberta-base", 82_118_400, BUILT, counts="RobertaModel"),
         Claim("xlm-roberta-base", 278_043_648, BUILT, counts="XLMRobertaModel"),
         Claim("xlm-roberta-base", 278_295_186, RECALLED, counts="XLMRobertaForMaskedLM"),
+        Claim("xlm-roberta-large", 559_890_432, BUILT, counts="XLMRobertaModel"),
         Claim("xlm-roberta-large", 560_142_482, BUILT, counts="XLMRobertaForMaskedLM"),
         Claim("roberta-base", 125_000_000, "Liu et al. 2019, README of fairseq (125M)", counts="rounded; 124,697,433 with the tied head"),
     )

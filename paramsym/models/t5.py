@@ -139,6 +139,7 @@ class T5(Seq2Seq):
         Claim("google/mt5-base", 582_401_280, RECALLED, "MT5ForConditionalGeneration", 250112 * 768, _UNTIED),
         Claim("google/mt5-large", 1_229_581_312, RECALLED, "MT5ForConditionalGeneration", 250112 * 1024, _UNTIED),
         Claim("google/mt5-xl", 3_742_619_648, RECALLED, "MT5ForConditionalGeneration", 250112 * 2048, _UNTIED),
+        Claim("google/mt5-xxl", 11_896_598_528, BUILT, counts="MT5ForConditionalGeneration"),
         Claim("t5-base", 220_000_000, "Raffel et al. 2020, section 3.1.1 (about 220 million)", counts="rounded; 222,903,552"),
     )
 

@@ -115,6 +115,7 @@ class Vit(ImageModel):
         Claim("google/vit-base-patch16-224-in21k", 86_389_248, RECALLED, counts="ViTModel"),
         Claim("facebook/deit-tiny-patch16-224", 5_717_416, "timm, deit_tiny_patch16_224", counts="ViTForImageClassification"),
         Claim("facebook/deit-small-patch16-224", 22_050_664, "timm, deit_small_patch16_224", counts="ViTForImageClassification"),
+        Claim("facebook/deit-base-distilled-patch16-224", 86_390_784, BUILT, counts="DeiTModel"),
         Claim("facebook/deit-base-distilled-patch16-224", 87_338_192, BUILT, counts="DeiTForImageClassificationWithTeacher"),
         Claim("google/vit-base-patch16-224", 86_000_000, _PAPER, counts="rounded; 85,798,656 without pooler and classifier"),
         Claim(

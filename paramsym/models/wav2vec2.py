@@ -139,9 +139,10 @@ class Wav2Vec2(InTurn):
     claims: ClassVar[tuple[Claim, ...]] = (
         Claim("facebook/wav2vec2-base-960h", 94_396_320, RECALLED, counts="Wav2Vec2ForCTC"),
         Claim("facebook/wav2vec2-base-960h", 94_371_712, BUILT, counts="Wav2Vec2Model"),
-        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_438_720, BUILT, counts="Wav2Vec2Model"),
         Claim("facebook/wav2vec2-large-960h-lv60-self", 315_471_520, BUILT, counts="Wav2Vec2ForCTC"),
+        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_438_720, BUILT, counts="Wav2Vec2Model"),
         Claim("facebook/hubert-base-ls960", 94_371_712, BUILT, counts="HubertModel"),
+        Claim("facebook/hubert-large-ll60k", 315_438_720, BUILT, counts="HubertModel"),
         Claim("facebook/wav2vec2-base-960h", 95_000_000, "Baevski et al. 2020 (95M)", counts="rounded; 94,396,320"),
     )
 

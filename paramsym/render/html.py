@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sympy import Integer
 
 from paramsym.render import latex
+from paramsym.render.table import NAMES
 
 if TYPE_CHECKING:
     from paramsym.render.table import Cell, Table
@@ -20,8 +21,6 @@ _SHORT = 28
 _MUTED = "opacity:.7"  # of the page's own colour, whichever that is
 _LINE = "1px solid color-mix(in srgb, currentColor 35%, transparent)"
 _ROOM = "padding:.1em .6em"
-_NAMES = {"tensor", "part", "line"}
-"""Columns whose cells are names in the code."""
 
 
 def table(source: Table, *, limit: int | None = LIMIT) -> str:
@@ -75,7 +74,7 @@ def _whole(source: Table, rows: tuple[tuple[Cell, ...], ...], note: str = "") ->
 
 def _row(row: tuple[Cell, ...], source: Table, style: str = "") -> str:
     cells = [_cell(value, source) for value in row]
-    if row is not source.footer and isinstance(row[0], str) and source.columns[0] in _NAMES:
+    if row is not source.footer and isinstance(row[0], str) and source.columns[0] in NAMES:
         cells[0] = f"<code>{_name(cells[0])}</code>"
     written = (
         f'<td style="text-align:{_side(end)};{_ROOM}{_kept(value)}{style}">{cell}</td>'
@@ -107,15 +106,15 @@ def _cell(value: Cell, source: Table) -> str:
         return f"{int(value):,}"
     if isinstance(value, tuple):
         inside = ", ".join(formula(latex.extent(size, source.letters)) for size in value)
-        return f"({inside}{',' if len(value) == 1 else ''})"
+        return f"({inside})"
     return formula(latex.expression(value, source.letters))
 
 
 _OPEN = {r"\lfloor", r"\lceil"}
-_BINARY = {"+", "-", "=", "<", ">", r"\cdot"}
+_BINARY = {"+", "-", "=", "<", ">", r"\cdot", r"\approx"}
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|[{}^_]|[0-9]+|\s+|.", re.DOTALL)
 _SIGNS = {
-    r"\cdot": "·", r"\left": "", r"\right": "", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉",
+    r"\cdot": "·", r"\approx": "≈", r"\left": "", r"\right": "", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\lceil": "⌈", r"\rceil": "⌉",
     r"\max": "max", r"\min": "min", r"\bmod": " mod ", r"\sum": "∑", r"\ldots": "…", r"\allowbreak": "", r"\quad": " ",
     r"\displaystyle": "", r"\log": "log", r"\,": "", r"\ell": "<i>&ell;</i>",
 }  # fmt: skip

@@ -127,8 +127,19 @@ def extent(size: Expr | int, letters: Letters) -> str:
 
 
 def words(source: str) -> str:
-    r"""Return words escaped, with places where a long dotted name may break."""
-    return re.sub(r"(?<=[.\0])(?=[\w\\])", r"\\allowbreak{}", escape(source).replace(r"\_", "\0")).replace("\0", r"\_")
+    r"""Return words escaped, with places where a long dotted name may break; a decimal point is none."""
+    loose = re.sub(r"(?<=[.\0])(?<!\.\.)(?=[\w\\])(?!(?<=\d\.)\d)", r"\\allowbreak{}", escape(source).replace(r"\_", "\0"))
+    return loose.replace("\0", r"\_")
+
+
+def name(source: str) -> str:
+    """Return a name in the code: in typewriter type, with places where it may break."""
+    return rf"\texttt{{{words(source)}}}"
+
+
+def shape(sizes: tuple[Expr | int, ...], letters: Letters) -> str:
+    """Return a shape as mathematics writes it: one size alone needs no comma behind it."""
+    return f"({', '.join(extent(size, letters) for size in sizes)})"
 
 
 def wrapped(said: str, limit: float) -> list[str]:
@@ -148,8 +159,7 @@ def cell(value: Cell, letters: Letters) -> str:
     if isinstance(value, str):
         return words(value)
     if isinstance(value, tuple):
-        inside = ", ".join(extent(size, letters) for size in value)
-        return rf"$({inside}{',' if len(value) == 1 else ''})$"
+        return f"${shape(value, letters)}$"
     if isinstance(value, int | Integer):
         return f"${integer(int(value))}$"
     return f"${expression(value, letters)}$"

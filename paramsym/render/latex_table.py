@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from sympy import Expr
+
 from paramsym.render import latex
+from paramsym.render.table import NAMES
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 
 if TYPE_CHECKING:
-    from paramsym.render.table import Letters, Table
+    from paramsym.render.table import Cell, Letters, Table
 
 _GAP = 2.4  # what the space between two columns takes, in characters
+_NAMES = (27, 20, 15, 0)  # names in the code up to this width are set smaller before they are broken, the shorter the rather
 _NARROW = 14  # columns up to this width are never broken
 _SMALL = 80  # words that fit a broken column without becoming a tower
 _SUM = r", | [+-] "
@@ -27,47 +33,103 @@ _SIZES = (
 """Sizes of type, how many more characters of each a line holds (the smaller, the wider for their size), and the space between columns."""
 
 
-def table(source: Table, letters: Letters | None = None, *, long: bool = False, label: str = "", width: float | None = None) -> str:
-    r"""Return a ``tabular``, or a ``longtable`` with the caption, in booktabs style.
+def table(
+    source: Table,
+    letters: Letters | None = None,
+    *,
+    long: bool = False,
+    caption: str | None = None,
+    label: str = "",
+    width: float | None = None,
+    grouped: bool | None = None,
+) -> str:
+    r"""Return a ``tabular``, in a ``table`` where a caption or a label is given, or a ``longtable``, in booktabs style.
 
     Columns are as wide as what stands in them while the table fits a line; where it does not, the wide ones become paragraphs that break at
     the dots of a name and at the signs of a sum, in smaller type where their pieces need it. Needs
     ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
     """
     letters = letters or source.letters
-    body = [[latex.cell(value, letters) for value in row] for row in source.rows]
+    narrow = limit_of(width) < LINE if grouped is None else grouped
+    rows = list(_grouped(source)) if narrow else [(0, row) for row in source.rows]
+    named = bool(source.columns) and source.columns[0] in NAMES
+    body = [_cells(row, letters, named=named, step=step) for step, row in rows]
     footer = [[latex.cell(value, letters) for value in source.footer]] if source.footer else []
-    head = [latex.escape(title) for title in source.columns]
-    size, columns, room = _columns(source, [head, *body, *footer], limit_of(width))
-    written = [_row([_breakable(cell, wide) for cell, wide in zip(row, room, strict=True)]) for row in [*body, *footer]]
-    rows, totals = (written[:-1], written[-1:]) if footer else (written, [])
+    head = [_title(title, letters) for title in source.columns]
+    standing = [row for row in body if len(row) == len(head)]
+    size, columns, room = _columns(source, [head, *standing, *footer], limit_of(width))
+    written = [_line(row, room, len(head)) for row in [*body, *footer]]
+    lines, totals = (written[:-1], written[-1:]) if footer else (written, [])
     spec = "".join(columns)
+    said = _caption(source, letters) if caption is None else caption
+    above = [rf"\caption{{{said}}}" + (rf"\label{{{label}}}" if label else "")] if said else []
     if long:
-        lines = _long(source, spec, _row(head), rows, totals, label, letters)
+        lines = _long(above, spec, _row(head), lines, totals)
     else:
-        lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", _row(head), r"\midrule", *rows]
+        lines = [rf"\begin{{tabular}}{{{spec}}}", r"\toprule", _row(head), r"\midrule", *lines]
         lines += [r"\midrule", *totals] if totals else []
         lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([rf"{{{size}", *lines, "}"] if size else lines)
+    if size:
+        lines = [rf"{{{size}", *lines, "}"]
+    if (caption is not None or label) and not long:
+        lines = [r"\begin{table}", r"\centering", *above, *lines, r"\end{table}"]
+    return "\n".join(lines)
 
 
-def _long(source: Table, spec: str, head: str, rows: list[str], totals: list[str], label: str, letters: Letters) -> list[str]:
-    caption = _caption(source, letters)
-    named = rf"\label{{{label}}}" if label else ""
-    many = len(source.columns)
-    lines = [rf"\begin{{longtable}}{{{spec}}}"]
-    lines += [rf"\caption{{{caption}}}{named}\\"] if caption else []
+def _long(above: list[str], spec: str, head: str, rows: list[str], totals: list[str]) -> list[str]:
+    lines = [rf"\begin{{longtable}}{{{spec}}}", *(rf"{caption}\\" for caption in above)]
     lines += [r"\toprule", head, r"\midrule", r"\endfirsthead", r"\toprule", head, r"\midrule", r"\endhead"]
-    lines += [rf"\midrule \multicolumn{{{many}}}{{r}}{{continued}} \\", r"\endfoot", r"\bottomrule", r"\endlastfoot", *rows]
+    lines += [rf"\midrule \multicolumn{{{head.count('&') + 1}}}{{r}}{{continued}} \\", r"\endfoot", r"\bottomrule", r"\endlastfoot", *rows]
     lines += [r"\midrule", *totals] if totals else []
     return [*lines, r"\end{longtable}"]
+
+
+def _title(title: str, letters: Letters) -> str:
+    """Return a column's title; a letter stands there as in a formula."""
+    return f"${latex.symbol(title, letters)}$" if title in dict(letters.latex) else latex.escape(title)
+
+
+def _cells(row: tuple[Cell, ...], letters: Letters, *, named: bool, step: int) -> list[str]:
+    """Return the cells of a row, one only where it names the first steps of those below it."""
+    first, *others = row
+    written = latex.name(first) if named and isinstance(first, str) else latex.cell(first, letters)
+    return [(r"\quad " if step else "") + written, *(latex.cell(value, letters) for value in others)]
+
+
+def _grouped(source: Table) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+    """Yield the rows, neighbours whose names begin alike under one row with what they share, each with how far it stands in."""
+    for shared, members in groupby(source.rows, key=lambda row: _first_steps(row[0])):
+        rows = list(members)
+        if not shared or len(rows) == 1:
+            yield from ((0, row) for row in rows)
+            continue
+        yield 0, (shared,)
+        yield from ((1, (str(row[0]).removeprefix(f"{shared}."), *row[1:])) for row in rows)
+
+
+def _first_steps(name: Cell) -> str:
+    """Return the steps before what holds the tensor: ``encoder.layer.{0..11}.attention.self`` of ``... .query.weight``."""
+    steps = re.findall(r"(?:\{[^}]*\}|\[[^\]]*\]|[^.{\[])+", name) if isinstance(name, str) else []
+    return ".".join(steps[:-2])
+
+
+def _line(row: list[str], room: list[float | None], columns: int) -> str:
+    if len(row) < columns:
+        return rf"\multicolumn{{{columns}}}{{l}}{{{row[0]}}} \\"
+    return _row([_breakable(cell, wide) for cell, wide in zip(row, room, strict=True)])
 
 
 def _caption(source: Table, letters: Letters) -> str:
     if not source.heading:
         return latex.words(source.caption)
-    pieces = [latex.cell(piece, letters) for piece in source.heading]
-    return " ".join(piece for piece in pieces if not piece.startswith("$") or (measured(piece) <= _SMALL and _terms(piece) <= LINE / 6))
+    return " ".join(piece for piece in (_heading(piece, letters) for piece in source.heading) if piece)
+
+
+def _heading(value: Cell, letters: Letters) -> str:
+    """Return a piece of a caption; nothing for a formula that is too long for one."""
+    piece = latex.cell(value, letters)
+    short = not isinstance(value, Expr) or (measured(piece) <= _SMALL and _terms(piece) <= LINE / 6)
+    return piece if short else ""
 
 
 def _row(cells: list[str]) -> str:
@@ -76,6 +138,8 @@ def _row(cells: list[str]) -> str:
 
 def _breakable(cell: str, room: float | None) -> str:
     r"""Let a formula break where LaTeX would not by itself: after a comma, inside brackets, and, where a product is too wide, in it."""
+    if room is not None and r"\texttt" in cell and _wide(cell) > room:
+        return rf"\hangindent=1em {cell}"
     if room is None or not cell.startswith("$"):
         return cell
     loose = re.sub(r"\\(?:left|right)(?=[\\()])", "", cell.replace(", ", r",\allowbreak{} "))
@@ -90,14 +154,20 @@ def _terms(formula: str) -> float:
 
 
 def _wide(cell: str) -> float:
-    return measured(cell) if cell.startswith("$") else width_of_words(cell)
+    return measured(cell) if cell.startswith("$") else width_of_words(cell) + 2 * cell.startswith(r"\quad")
 
 
-def _least(cell: str) -> float:
-    """Return how wide the widest piece is that does not break, factors taken apart only where they must be."""
+def _least(cell: str, name: float) -> float:
+    """Return how wide the widest piece is that does not break; factors are taken apart only where they must be.
+
+    A name in the code stays whole up to the width ``name``.
+    """
     if cell.startswith("$"):
         return max(map(measured, re.split(rf"{_SUM}|{_PRODUCT}", cell)))
-    return max(map(width_of_words, re.split(r"\\allowbreak\{\}| ", cell)))
+    if r"\texttt" in cell and _wide(cell) <= name:
+        return _wide(cell)
+    pieces = re.split(r"\\allowbreak\{\}| ", cell)
+    return max(width_of_words(rf"\texttt{{{piece}}}" if r"\texttt" in cell else piece) for piece in pieces)
 
 
 def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, list[str], list[float | None]]:
@@ -108,11 +178,15 @@ def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, l
     broken = [wide > _NARROW and not number for wide, number in zip(widths, source.numeric, strict=True)]
     if sum(widths) + _GAP * len(widths) <= limit:
         return "", plain, [None] * len(widths)
-    least = [max(map(_least, cells)) if bends else wide for cells, wide, bends in zip(columns, widths, broken, strict=True)]
-    size, more, gap = next(
-        (one for one in _SIZES if sum(least) + one[2] * one[1] * len(widths) <= limit * one[1]),
-        _SIZES[-1],
-    )
+    least: list[float] = []
+    fits: list[tuple[str, float, float]] = []
+    for name in _NAMES:
+        pieces = (max(_least(cell, name) for cell in cells) for cells in columns)
+        least = [piece if bends else wide for piece, wide, bends in zip(pieces, widths, broken, strict=True)]
+        fits = [one for one in _SIZES if sum(least) + one[2] * one[1] * len(widths) <= limit * one[1]]
+        if fits:
+            break
+    size, more, gap = fits[0] if fits else _SIZES[-1]
     line = limit * more
     # What is left is shared out by how much more each column could use.
     room = max(line - gap * more * len(widths) - sum(least), 0.0)

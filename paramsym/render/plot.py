@@ -51,6 +51,15 @@ def _bare(axes: Any) -> None:
         axes.spines[side].set_visible(False)
 
 
+def percent(amount: int, whole: int) -> str:
+    """Return a share; what is not nothing is not called 0.0 %.
+
+    >>> percent(1, 3), percent(1, 10_000), percent(0, 3)
+    ('33.3 %', '< 0.1 %', '0 %')
+    """
+    return "0 %" if not amount else "< 0.1 %" if 2000 * amount < whole else f"{100 * amount / whole:.1f} %"
+
+
 def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], unit: str, title: str) -> Picture:
     """Return horizontal bars, one group per label, with the number and its share at the end of each."""
     figure, axes = _figure(7, 0.6 + 0.42 * len(labels) * len(series))
@@ -63,15 +72,16 @@ def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], uni
         drawn = axes.barh(
             places, values, thick * 0.9, color=COLOURS[number], label=name, hatch="" if number == 0 else "//", edgecolor="white"
         )
-        words = [f" {value:,} ({100 * value / sums[number]:.1f} %)" for value in values]
-        axes.bar_label(drawn, words, fontsize=8)
-        parts = ", ".join(f"{label} {value:,} ({100 * value / sums[number]:.1f} %)" for label, value in zip(labels, values, strict=True))
+        words = [f"{value:,} ({percent(value, sums[number])})" for value in values]
+        axes.bar_label(drawn, [f" {one}" for one in words], fontsize=8)
+        parts = ", ".join(f"{label} {one}" for label, one in zip(labels, words, strict=True))
         said.append(f"{name}: {parts}")
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.35 * largest)
     axes.set_xlabel(unit)
-    axes.ticklabel_format(axis="x", style="sci", scilimits=(-3, 6), useMathText=True)
+    axes.xaxis.set_major_locator(needed("matplotlib.ticker", "a picture", "plot").MaxNLocator(4, integer=True))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_title(title, fontsize=10)
     if len(series) > 1:
         axes.legend(loc="lower right", frameon=False, fontsize=8)
@@ -98,7 +108,7 @@ def icicle(root: Box, unit: str, title: str) -> Picture:
     axes.set_ylabel(f"share of {unit}")
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     axes.set_title(title, fontsize=10)
-    parts = ", ".join(f"{box.name} {100 * box.amount / max(root.amount, 1):.1f} %" for box in root.inside)
+    parts = ", ".join(f"{box.name} {percent(box.amount, max(root.amount, 1))}" for box in root.inside)
     return Picture(figure, f"Icicle of {unit}. {title}. {root.name} {root.amount:,}: {parts}.")
 
 
@@ -122,16 +132,27 @@ def _draw(axes: Any, box: Box, depth: int, top: float, height: float, colour: in
     return deepest
 
 
+@dataclass(frozen=True)
+class Lead:
+    """Where one term is the largest: from ``start`` to ``end`` on the axis, and from ``first`` to ``last`` in whole numbers."""
+
+    name: str
+    start: float
+    end: float
+    first: int
+    last: int
+
+
 def curves(
     values: Sequence[int],
     total: Sequence[int],
     terms: Sequence[tuple[str, Sequence[int]]],
-    leads: Sequence[tuple[int, int, str]],
+    leads: Sequence[Lead],
     axis: str,
     unit: str,
     title: str,
 ) -> Picture:
-    """Return a count and its terms on logarithmic axes; ``leads`` are (from, to, name): where which term is the largest."""
+    """Return a count and its terms on logarithmic axes, and mark where which term is the largest."""
     figure, axes = _figure(7, 4.5)
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -142,9 +163,14 @@ def curves(
             xs, ys = zip(*shown, strict=True)
             axes.plot(xs, ys, color=COLOURS[number % len(COLOURS)], linestyle=_DASHES[number % len(_DASHES)], label=f"${name}$")
     names = [name for name, _ in terms]
-    for first, last, name in leads:
-        axes.axvspan(first, last, color=COLOURS[names.index(name) % len(COLOURS)], alpha=0.1, linewidth=0)
-        axes.annotate(f"${name}$ leads", ((first * last) ** 0.5, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
+    for lead in leads:
+        axes.axvspan(lead.start, lead.end, color=COLOURS[names.index(lead.name) % len(COLOURS)], alpha=0.1, linewidth=0)
+        middle = (lead.start * lead.end) ** 0.5
+        axes.annotate(f"${lead.name}$ leads", (middle, 0.02), xycoords=("data", "axes fraction"), ha="center", fontsize=8)
+    for lead in leads[1:]:
+        axes.axvline(lead.start, color="black", linewidth=0.8, linestyle=":")
+        place = {"xycoords": ("data", "axes fraction"), "xytext": (3, 0), "textcoords": "offset points"}
+        axes.annotate(f"{lead.start:,.1f}".removesuffix(".0"), (lead.start, 0.07), fontsize=8, **place)
     axes.set_xlim(values[0], values[-1])
     axes.set_xlabel(axis)
     axes.set_ylabel(unit)
@@ -152,7 +178,7 @@ def curves(
     axes.legend(frameon=False, fontsize=8, loc="upper left")
     axes.grid(which="major", alpha=0.3)
     _bare(axes)
-    led = "; ".join(f"{name} is the largest term from {first:,} to {last:,}" for first, last, name in leads)
+    led = "; ".join(f"{lead.name} is the largest term from {lead.first:,} to {lead.last:,}" for lead in leads)
     ends = f"from {total[0]:,} at {values[0]:,} to {total[-1]:,} at {values[-1]:,}"
     words = f"Curves of {unit} against {axis} on logarithmic axes. {title}. The sum runs {ends}. {led}."
     return Picture(figure, words.replace("$", "").replace("{,}", ","))

@@ -12,6 +12,8 @@ Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
 
 
+NAMES = frozenset({"tensor", "part", "line"})
+"""Titles of first columns whose cells are names in the code."""
 _PAGE = 30  # rows that a table which cannot break across pages has room for
 
 
@@ -25,8 +27,23 @@ class Letters:
     latex: tuple[tuple[str, str], ...] = ()
 
 
+class Printed:
+    """An answer: a prompt shows it as ``print`` does, and IPython where it can show nothing richer."""
+
+    def __init_subclass__(cls) -> None:
+        """Keep this ``repr``, which a dataclass would replace by a list of its fields."""
+        cls.__repr__ = Printed.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        del cycle
+        printer.text(str(self))
+
+
 @dataclass(frozen=True)
-class Table:
+class Table(Printed):
     """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals.
 
     ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
@@ -59,15 +76,27 @@ class Table:
 
         return table(self)
 
-    def to_latex(self, *, long: bool = False, label: str = "", letters: Letters | None = None, width: int | None = None) -> str:
-        r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` with caption and label that breaks across pages.
+    def to_latex(
+        self,
+        *,
+        long: bool = False,
+        caption: str | None = None,
+        label: str = "",
+        letters: Letters | None = None,
+        width: int | None = None,
+        grouped: bool | None = None,
+    ) -> str:
+        r"""Return a LaTeX ``tabular`` with booktabs rules, or a ``longtable`` that breaks across pages.
 
-        It fits a line of ``width`` characters of five points; None means an article in ten points, 45 a column of two.
+        ``caption``, which is LaTeX, and ``label`` put the tabular into a ``table`` that floats; a label alone takes the table's own
+        caption, which a longtable always has. It fits a line of ``width`` characters of five points; None means an article in ten
+        points, 45 a column of two. ``grouped`` gives names with the same first steps one row for these steps; by default those in a
+        narrow column get one.
         Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
         """
         from paramsym.render.latex_table import table
 
-        return table(self, letters, long=long, label=label, width=width)
+        return table(self, letters, long=long, caption=caption, label=label, width=width, grouped=grouped)
 
     def to_html(self, *, limit: int | None = 100) -> str:
         """Return an HTML table; one of more rows than ``limit`` shows the first, and folds out (``limit=None``: all rows openly)."""
@@ -105,17 +134,6 @@ class Table:
 
     def _repr_latex_(self) -> str:
         return self.to_latex(long=len(self.rows) > _PAGE)
-
-
-class Printed:
-    """Something that a prompt shows as ``print`` does, and IPython where it can show nothing richer; a dataclass says ``repr=False``."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        del cycle
-        printer.text(str(self))
 
 
 class Tabular(Printed):

@@ -18,6 +18,7 @@ LINE = 67
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\{,\}|[{}^_]|\s+|.", re.DOTALL)
 _SMALL = 0.78  # an index beside what it belongs to
+_TYPEWRITER = 1.05
 _BRACE = 3.6  # the smallest brace
 _MATH = {
     **dict.fromkeys(ascii_uppercase, 1.6), **dict.fromkeys(ascii_lowercase, 1.0), **dict.fromkeys(digits, 1.0),
@@ -62,7 +63,10 @@ def width(written: str) -> float:
 
 
 def width_of_words(written: str) -> float:
-    """Estimate how wide escaped words come out."""
+    """Estimate how wide escaped words come out, in typewriter type too, where every character is as wide as the next."""
+    plain = written.replace(r"\texttt", "")
+    if plain != written:
+        return _TYPEWRITER * sum(mark not in {"{", "}", r"\allowbreak", r"\quad"} for mark in _TOKEN.findall(plain))
     return _spelt(_TOKEN.findall(written))
 
 

@@ -9,8 +9,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from paramsym.layer import Layer
+from paramsym.spelling import is_dropped_buffer, unwrapped
 from paramsym.verify.compare import Row, seam, segments
-from paramsym.verify.spelling import is_dropped_buffer, respelt, unwrapped
+from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Shape, Stored
 
 _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")

@@ -9,9 +9,10 @@ from typing import Any, Literal
 from sympy import Expr, Symbol
 
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer, check_layer
+from paramsym.layer import Layer, check_layer, class_name
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim, symbols_in
+from paramsym.spelling import is_dropped_buffer
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer
@@ -19,7 +20,7 @@ from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
 from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
-from paramsym.verify.spelling import is_dropped_buffer, respelt
+from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 from paramsym.verify.templates import Names
 
@@ -163,7 +164,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     if by == "name" and any(row.outcome not in GOOD for row in rows):
         notes += tuple(advice(sized, names, stored, rows))
     by_name = dict(sorted(sizes.items(), key=lambda pair: pair[0].name))
-    return Match(type(layer).__name__, stored.source, rows, by_name, tuple(problems), notes)
+    return Match(class_name(layer), stored.source, rows, by_name, tuple(problems), notes)
 
 
 def _read_so(

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings, strategies as st
+from sympy import Expr, Symbol
 
+from paramsym import A, H, L
 from paramsym.analysis.claim import read
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
+from paramsym.polynomial import Polynomial
 
 
 @pytest.mark.parametrize(("length", "shown"), [(60, "a" * 60), (61, "a" * 57 + "..."), (1000, "a" * 57 + "...")])
@@ -15,3 +19,53 @@ def test_a_long_claim_is_quoted_in_part(length: int, shown: str) -> None:
     """Of what is no number sixty characters are quoted at most, the last three of them dots."""
     with pytest.raises(ArgumentError, match=f"^the claim '{re.escape(shown)}' is not understood; write 109482240"):
         read("a" * length)
+
+
+SIZES = {H: 768, L: 12, A: 12}
+
+
+@pytest.mark.parametrize("claim", ["12*L*H**2", 12 * L * H**2, 12 * Symbol("L") * Symbol("H") ** 2, " 12 * L*H ** 2 parameters"])
+def test_expressions_are_read_in_the_models_letters(claim: str | Expr) -> None:
+    """Typed or of SymPy, with the user's own symbols of the same names; the letters stay beside the number."""
+    said = read(claim, SIZES)
+    assert said.stated.value == 12 * 12 * 768**2
+    assert said.formula == Polynomial.of(12 * L * H**2)
+
+
+def test_either_side_may_be_the_arithmetic() -> None:
+    """What is worked out stands on the left or on the right of what is said."""
+    for claim in ("12*768*12 = 110M", "110M = 12*768*12", "L*H*A = 110M", "110M = L*H*A"):
+        said = read(claim, SIZES)
+        assert said.arithmetic is not None
+        assert (said.arithmetic.value, said.stated.value) == (12 * 768 * 12, 110_000_000)
+    assert read("2**10 + 7//2").stated.value == 1027
+    assert read("8x7B", {Symbol("B"): 3}).stated.value == 56_000_000_000  # a unit behind digits is a unit
+
+
+@pytest.mark.parametrize(
+    ("claim", "error", "words"),
+    [
+        ("12*L*Q", UnknownNameError, "there is no size 'Q'; known are A, H, L"),
+        (12 * L * Symbol("Q"), UnknownNameError, "there is no size 'Q'"),
+        ("12*L*H**", ArgumentError, r"the claim '12\*L\*H\*\*': a number, a name or '\(' should stand at character 9"),
+        ("H - 800", ArgumentError, "is -32, below zero"),
+        (H / 5, ArgumentError, "no whole number"),
+        (1.5 * H, SizeError, "Float"),
+        ("H.__class__", ArgumentError, "the claim 'H.__class__'"),
+        ("9**64**64", ArgumentError, "the claim"),
+    ],
+)
+def test_an_expression_that_says_no_number(claim: str | Expr, error: type[ParamsymError], words: str) -> None:
+    """Each is one error of this library; nothing is evaluated."""
+    with pytest.raises(error, match=words):
+        read(claim, SIZES)
+
+
+@given(st.integers(1, 99), st.integers(0, 3), st.integers(0, 2), st.integers(0, 99))
+@settings(max_examples=60)
+def test_numbers_and_letters_say_the_same(first: int, power: int, deep: int, rest: int) -> None:
+    """An expression, its text and the number that Python works out are one claim."""
+    value = first * 768**power * 12**deep + rest
+    letters = first * H**power * L**deep + rest
+    for claim in (str(letters), letters, str(value), value, f"{first}*768**{power}*12**{deep} + {rest}"):
+        assert read(claim, SIZES).stated.value == value

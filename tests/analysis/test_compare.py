@@ -74,7 +74,7 @@ def test_models_at_published_sizes() -> None:
     """Sized models are compared by their numbers, each at its own sizes."""
     found = compare(ps.models.Bert().at("bert-base-uncased"), ps.models.Gpt2().at("gpt2"))
     assert found.difference == 124_439_808 - 109_482_240
-    assert "Bert: 109,482,240" in str(found)
+    assert "BertModel: 109,482,240" in str(found)
     assert sum(part.difference for part in found.parts) == found.difference
     assert found.crossovers == ()
 
@@ -129,3 +129,20 @@ def test_wrong_subjects() -> None:
         compare(ps.Dense(H, F), H, depth="all")  # type: ignore[arg-type]
     with pytest.raises(StructureError, match="two different symbols"):
         compare(ps.Dense(H, H), ps.Dense(*symbols("H H")))
+
+
+def test_labels_of_the_users_own() -> None:
+    """Two sizes of one model by name; ratio and crossovers are typeset with the table."""
+    found = compare(ps.Dense(H, F), ps.Dense(F, H), labels=("up", "down"))
+    assert str(found).startswith("up: F*H + F\ndown: F*H + H\n")
+    assert "equal at F = H; up holds more above it" in str(found)
+    written = found.to_latex()
+    assert "part & up & down & difference" in written
+    assert r"\noindent Ratio: $\frac{F H + F}{F H + H}$." in written
+    assert r"\noindent Equal at $F = H$; up holds more above it." in written
+    assert "<p>equal at <i>F</i> =\N{NO-BREAK SPACE}<i>H</i>; up holds more above it</p>" in found._repr_html_()
+    growing = compare(ps.models.Bert().at(F=4 * H, L=12, V=30522, P=512, T=2), ps.Dense(H, 200 * H))
+    assert r"Equal at $H \approx 563.545$" in growing.to_latex()  # 145 H^2 + 31195 H = 200 H^2 + 200 H
+    for wrong in ("ab", ("a",), ("a", "a"), ("a", ""), (1, 2)):
+        with pytest.raises(ArgumentError, match="wanted two different names"):
+            compare(ps.Dense(H, F), ps.Dense(F, H), labels=wrong)  # type: ignore[arg-type]

@@ -228,7 +228,7 @@ def test_what_a_letter_means_here() -> None:
     assert "It says how often what is stored is used." in explain(ps.models.Mixtral(), "K").verdict
     assert "It says how often what is stored is used." in explain(ps.models.Albert(), L).verdict
     assert "A (number of attention heads)" in explain(ps.TransformerEncoderLayer(H, A, F), A).verdict
-    assert "Swin has A_1, A_2, A_3 and A_4." in explain(ps.models.Swin(), A).verdict
+    assert "SwinModel has A_1, A_2, A_3 and A_4." in explain(ps.models.Swin(), A).verdict
 
 
 def test_absent_symbols_show_the_parts() -> None:

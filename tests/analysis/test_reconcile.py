@@ -10,7 +10,7 @@ import pytest
 import recorded
 import sympy
 from algebra import formula
-from sympy import Integer, expand
+from sympy import Expr, Integer, expand
 
 import paramsym as ps
 from paramsym import A, Block, D, Dense, F, G, H, K, L, P, T, V, cat, dims, per
@@ -341,7 +341,25 @@ def test_typing_errors() -> None:
 
 @pytest.mark.parametrize(
     "claim",
-    ["", "many", "1e9", "__import__('os')", "1.5.2M", "(1+2", "1**2", "1=2=3", "9" * 300, True, -5, 1.5, None, [1], "12 apples", "(" * 50],
+    [
+        "",
+        "many",
+        "1e9",
+        "__import__('os')",
+        "1.5.2M",
+        "(1+2",
+        "1**",
+        "2**H",
+        "1=2=3",
+        "9" * 300,
+        True,
+        -5,
+        1.5,
+        None,
+        [1],
+        "12 apples",
+        "(" * 50,
+    ],
 )
 def test_unreadable_claims(claim: Any) -> None:
     """What is no claim raises one clear error and is never evaluated."""
@@ -513,3 +531,73 @@ def test_shapes_against_symbols() -> None:
         ps.reconcile(ps.Repeat(Dense(2, 3), L), {"x": (3,)})
     with pytest.raises(SizeError, match=r"the shapes of MultiHeadAttention still have symbols|symbols"):
         ps.reconcile(ps.MultiHeadAttention(H, A), {"x": (3,)})
+
+
+# Claims as people type them --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layer", "number", "arithmetic"),
+    [
+        (ps.Conv2d(1, 16, 7), 784, "7*7*16"),
+        (ps.Conv2d(8, 16, 7), 784, "7*7*16"),
+        (ps.Conv2d(8, 16, 7, bias=False), 784, "7*7*16"),
+        (ps.Conv2d(6, 50, 5), 7800, "(5*5+1)*6*50"),
+        (ps.models.Gpt2().at("gpt2"), 84_934_656, "12*L*H**2"),
+        (ps.models.Gpt2().at("gpt2"), 84_934_656, 12 * L * H**2),
+    ],
+    ids=str,
+)
+def test_arithmetic_loses_no_explanation(layer: ps.Layer, number: int, arithmetic: str | Expr) -> None:
+    """Every edit that explains a number explains the arithmetic that gives it."""
+    plain, typed = ps.reconcile(layer, number), ps.reconcile(layer, arithmetic)
+    assert plain
+    edits = {reading.edits for answer in typed for reading in answer.readings}
+    assert {reading.edits for answer in plain for reading in answer.readings if reading.edits} <= edits
+    assert {answer.difference for answer in typed} == {number - layer.count}
+    assert str(arithmetic).replace(" ", "") in str(typed[0]) or isinstance(arithmetic, Expr)
+
+
+def test_a_formula_keeps_its_letters() -> None:
+    """The term is what lies between the two formulas; no other product of the same value is put in its place."""
+    model = ps.models.Gpt2().at("gpt2")
+    for claim in ("12*L*H**2", 12 * L * H**2):
+        found = ps.reconcile(model, claim)
+        assert expand(found[0].term - (12 * L * H**2 - model.formula)) == 0
+        assert "A*H**2" not in str(found)
+    assert str(ps.reconcile(model, model.formula)) == "124,439,808 is right"
+    assert "it leaves out L*(13*H + 1)" in str(ps.reconcile(ps.models.Gpt2().at("gpt2"), model.formula - 13 * L * H - L))
+
+
+def test_the_second_bias_of_torchs_recurrent_layers() -> None:
+    """Whatever the gates, levels and directions: Keras' LSTM and GRU before version 2 have one bias per gate."""
+    for gates, cls in ((4, ps.LSTM), (3, ps.GRU), (1, ps.RNN)):
+        for levels in (1, 2, 3):
+            for directions in (1, 2):
+                layer = cls(16, 32, num_layers=levels, bidirectional=directions == 2)
+                found = ps.reconcile(layer, layer.count - gates * 32 * levels * directions)
+                assert "the second bias of every gate left out" in " ".join(
+                    reading.words for answer in found for reading in answer.readings
+                )
+
+
+def test_sizes_that_the_user_names_go_together() -> None:
+    """Two models differ in more sizes than one; what contradicts another size is said, of rounded claims too."""
+    wide = ps.reconcile(Dense(H, F), 30 * 40 + 40, at={"H": 10, "F": 20}, others={"H": [30], "F": [40]})
+    assert [str(answer) for answer in wide] == ["+1020 = 1240 - F*H - F: H = 30 in place of 10 and F = 40 in place of 20"]
+    base, large = (BERT.at(name) for name in ("bert-base-uncased", "bert-large-uncased"))
+    four = ps.reconcile(base, large.count, others={"H": [1024], "L": [24], "A": [16], "F": [4096]})
+    assert any({symbol.name for symbol, _ in answer.readings[0].edits[0].sizes} >= {"H", "L", "F"} for answer in four)
+    count = int(base.formula.xreplace({**base.sizes, H: 800}))
+    for claim in (count, "115M"):
+        found = ps.reconcile(base, claim, others={"H": [800]})
+        assert "hidden_size 800 is not divisible by num_attention_heads 12" in str(found)
+
+
+def test_shapes_under_another_prefix() -> None:
+    """A wrapper's steps, and the base model's name before those of its tensors, as ``match`` reads them."""
+    model = BERT.at("google/bert_uncased_L-2_H-128_A-2")
+    for prefix in ("bert.", "module.", "_orig_mod.bert."):
+        found = ps.reconcile(model, {prefix + name: shape for name, shape in model.shapes().items()})
+        assert "the same tensors" in str(found)
+        assert ps.match(model, {prefix + name: shape for name, shape in model.shapes().items()}, rename="auto")

@@ -124,3 +124,11 @@ def test_what_has_no_derivative_is_named(size: Expr, words: str) -> None:
     at = {H: Integer(60)}
     step = [Rational(size.doit().xreplace({**at, L: Integer(value)})) for value in (5, 6)]
     assert found.marginal.xreplace({**at, L: Integer(5)}) == step[1] - step[0]
+
+
+def test_a_notebook_shows_the_formula() -> None:
+    """Below the table of parts, typeset, with its number where there is one."""
+    stack = ps.Repeat(ps.Dense(H, H), L)
+    formula = "<i>H</i><sup>2</sup> +\N{NO-BREAK SPACE}<i>H</i>"
+    assert sensitivity(stack, "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula}.</p>")
+    assert sensitivity(stack.at(H=3, L=2), "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula} = 12.</p>")

@@ -303,7 +303,7 @@ class TestReceptiveField:
         assert ps.receptive_field(ps.models.DenseNet("densenet121")) == (2071, 2071)
         assert ps.receptive_field(ps.models.LeNet5()) == (32, 32)
         assert ps.receptive_field(ps.models.LeNet5("modern")) == (16, 16)
-        heard = ps.models.Wav2Vec2().at("facebook/wav2vec2-base-960h").part("feature_extractor")
+        heard = ps.load("facebook/wav2vec2-base-960h", "Wav2Vec2Model").part("feature_extractor")
         assert (ps.receptive_field(heard), ps.effective_stride(heard)) == ((400,), (320,))
 
     @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "Clip", "MambaLM", "Llama"])

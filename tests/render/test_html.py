@@ -40,7 +40,7 @@ def test_every_layer_has_a_card() -> None:
     """A formula, a number where sizes are in, parts and tensors to unfold."""
     symbolic = ps.models.Bert()._repr_html_()
     assert symbolic.count("<details>") == 2
-    assert "<strong>Bert</strong>: 4\u202f<i>L</i>\u202f<i>H</i><sup>2</sup>" in symbolic
+    assert "<strong>BertModel</strong>: 4\u202f<i>L</i>\u202f<i>H</i><sup>2</sup>" in symbolic
     sized = ps.models.Bert().at("bert-base-uncased")._repr_html_()
     assert "= <strong>109,482,240</strong> parameters" in sized
     assert "(30522, 768)" in sized

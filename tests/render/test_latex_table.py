@@ -25,7 +25,7 @@ def test_a_long_table_repeats_its_head() -> None:
     written = ps.models.Bert().table().to_latex(long=True, label="tab:bert")
     assert written.startswith(r"\begin{longtable}{")
     assert written.count("tensor & shape & copies & parameters") == 2
-    assert r"\caption{Bert: $4 L H^{2} + 2 L F H" in written
+    assert r"\caption{BertModel: $4 L H^{2} + 2 L F H" in written
     assert r"\label{tab:bert}" in written
     assert written.count(r"\endhead") == written.count(r"\endlastfoot") == 1
 
@@ -50,6 +50,42 @@ def test_a_narrow_column_gets_smaller_type() -> None:
     assert "p{0." in table.to_latex()
     assert ps.models.T5().table(letters="kaplan").to_latex(width=45).startswith("{\\")
     assert ps.latex_document(ps.models.T5().table(letters="kaplan")).count(r"\begin{longtable}") == 1
+
+
+def test_a_table_that_floats_has_its_caption_and_label() -> None:
+    """A caption is LaTeX of the user's own; a label alone takes the table's; the number of a caption is not left out."""
+    table = ps.load("meta-llama/Meta-Llama-3-8B").table()
+    own = table.to_latex(caption="Llama, $H = 4096$.", label="tab:llama")
+    assert own.startswith("\\begin{table}\n\\centering\n\\caption{Llama, $H = 4096$.}\\label{tab:llama}\n")
+    assert own.endswith("\\end{table}")
+    assert r"\caption{LlamaForCausalLM: $8{,}030{,}261{,}248$ parameters}\label{tab:llama}" in table.to_latex(label="tab:llama")
+    assert r"\caption{Mine}\label{tab:x}\\" in table.to_latex(long=True, caption="Mine", label="tab:x")
+    assert "caption" not in table.to_latex()
+
+
+def test_mathematics_and_names_are_set_as_such() -> None:
+    """Shapes without Python's comma, letters in a head, names in typewriter type, and no break within a number."""
+    written = ps.Dense(H, F).table().to_latex()
+    assert r"\texttt{bias} & $(F)$ & $F$" in written
+    assert "(<i>F</i>)</td>" in ps.Dense(H, F).table().to_html()
+    swept = ps.table({"small": ps.Dense(H, F).at(H=2, F=3)})
+    assert swept.to_latex().splitlines()[2] == r"model & $F$ & $H$ & parameters \\"
+    shares = ps.models.Bert().at("bert-base-uncased").table(1).to_latex()
+    assert r"21.8 \%" in shares
+    assert r"\{0..11\}" in ps.load("bert-base-uncased").table().to_latex()
+
+
+def test_common_prefixes_are_rows_of_a_narrow_table() -> None:
+    """So that one column of two holds the tensors of a model; every tensor is there, under its own last steps."""
+    table = ps.load("bert-base-uncased").table()
+    for written in (table.to_latex(width=45), table.to_latex(grouped=True)):
+        plain = written.replace(r"\allowbreak{}", "")
+        assert plain.count(r"\multicolumn{4}{l}{\texttt{encoder.layer.\{0..11\}.attention.self}} \\") == 1
+        assert sum(line.startswith((r"\quad", r"\hangindent")) for line in written.splitlines()) == len(table.rows)
+        assert r"\quad \texttt{query.weight} & $(768, 768)$ & $12$ & $7{,}077{,}888$" in plain
+    assert "multicolumn" not in table.to_latex()
+    assert "multicolumn" not in table.to_latex(width=45, grouped=False)
+    assert "multicolumn" not in ps.Dense(H, F).table().to_latex(width=45)
 
 
 def test_a_product_breaks_only_where_it_must() -> None:
