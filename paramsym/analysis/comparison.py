@@ -109,6 +109,7 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
         SizeError: a layer whose shapes still have symbols.
     """
     given = {name: _shape(name, shape) for name, shape in shapes.items()}
+    count = subject.count
     if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
         left = ", ".join(sorted(symbol.name for symbol in subject.layer.symbols))
         message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
@@ -120,11 +121,11 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     edits = list(_measured(subject, measured))
     note = "; ".join(notes)
     if not edits:
-        found = Answer(Integer(0), total - subject.count, (Reading("the same tensors", note=note),))
-        return Reconciliation(subject.name, subject.count, words, (found,))
+        found = Answer(Integer(0), total - count, (Reading("the same tensors", note=note),))
+        return Reconciliation(subject.name, count, words, (found,))
     term = Polynomial.total(edit.term(subject) for edit in edits)
     reading = Reading("; ".join(edit.words for edit in edits), tuple(edits), note)
-    return Reconciliation(subject.name, subject.count, words, (Answer(term.as_expr(), total - subject.count, (reading,)),))
+    return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
 
 
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
