@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 
 from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
 from paramsym.polynomial import Polynomial
 from paramsym.size import Count, Dim, canonical, per, within
+
+_TENSOR = 2**53
+"""No tensor has more entries; every whole number up to here is a float."""
 
 
 @dataclass(frozen=True)
@@ -274,18 +277,50 @@ def spread_by_word(
     return canonical((length - 1) * stride + width + output_padding)
 
 
-def scaled(length: Count, factor: Dim | float) -> Count:
-    """Return ``floor(length * factor)``; a float is taken for the simplest fraction that it stands for, so that 3 * (1/3) is 1.
+def scaled(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
+    """Return ``length * factor`` rounded down as the references compute it, ``int(length * factor)``: a float's product is a float.
+
+    So 100 * 0.29 is 28. A symbolic length has an exact floor, where ``exact_ratio`` knows one.
+
+    Raises:
+        ShapeError: a symbolic length and a float whose products no floor gives; a product without bound.
 
     >>> from paramsym import W
-    >>> scaled(7, 1.5), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
-    (10, 1, 2*W, floor(3*W/2))
+    >>> scaled(100, 0.29), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
+    (28, 1, 2*W, floor(3*W/2))
     """
     if not isinstance(factor, float):
         return canonical(length * factor)
+    ratio = exact_ratio(factor)
+    if ratio is not None:
+        return over(canonical(length * ratio.numerator), ratio.denominator)
+    if not isinstance(length, int):
+        message = (
+            f"{name} is {factor}, and the reference rounds its products in floating point, which no formula in {length} gives;"
+            f" give a number in the place of {length}, or a factor that a float holds exactly, such as 0.25."
+        )
+        raise ShapeError(message)
+    if length > _TENSOR or not length * factor <= _TENSOR:
+        message = f"{name} is {factor}; times {length} it is more than {_TENSOR} entries."
+        raise ShapeError(message)
+    return int(length * factor)
+
+
+@lru_cache(maxsize=1024)
+def exact_ratio(factor: float) -> Fraction | None:
+    """Return the fraction with ``floor(length * fraction) == int(length * factor)`` for every length of a tensor; None where none is known.
+
+    Let p/q be the simplest fraction whose nearest float is the factor, and k = length*p/q. Where k is not whole, it is at least 1/q away
+    from a whole number, further than a float's rounding moves it. Where k is whole and the factor is p/q*(1 - d), the product k*(1 - d)
+    is rounded to k if k*d is at most half the distance from k to the float below, which is the case for every k if d <= 2**-54. For a
+    larger d, as in 0.29, some products fall below k. All products are taken to be below 2**32.
+
+    >>> exact_ratio(2.4), exact_ratio(0.29)
+    (Fraction(12, 5), None)
+    """
     simple = Fraction(factor).limit_denominator(10**6)
-    ratio = simple if float(simple) == factor else Fraction(factor)
-    return over(canonical(length * ratio.numerator), ratio.denominator)
+    near = float(simple) == factor and Fraction(factor) >= simple * (1 - Fraction(1, 2**54))
+    return simple if near and factor <= _TENSOR else None
 
 
 def full(length: Count, kernel: Count, dilation: Count = 1) -> Count:
