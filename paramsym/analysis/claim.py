@@ -1,8 +1,8 @@
 """Reading a claimed number: ``110M``, ``109,482,240``, ``12*768*12 = 110M``. A small grammar; no string is ever evaluated as code.
 
 A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and
-parentheses. A number has digits (``,`` and ``_`` group them), at most one decimal point, and a unit: K, M, B or G, T, also in words; Ki,
-Mi, Gi, Ti for powers of 1024.
+parentheses. A number has digits (``,`` stands between thousands and nowhere else, ``_`` between any two digits), at most one decimal
+point, and a unit: K, M, B or G, T, also in words; Ki, Mi, Gi, Ti for powers of 1024.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from paramsym.naming import described
 _LONGEST = 200
 _DEEPEST = 20
 _MOST_DIGITS = 30
+_MOST_BITS = 8192  # what Python still writes out in digits
 _FINE = 50  # a unit of the last digit that is at most this part of the number
 _UNITS = {
     unit: size
@@ -36,7 +37,7 @@ _UNITS = {
 }
 _BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
+    r"\s*(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
     r"|(?P<sign>[*\u00d7xX+()=-]))"
 )
 
@@ -108,7 +109,10 @@ def read(claim: int | str) -> Claim:
         raise ArgumentError(message)
     if isinstance(claim, int):
         if claim < 0:
-            message = f"the claim {claim} is below zero; a count is not."
+            message = f"the claim {described(claim)} is below zero; a count is not."
+            raise ArgumentError(message)
+        if claim.bit_length() > _MOST_BITS:
+            message = f"the claim has {claim.bit_length()} bits; {_MOST_BITS} are the limit."
             raise ArgumentError(message)
         return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
     words = re.sub(
@@ -211,6 +215,7 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
 
 def _unreadable(claim: str) -> ArgumentError:
     shown = claim if len(claim) <= 60 else claim[:57] + "..."
+    comma = " A comma stands between thousands; a decimal point is a dot." if re.search(r"\d,\d", claim) else ""
     return ArgumentError(
-        f"the claim {shown!r} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12' or '12*768*12 = 110M'."
+        f"the claim {shown!r} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12' or '12*768*12 = 110M'.{comma}"
     )
