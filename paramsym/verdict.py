@@ -20,6 +20,7 @@ from paramsym.ledger import Numbers
 from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
 from paramsym.size import Dim
+from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, Row
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
@@ -81,13 +82,15 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
 
     Raises:
         ConfigError: a configuration that is not there or cannot be read or built.
-        CheckpointError: a file that is not there, is damaged, or contradicts its index.
-        ArgumentError: the safetensors package is not installed.
+        CheckpointError: a file that is not there, may not be read, is damaged, or contradicts its index.
+        ArgumentError: the safetensors package, or numpy, is not installed.
     """
     try:
         where = Path(path)
         folder = where.parent if where.is_file() else where
-    except (TypeError, ValueError, OSError):
+    except OSError as error:
+        raise unreadable(where, error) from None
+    except (TypeError, ValueError):
         hint = " ps.match compares a layer with a module." if hasattr(path, "state_dict") else ""
         message = f"a checkpoint is the path of a directory or of one file, not {described(path)}.{hint}"
         raise ArgumentError(message) from None
