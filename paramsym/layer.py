@@ -24,7 +24,7 @@ from paramsym.naming import described
 from paramsym.paths import check_tied_shapes, resolve_ties
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
-from paramsym.tensor import Tensor
+from paramsym.tensor import Tensor, check_name
 from paramsym.written import Entry, descend, level, numbered_groups, written_out
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Part:
         if not isinstance(self.layer, Layer):
             message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
             raise StructureError(message)
+        check_name(self.name, "part")
         if self.used is not None:
             object.__setattr__(self, "used", count(self.used, f"part {self.name!r}: used"))
         if self.numbers is not None:

@@ -19,6 +19,7 @@ from paramsym.layer import Layer
 from paramsym.ledger import Numbers
 from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
+from paramsym.screen import one_line
 from paramsym.size import Dim
 from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, Row
@@ -60,9 +61,10 @@ class Verdict(Tabular):
     @property
     def lines(self) -> tuple[str, ...]:
         """The verdict in one sentence, then what is wrong, then what is explained."""
-        said = "agrees" if self.ok else "does not agree"
-        first = f"{self.source} {said} with its config as {self.architecture}, {self.count:,} parameters."
-        return (first, *(f"- wrong: {problem}." for problem in self.problems), *(f"- {words}." for words in self.explained))
+        agrees = "agrees" if self.ok else "does not agree"
+        first = f"{self.source} {agrees} with its config as {self.architecture}, {self.count:,} parameters."
+        said = (first, *(f"- wrong: {problem}." for problem in self.problems), *(f"- {words}." for words in self.explained))
+        return tuple(map(one_line, said))
 
     def table(self) -> Table:
         """Return what is wrong, tensor by tensor; where nothing is, every tensor with its outcome."""
@@ -89,7 +91,7 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
         where = Path(path)
         folder = where.parent if where.is_file() else where
     except OSError as error:
-        raise unreadable(where, error) from None
+        raise unreadable(Path(path), error) from None
     except (TypeError, ValueError):
         hint = " ps.match compares a layer with a module." if hasattr(path, "state_dict") else ""
         message = f"a checkpoint is the path of a directory or of one file, not {described(path)}.{hint}"

@@ -6,7 +6,8 @@ import pytest
 
 import paramsym as ps
 from paramsym import A, C, F, H, L, V, per
-from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
+from paramsym.errors import ArgumentError, CheckpointError, StructureError, UnknownNameError
+from paramsym.testing import assert_matches
 
 DENSE = ps.Dense(H, F)
 SHAPES = {"weight": (3072, 768), "bias": (3072,)}
@@ -287,3 +288,30 @@ def test_a_long_report_is_cut_short() -> None:
 def test_composite_axes_are_products() -> None:
     """Heads times their width is one axis."""
     assert ps.match(ps.Dense((A, per(H, A)), F), {"weight": (5, 12), "bias": (5,)}).sizes == {F: 5, H: 12}
+
+
+EVIL = "a\x1b[2Jb\nc\u202ed"
+
+
+def test_names_from_files_steer_no_terminal() -> None:
+    """A name may hold anything in a file; in words its control characters are spelt out, as data it stays what it is."""
+    found = ps.match(ps.Dense(2, 3), {EVIL: (3, 2), "weight": (3, 3)})
+    assert found.unexpected == (EVIL,)
+    compared = ps.reconcile(ps.Dense(2, 3), {EVIL: (3, 2)})
+    with pytest.raises(ps.ParamsymError) as caught:
+        assert_matches(ps.Dense(2, 3), {EVIL: (3, 2)})
+    for shown in (str(found), repr(found), found.to_markdown(), str(compared), str(caught.value)):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert r"x1b[2Jb" in shown
+
+
+@pytest.mark.parametrize("name", [EVIL, "a\nb", "\x00", "\u2028"])
+def test_a_layer_has_names_for_a_screen(name: str) -> None:
+    """A part or tensor of one's own with control characters in its name is refused."""
+    with pytest.raises(StructureError, match="has control characters in its name"):
+        ps.Sequential({name: ps.Dense(2, 3)})
+    with pytest.raises(StructureError, match="has control characters in its name"):
+        ps.Tensor(name, (2,))
+    with pytest.raises(StructureError, match="needs a name"):
+        ps.Part(3, ps.Dense(2, 3))  # type: ignore[arg-type]
