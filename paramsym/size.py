@@ -451,7 +451,7 @@ def _collect(value: object, found: set[Symbol]) -> None:
         _collect(value.segments, found)
     elif isinstance(value, stack):
         _collect((value.stored, value.used), found)
-    else:
+    elif not isinstance(value, type):  # a class has no symbols, only how they are found
         found.update(getattr(value, "symbols", ()))
 
 

@@ -257,8 +257,11 @@ def _check(dropout: float, activation: object) -> None:
     if not 0 <= dropout <= 1:
         message = f"dropout is {dropout}; a probability lies between 0 and 1."
         raise ArgumentError(message)
-    if isinstance(activation, Layer) or activation in ("relu", "gelu"):
+    if isinstance(activation, Layer) or (isinstance(activation, str) and activation in {"relu", "gelu"}):
         return
+    if isinstance(activation, type):
+        message = f"activation is the class {activation.__name__}; give an instance, such as {activation.__name__}(), or 'relu' or 'gelu'."
+        raise ArgumentError(message)
     if not callable(activation):
         message = f"activation is {activation!r}; wanted 'relu', 'gelu', a function or a layer."
         raise ArgumentError(message)

@@ -357,6 +357,9 @@ def test_other_bad_input() -> None:
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"X": [1]})
     with pytest.raises(ArgumentError, match=r"others is 'V' \(str\); wanted sizes to try by symbol"):
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others="V")  # type: ignore[arg-type]
+    for key in (1, None, (F,)):
+        with pytest.raises(ArgumentError, match=r"others has the key .*; wanted a symbol or its name"):
+            ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={key: 2})  # type: ignore[dict-item]
     for wrong in ([1.5], "F", None, [-1], [F]):
         with pytest.raises(SizeError, match="others: V is "):
             ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"V": wrong})  # type: ignore[dict-item]
