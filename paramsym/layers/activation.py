@@ -9,7 +9,7 @@ from typing import Literal, cast
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import View, differ, exactly, share
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import Pointwise, axis_of
+from paramsym.layers.axes import Pointwise, along_channels, axis_of
 from paramsym.layers.dialects import Dialect
 from paramsym.size import Dim, Shape, product, text
 
@@ -343,8 +343,8 @@ class _AlongAxis(Layer):
         return input_shape
 
     def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output entry sees its own input entry."""
-        return ()
+        """Along every other axis, an output entry sees its own input entry."""
+        return along_channels(self.dim)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -416,8 +416,8 @@ class GLU(Layer):
         return (*input_shape[:position], half, *input_shape[position + 1 :])
 
     def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output entry sees its own input entry."""
-        return ()
+        """Along every other axis, an output entry sees its own input entry."""
+        return along_channels(self.dim)
 
 
 @dataclass(frozen=True)

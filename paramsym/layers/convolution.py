@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
+from paramsym.extents import View, Views
 from paramsym.layer import Tensor
 from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
 from paramsym.layers.dialects import Dialect
@@ -85,7 +85,7 @@ class _Convolution(Spatial):
 
     def views(self) -> tuple[View, ...]:
         """The kernel with its gaps, moved on by the stride."""
-        return self._sliding.views()
+        return Views(self._sliding.views(), data_format_of(self.data_format, self.dialect))
 
     def _axes(self, input_shape: Shape) -> Axes:
         batched = None if self.dialect == "torch" else True

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.extents import View, differ
+from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
+from paramsym.extents import View, Views, differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.features import Featurewise
@@ -184,8 +184,16 @@ class EinsumDense(Layer):
         return {tensor.name: product((*places[tensor.name], *elided)) for tensor in self.own_tensors}
 
     def views(self) -> tuple[View, ...]:
-        """Along the axes that are not contracted, every output position sees its own input position."""
-        return ()
+        """Along the axes that are not contracted, every output position sees its own input position.
+
+        Raises:
+            NotYetError: a contraction of other axes than the last ones, or of several.
+        """
+        inputs, _, outputs = self._terms()
+        if {letter for letter in inputs if letter not in outputs} != set(inputs[-1:]) or self.equation.partition(",")[0].endswith("..."):
+            message = f"{self.equation} contracts more than the last axis, and an output sees all of what is contracted."
+            raise NotYetError(message)
+        return Views((), "channels_last")
 
     def _terms(self) -> tuple[str, str, str]:
         """Split the equation into the letters of input, kernel and output, without ellipses."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
+from paramsym.extents import View, Views
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import Featurewise
@@ -103,7 +103,7 @@ class MixtureOfExperts(OverPositions):
 
     def views(self) -> tuple[View, ...]:
         """Every position sees itself."""
-        return ()
+        return Views((), "channels_last")
 
     def _experts(self) -> Layer:
         if self.storage == "separate":
@@ -154,7 +154,7 @@ class StackedExperts(OneWidth):
 
     def views(self) -> tuple[View, ...]:
         """Every position sees itself."""
-        return ()
+        return Views((), "channels_last")
 
     def _projection(self, name: str, inputs: Axis, outputs: Axis) -> Iterator[Tensor]:
         experts = stack(self.num_experts, used=self.experts_per_token)
@@ -216,7 +216,7 @@ class PlainExpert(OverPositions):
 
     def views(self) -> tuple[View, ...]:
         """Every position sees itself."""
-        return ()
+        return Views((), "channels_last")
 
 
 def _expert(d_model: Dim, width: Dim, *, bias: bool, gated: bool) -> Layer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View, differ
+from paramsym.extents import View, Views, differ
 from paramsym.layer import Layer
 from paramsym.size import Axis, Dim, Shape, canonical, extent, product, text
 
@@ -33,8 +33,8 @@ class Featurewise(Layer):
         return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
 
     def views(self) -> tuple[View, ...]:
-        """Every output position sees its own input position."""
-        return ()
+        """Every output position sees its own input position, and all channels there."""
+        return Views((), "channels_last")
 
 
 def positions(input_shape: Shape, features: int = 1) -> Dim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.extents import View
+from paramsym.extents import View, Views
 from paramsym.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.stream import OverPositions
@@ -43,7 +43,7 @@ class FeedForward(OverPositions):
 
     def views(self) -> tuple[View, ...]:
         """Every position sees itself."""
-        return ()
+        return Views((), "channels_last")
 
 
 @dataclass(frozen=True)
@@ -83,4 +83,4 @@ class GatedFeedForward(OverPositions):
 
     def views(self) -> tuple[View, ...]:
         """Every position sees itself."""
-        return ()
+        return Views((), "channels_last")

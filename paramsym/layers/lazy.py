@@ -9,7 +9,7 @@ from typing import Literal
 from sympy import Symbol
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View
+from paramsym.extents import View, Views
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import positions
@@ -63,8 +63,8 @@ class LazyDense(Layer):
         return {tensor.name: positions(input_shape) for tensor in self.own_tensors}
 
     def views(self) -> tuple[View, ...]:
-        """Every output position sees its own input position."""
-        return ()
+        """Every output position sees its own input position, and all channels there."""
+        return Views((), "channels_last")
 
     @staticmethod
     def width(input_shape: Shape) -> Dim:

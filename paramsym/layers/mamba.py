@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paramsym.errors import SizeError
-from paramsym.extents import View, up_over
+from paramsym.extents import View, Views, up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import positions
@@ -183,4 +183,4 @@ class CausalConv1d(Layer):
 
     def views(self) -> tuple[View, ...]:
         """The kernel."""
-        return (View(self.kernel_size, 1),)
+        return Views((View(self.kernel_size, 1),), "channels_first")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from paramsym.errors import ShapeError
-from paramsym.extents import View, differ
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.extents import View, Views, differ
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import Pointwise
+from paramsym.layers.axes import Pointwise, along_channels
 from paramsym.layers.dialects import AFFINE, Dialect, check_scale
 from paramsym.layers.features import over_features, positions
 from paramsym.size import Dim, Shape, divides, extent, product, text
@@ -58,8 +58,15 @@ class ChannelNorm(Layer):
         return {tensor.name: product(spatial) for tensor in self.own_tensors if not tensor.buffer}
 
     def views(self) -> tuple[View, ...]:
-        """With fixed statistics every output entry sees its own input entry."""
-        return ()
+        """With fixed statistics every output entry sees its own input entry; statistics of the example itself need all of it.
+
+        Raises:
+            NotYetError: statistics of the example.
+        """
+        if getattr(self, "track_running_stats", False):
+            return ()
+        message = f"{type(self).__name__} normalises by statistics of the whole map, so that an output sees everything."
+        raise NotYetError(message)
 
 
 class FeatureNorm(Layer):
@@ -82,8 +89,16 @@ class FeatureNorm(Layer):
         return {tensor.name: places for tensor in self.own_tensors}
 
     def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output position sees its own input position."""
-        return ()
+        """Every output position sees its own input position, and all channels there.
+
+        Raises:
+            NotYetError: several axes are normalised, of which all but one are spatial.
+        """
+        many = len(_as_shape(self.normalized_shape))
+        if many > 1:
+            message = f"{type(self).__name__} normalises {many} axes together, so that an output sees all of them."
+            raise NotYetError(message)
+        return Views((), "channels_last")
 
 
 def _as_shape(normalized_shape: Dim | tuple[Dim, ...]) -> tuple[Dim, ...]:
@@ -228,8 +243,8 @@ class LocalResponseNorm(Layer):
         return input_shape
 
     def views(self) -> tuple[View, ...]:
-        """Along the spatial axes, every output entry sees its own input entry."""
-        return ()
+        """Every place sees itself, and the channels around its own."""
+        return Views((), "channels_first")
 
 
 @dataclass(frozen=True)
@@ -266,3 +281,7 @@ class UnitNormalization(Pointwise):
     """
 
     axis: int | tuple[int, ...] = -1
+
+    def views(self) -> tuple[View, ...]:
+        """Along every other axis, an output entry sees its own input entry."""
+        return along_channels(self.axis)
