@@ -14,6 +14,7 @@ from paramsym.extents import View, differ, widest
 from paramsym.flow import Step, applied, each_input, in_turn, seen
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
+from paramsym.naming import described
 from paramsym.size import Count, Dim, Shape, at_most, canonical, count, substitute, symbols_in, text
 
 
@@ -26,7 +27,7 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
     for name, layer in pairs:
         if not isinstance(layer, Layer):
             hint = f" Write {where}(*layers) for a list of them." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
-            message = f"{where}: {name!r} is {layer!r} ({type(layer).__name__}), not a layer.{hint}"
+            message = f"{where}: {name!r} is {described(layer)}, not a layer.{hint}"
             raise ArgumentError(message)
         if not isinstance(name, str) or not name:
             message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."

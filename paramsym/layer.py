@@ -17,10 +17,10 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
-from paramsym.fields import check_fields, field_names
+from paramsym.fields import check_fields, check_flags, field_names
 from paramsym.flow import Step, each_part, seen, steps, through
 from paramsym.ledger import Ledger, Line, Numbers
-from paramsym.naming import described
+from paramsym.naming import described, quoted
 from paramsym.paths import check_tied_shapes, resolve_ties
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import mapping_from, published_sizes, restructured, skeleton, two_of_one_name
@@ -266,6 +266,7 @@ class Layer:
 
     def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
         """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
+        check_flags(buffers=buffers, aliases=aliases)
         return Ledger(
             tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and not line.empty)
         )
@@ -309,6 +310,7 @@ class Layer:
 
         Copies are written out when their number is known; ``buffers=True`` adds the persistent buffers, in state-dict order.
         """
+        check_flags(buffers=buffers)
         return {
             entry.name: entry.tensor.sizes
             for entry in self.entries()
@@ -337,7 +339,7 @@ class Layer:
             ArgumentError: what is no path.
         """
         if not isinstance(path, str):
-            message = f"{type(self).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {path!r}."  # type: ignore[unreachable]
+            message = f"{type(self).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
             raise ArgumentError(message)
         return descend(self, path.split(".") if path else [], path)
 
@@ -416,7 +418,7 @@ class Layer:
             return list(published_sizes(type(self).__name__, self.published, sizes, lambda argument: getattr(self, argument)).items())
         if isinstance(sizes, Mapping):
             return list(sizes.items())
-        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."  # type: ignore[unreachable]
+        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."  # type: ignore[unreachable]
         raise ArgumentError(message)
 
     def _why_not(self, name: str) -> str:
@@ -456,7 +458,16 @@ class Layer:
 
         return tabulate(self, depth, buffers=buffers, letters=letters)
 
-    def to_latex(self, form: Any = "expanded", **options: Any) -> str:
+    def to_latex(
+        self,
+        form: Any = "expanded",
+        *,
+        letters: Any = None,
+        by: Symbol | Expr | str | None = None,
+        depth: int | None = None,
+        width: int | None = None,
+        standalone: bool = False,
+    ) -> str:
         """Return the closed form as LaTeX, without dollar signs; forms and options are those of ``paramsym.typeset.to_latex``.
 
         >>> from paramsym import Dense, H
@@ -465,7 +476,7 @@ class Layer:
         """
         from paramsym.typeset import to_latex
 
-        return to_latex(self, form, **options)
+        return to_latex(self, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

@@ -17,6 +17,7 @@ import sympy
 from sympy import Add, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, floor
 
 from paramsym.errors import SizeError
+from paramsym.naming import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -75,6 +76,9 @@ class Polynomial:
         """
         if isinstance(value, int):
             return cls({ONE: value})
+        if not isinstance(value, Expr):
+            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."
+            raise SizeError(message)
         return _of_expr(value)
 
     @classmethod

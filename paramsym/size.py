@@ -17,6 +17,7 @@ from sympy import Expr, Function, Integer, Rational, Symbol
 from sympy.printing.str import StrPrinter
 
 from paramsym.errors import DivisibilityError, SizeError
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _gate(value: object, where: str, least: int) -> Dim:
         kind = "size" if least else "count"
         wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
         hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
-        shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{value}, not a whole number"
+        shown = described(value) if not isinstance(value, Rational) else f"{value}, not a whole number"
         message = f"{where} is {_short(shown)}; {wanted}.{hint}"
         raise SizeError(message)
     if number.bit_length() > _MAX_BITS:
@@ -325,7 +326,7 @@ def within(small: Count, large: Count) -> bool:
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
-    if not within(small, large):
+    if not within(count(small, small_name), count(large, large_name)):
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)
 

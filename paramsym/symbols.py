@@ -13,6 +13,7 @@ from typing import Any
 from sympy import Symbol
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import described
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def dims(names: str) -> Any:
     (True, True, True)
     """
     if not isinstance(names, str):
-        message = f"dims() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."  # type: ignore[unreachable]
+        message = f"dims() takes a string of names such as 'd n', got {described(names)}."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = names.replace(",", " ").split()
     for name in found:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Integer
 
 from paramsym.errors import ArgumentError
+from paramsym.fields import check_flags
 from paramsym.ledger import Numbers
 from paramsym.letters import Lettering, lettering
+from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table
@@ -38,6 +40,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
         ArgumentError: a depth that is no number of levels.
     """
     check_depth(depth)
+    check_flags(buffers=buffers)
     lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
     name = type(layer).__name__
@@ -61,7 +64,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
 def check_depth(depth: object) -> None:
     """Raise ``ArgumentError`` for what is no number of levels; None stands for all of them."""
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        message = f"depth is {depth!r}; wanted a whole number from 0, or None for all levels."
+        message = f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels."
         raise ArgumentError(message)
 
 

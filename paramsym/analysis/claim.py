@@ -13,12 +13,11 @@ from fractions import Fraction
 from math import ceil, floor
 
 from paramsym.errors import ArgumentError
-from paramsym.naming import described
+from paramsym.naming import MOST_BITS, described
 
 _LONGEST = 200
 _DEEPEST = 20
 _MOST_DIGITS = 30
-_MOST_BITS = 8192  # what Python still writes out in digits
 _FINE = 50  # a unit of the last digit that is at most this part of the number
 _UNITS = {
     unit: size
@@ -111,8 +110,8 @@ def read(claim: int | str) -> Claim:
         if claim < 0:
             message = f"the claim {described(claim)} is below zero; a count is not."
             raise ArgumentError(message)
-        if claim.bit_length() > _MOST_BITS:
-            message = f"the claim has {claim.bit_length()} bits; {_MOST_BITS} are the limit."
+        if claim.bit_length() > MOST_BITS:
+            message = f"the claim has {claim.bit_length()} bits; {MOST_BITS} are the limit."
             raise ArgumentError(message)
         return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
     words = re.sub(

@@ -17,6 +17,7 @@ from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer
 from paramsym.ledger import Line, Numbers
+from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
 from paramsym.size import text
 
@@ -123,7 +124,7 @@ def _shape(name: str, shape: Any) -> tuple[int, ...]:
     try:
         sizes = tuple(_extent(size) for size in found)
     except TypeError:
-        message = f"the claim's {name!r} is {shape!r}; wanted a shape such as (768, 768), or something that has one."
+        message = f"the claim's {name!r} is {quoted(shape)}; wanted a shape such as (768, 768), or something that has one."
         raise ArgumentError(message) from None
     if any(size < 0 for size in sizes):
         message = f"the claim's {name!r} has the shape {sizes}; no axis is below zero."

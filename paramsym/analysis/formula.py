@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
-from paramsym.naming import described
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim
 from paramsym.tabulate import check_depth
@@ -39,7 +39,7 @@ class Formula:
             if wanted in (symbol, symbol.name):
                 return symbol
         has = ", ".join(sorted(symbol.name for symbol in self.symbols)) or "no symbols"
-        message = f"{self.name} has no symbol {str(wanted)!r}; it has {has}."
+        message = f"{self.name} has no symbol {quoted(wanted.name if isinstance(wanted, Symbol) else wanted)}; it has {has}."
         raise UnknownNameError(message)
 
     def value(self, expression: Expr) -> Expr:
@@ -96,7 +96,7 @@ def number(value: Expr) -> str:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | Integer):
-        message = f"{value!r} ({type(value).__name__}) is not a size; wanted a whole number."
+        message = f"{described(value)} is not a size; wanted a whole number."
         raise SizeError(message)
     return int(value)
 

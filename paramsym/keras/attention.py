@@ -13,6 +13,7 @@ from paramsym.errors import ArgumentError, SizeError
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import additive_attention, attention
+from paramsym.naming import quoted
 from paramsym.size import Dim, divides, size
 
 Shapes: TypeAlias = "Mapping[str, Shape | None] | Sequence[Shape]"
@@ -197,7 +198,7 @@ def _shapes(shapes: Shapes, where: str, rank: int | None = None) -> tuple[tuple[
         each: Sequence[object] = shapes
         several = isinstance(shapes, list | tuple) and all(isinstance(shape, list | tuple) for shape in each)
         if not several or len(shapes) not in {2, 3}:
-            message = f"{where}: input_shape is {shapes!r}; wanted {{'query': ..., 'value': ..., 'key': ...}} or [query, value, key]."
+            message = f"{where}: input_shape is {quoted(shapes)}; wanted {{'query': ..., 'value': ..., 'key': ...}} or [query, value, key]."
             raise ArgumentError(message)
         found = dict(zip(_ROLES, shapes, strict=False))
     found.setdefault("key", found["value"])

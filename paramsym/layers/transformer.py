@@ -15,6 +15,7 @@ from paramsym.layers.features import over_features
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.stream import OverPositions
+from paramsym.naming import quoted
 from paramsym.size import Count, Dim, Shape
 
 
@@ -263,9 +264,9 @@ def _check(dropout: float, activation: object) -> None:
         message = f"activation is the class {activation.__name__}; give an instance, such as {activation.__name__}(), or 'relu' or 'gelu'."
         raise ArgumentError(message)
     if not callable(activation):
-        message = f"activation is {activation!r}; wanted 'relu', 'gelu', a function or a layer."
+        message = f"activation is {quoted(activation)}; wanted 'relu', 'gelu', a function or a layer."
         raise ArgumentError(message)
     parameters = getattr(activation, "parameters", None)
     if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
-        message = f"activation {activation!r} has parameters of its own; give the layer that states them, such as PReLU()."
+        message = f"activation {quoted(activation)} has parameters of its own; give the layer that states them, such as PReLU()."
         raise ArgumentError(message)
