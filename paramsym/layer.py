@@ -448,6 +448,9 @@ class Layer:
         """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more."""
         from paramsym.edit import frozen
 
+        if not isinstance(path, str):
+            message = f"{type(self).__name__}.freeze() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
         return frozen(self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
-from paramsym.size import Dim
+from paramsym.size import Dim, size
 from paramsym.tabulate import check_depth
 
 Subject: TypeAlias = Layer | Expr
@@ -74,7 +74,7 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
     if not isinstance(at, Mapping | None):
         message = f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}."
         raise ArgumentError(message)
-    polynomial = Polynomial.of(subject)
+    polynomial = Polynomial.of(size(subject, "the expression") if isinstance(subject, Symbol) else subject)
     symbols = frozenset(cast("set[Symbol]", subject.free_symbols))
     formula = Formula("the expression", polynomial, (("", polynomial),), {}, symbols)
     sizes = {formula.symbol(key): _whole(value) for key, value in dict(at or {}).items()}

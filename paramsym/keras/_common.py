@@ -34,7 +34,7 @@ def finished(layer: Layer, base: Mapping[str, Any], where: str) -> Layer:
 def channel_axis(data_format: object, where: str) -> int:
     """Return the axis of the channels: the last one, unless ``data_format`` says first."""
     known = {"none": -1, "channels_last": -1, "channels_first": 1}
-    axis = known.get(str(data_format).lower())
+    axis = -1 if data_format is None else known.get(data_format.lower()) if isinstance(data_format, str) else None
     if axis is None:
         message = f"{where}: data_format is {quoted(data_format)}; wanted 'channels_last', 'channels_first' or None."
         raise ArgumentError(message)

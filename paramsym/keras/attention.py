@@ -208,7 +208,10 @@ def _shapes(shapes: Shapes, where: str, rank: int | None = None) -> tuple[tuple[
 def _check_window(sliding_window: int | None, dropout: float, *, flash: bool | None, where: str) -> None:
     if sliding_window is not None:
         size(sliding_window, f"{where}: sliding_window")
-    if flash and dropout > 0:
+    if not isinstance(dropout, int | float):
+        message = f"{where}: dropout is {quoted(dropout)}; wanted a number."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    if flash is True and dropout > 0:
         message = f"{where}: dropout is {dropout}, which flash_attention does not support; set one of them to nothing."
         raise ArgumentError(message)
 

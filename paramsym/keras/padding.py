@@ -19,7 +19,7 @@ Margins: TypeAlias = "Count | Sequence[Count | Sequence[Count]]"
 
 def _pairs(value: Any, rank: int, name: str, where: str) -> tuple[tuple[Count, Count], ...]:
     """Return ``(before, after)`` for each spatial axis: from one number, one per axis, or one pair per axis."""
-    listed = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,) * rank
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,) * rank
     if len(listed) != rank:
         message = f"{where}: {name} is {quoted(value)}; wanted one number or {rank} entries, one per spatial axis."
         raise ArgumentError(message)
@@ -27,7 +27,7 @@ def _pairs(value: Any, rank: int, name: str, where: str) -> tuple[tuple[Count, C
 
 
 def _pair(value: Any, name: str, where: str) -> tuple[Count, Count]:
-    listed = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value, value)
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value, value)
     if len(listed) != 2:
         message = f"{where}: {name} has the entry {quoted(value)}; wanted a number, or one before and one after."
         raise ArgumentError(message)
