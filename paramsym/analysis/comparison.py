@@ -17,7 +17,7 @@ from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer
 from paramsym.ledger import Line, Numbers
-from paramsym.naming import quoted
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.size import text
 
@@ -107,6 +107,10 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     Raises:
         ArgumentError: a value that is neither a shape nor has one.
     """
+    for name in shapes:
+        if not isinstance(name, str):
+            message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
     measured = {name: _shape(name, shape) for name, shape in shapes.items()}
     total = sum(map(prod, measured.values()))
     words = f"{len(measured)} tensors of {total:,} elements"

@@ -366,6 +366,8 @@ def test_other_bad_input() -> None:
     assert ps.reconcile(BERT, 109_485_312, at="bert-base-uncased", others={"V": 30_526})[0].difference == 4 * 768  # type: ignore[dict-item]
     with pytest.raises(ArgumentError, match="wanted a shape"):
         ps.reconcile(Dense(2, 3), {"weight": "no"})
+    with pytest.raises(ArgumentError, match=r"the name H \(Symbol\); wanted strings"):
+        ps.reconcile(Dense(2, 3), {H: (2, 3)})  # type: ignore[dict-item]
     for extent in (3.7, 3.0, True, "3", None):  # a shape is not rounded
         with pytest.raises(ArgumentError, match="wanted a shape"):
             ps.reconcile(Dense(2, 3), {"weight": (extent, 2)})
