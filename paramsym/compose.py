@@ -13,6 +13,7 @@ from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import differ
 from paramsym.layer import Layer, Part, letters_apart
 from paramsym.ledger import Numbers
+from paramsym.naming import described
 from paramsym.program import Applied, Own, Value, in_turn, routed
 from paramsym.program.own import accepted
 from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
@@ -28,7 +29,7 @@ def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]
     for name, layer in pairs:
         if not isinstance(layer, Layer):
             hint = f" Write {where}(*layers) for a list of them." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
-            message = f"{where}: {name!r} is {layer!r} ({type(layer).__name__}), not a layer.{hint}"
+            message = f"{where}: {name!r} is {described(layer)}, not a layer.{hint}"
             raise ArgumentError(message)
         if not isinstance(name, str) or not name:
             message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."

@@ -127,7 +127,8 @@ def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Fam
     if found in known:
         return family_of(found)
     named = architecture if architecture is not None else _first_architecture(config)
-    owner = None if named is None else next((one for one in map(family_of, known) if named in {*one.architectures, *one.former}), None)
+    owners = (one for one in map(family_of, known) if named in {*one.architectures, *one.former})
+    owner = next(owners, None) if isinstance(named, str) else None
     if found is None and owner is not None:
         return owner
     what = "the configuration has no model_type" if found is None else f"model_type {_quoted(found)} is not known"

@@ -6,9 +6,14 @@ mistake is also a built-in error (``ValueError``, ``TypeError`` or ``LookupError
 
 from __future__ import annotations
 
+from paramsym.screen import harmless
+
 
 class ParamsymError(Exception):
-    """The base of every error raised on purpose."""
+    """The base of every error raised on purpose. Whatever name from a file its message quotes, it cannot steer a terminal."""
+
+    def __str__(self) -> str:
+        return harmless(super().__str__())
 
 
 class SizeError(ParamsymError, ValueError):

@@ -7,16 +7,20 @@ the documentation of ``torch.nn.Conv2d``, ``MaxPool2d`` and ``ConvTranspose2d``;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
+from typing import Literal, Self, TypeAlias
 
 from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
 from paramsym.polynomial import Polynomial
 from paramsym.size import Count, Dim, canonical, per, within
+
+_TENSOR = 2**53
+"""No tensor has more entries; every whole number up to here is a float."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +52,77 @@ class View:
         return reduce(View.then, [self] * times, View())
 
 
-def after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
-    """Return the views through two layers, along each spatial axis; () sees its own entry.
+Layout: TypeAlias = Literal["channels_first", "channels_last"]
+"""Where the channels of a map stand: torch has them first, Keras last unless told otherwise."""
 
-    >>> after((View(3, 2),), (View(3, 1),)), after((), (View(3, 2),))
-    ((View(size=7, stride=2),), (View(size=3, stride=2),))
+
+class Views(tuple[View, ...]):  # noqa: SLOT001 - a tuple of any length holds no slots, and this one carries two facts
+    """What one output entry sees, along each spatial axis, of a layer to which it matters where the channels stand.
+
+    ``takes`` is where they stand in what goes in, ``leaves`` where they stand in what comes out, where they are moved; "other" is wherever
+    they did not stand. A plain tuple of views knows neither.
+
+    >>> Views((View(3, 2),), "channels_first").then(Views((View(3, 1),)))
+    (View(size=7, stride=2),)
     """
-    if not earlier or not later:
-        return earlier or later
-    if len(earlier) != len(later):
-        message = f"a layer over {len(later)} spatial axes stands after one over {len(earlier)}."
-        raise NotYetError(message)
-    return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
+
+    takes: Layout | None
+    leaves: Layout | Literal["other"] | None
+
+    def __new__(cls, views: Iterable[View] = (), takes: Layout | None = None, leaves: Layout | Literal["other"] | None = None) -> Self:
+        """Keep both facts beside the views."""
+        made = super().__new__(cls, views)
+        made.takes, made.leaves = takes, leaves
+        return made
+
+    @classmethod
+    def of(cls, views: tuple[View, ...]) -> Views:
+        """Return the views of any layer."""
+        return views if isinstance(views, Views) else cls(views)
+
+    def then(self, later: Views) -> Views:
+        """Return the views through this layer and a later one; () sees its own entry.
+
+        Raises:
+            NotYetError: other spatial axes; an axis that is spatial to one layer and holds the channels of the other, which mixes them.
+        """
+        if self and later and len(self) != len(later):
+            message = f"a layer over {len(later)} spatial axes stands after one over {len(self)}."
+            raise NotYetError(message)
+        between = _moved(self.leaves, self.takes)
+        if between and later.takes and between != later.takes and (self or later):
+            message = (
+                f"where a layer leaves its {between.replace('_', ' ')}, the next takes its {later.takes.replace('_', ' ')}, and mixes all"
+                " places of an axis that is spatial to the other; a Permute between them moves the channels."
+            )
+            raise NotYetError(message)
+        between = between or later.takes
+        left = _moved(later.leaves, between)
+        known = self.leaves is None or self.leaves == "other"  # what it takes follows from what it leaves
+        takes = self.takes or (_moved(self.leaves, between) if known else None)
+        turned = (self.leaves == "other") != (later.leaves == "other")
+        found = tuple(one.then(other) for one, other in zip(self, later, strict=True)) if self and later else self or later
+        return Views(found, takes, left if left is not None else "other" if turned else None)
+
+    def repeated(self, times: Count) -> Views:
+        """Return the views through so many equal layers one after another; the channels stand where one leaves them."""
+        if times == 0:
+            return Views()
+        together = self if times == 1 else self.then(self)  # refuses what cannot follow itself
+        return Views((view.repeated(times) for view in self), self.takes, self.leaves if times == 1 else together.leaves)
 
 
-def widest(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
+_OTHER: dict[Layout | None, Layout] = {"channels_first": "channels_last", "channels_last": "channels_first"}
+
+
+def _moved(leaves: Layout | Literal["other"] | None, before: Layout | None) -> Layout | None:
+    """Return where the channels stand after a layer."""
+    if leaves == "other":
+        return _OTHER.get(before)
+    return leaves or before
+
+
+def widest(paths: Sequence[tuple[View, ...]]) -> Views:
     """Return what is seen through paths whose results are added: along each axis what the widest sees.
 
     Raises:
@@ -78,7 +138,9 @@ def widest(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
             message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
             raise StructureError(message)
         result.append(View(canonical(Max(*(view.size for view in views))), views[0].stride))
-    return tuple(result)
+    known = [Views.of(views) for views in paths]
+    takes: list[Layout] = [views.takes for views in known if views.takes is not None]
+    return Views(result, takes[0] if takes else None, next((views.leaves for views in known if views.leaves), None))
 
 
 def differ(one: Count | None, other: Count | None) -> bool:
@@ -276,18 +338,50 @@ def spread_by_word(
     return canonical((length - 1) * stride + width + output_padding)
 
 
-def scaled(length: Count, factor: Dim | float) -> Count:
-    """Return ``floor(length * factor)``; a float is taken for the simplest fraction that it stands for, so that 3 * (1/3) is 1.
+def scaled(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
+    """Return ``length * factor`` rounded down as the references compute it, ``int(length * factor)``: a float's product is a float.
+
+    So 100 * 0.29 is 28. A symbolic length has an exact floor, where ``exact_ratio`` knows one.
+
+    Raises:
+        ShapeError: a symbolic length and a float whose products no floor gives; a product without bound.
 
     >>> from paramsym import W
-    >>> scaled(7, 1.5), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
-    (10, 1, 2*W, floor(3*W/2))
+    >>> scaled(100, 0.29), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
+    (28, 1, 2*W, floor(3*W/2))
     """
     if not isinstance(factor, float):
         return canonical(length * factor)
+    ratio = exact_ratio(factor)
+    if ratio is not None:
+        return over(canonical(length * ratio.numerator), ratio.denominator)
+    if not isinstance(length, int):
+        message = (
+            f"{name} is {factor}, and the reference rounds its products in floating point, which no formula in {length} gives;"
+            f" give a number in the place of {length}, or a factor that a float holds exactly, such as 0.25."
+        )
+        raise ShapeError(message)
+    if length > _TENSOR or not length * factor <= _TENSOR:
+        message = f"{name} is {factor}; times {length} it is more than {_TENSOR} entries."
+        raise ShapeError(message)
+    return int(length * factor)
+
+
+@lru_cache(maxsize=1024)
+def exact_ratio(factor: float) -> Fraction | None:
+    """Return the fraction with ``floor(length * fraction) == int(length * factor)`` for every length of a tensor; None where none is known.
+
+    Let p/q be the simplest fraction whose nearest float is the factor, and k = length*p/q. Where k is not whole, it is at least 1/q away
+    from a whole number, further than a float's rounding moves it. Where k is whole and the factor is p/q*(1 - d), the product k*(1 - d)
+    is rounded to k if k*d is at most half the distance from k to the float below, which is the case for every k if d <= 2**-54. For a
+    larger d, as in 0.29, some products fall below k. All products are taken to be below 2**32.
+
+    >>> exact_ratio(2.4), exact_ratio(0.29)
+    (Fraction(12, 5), None)
+    """
     simple = Fraction(factor).limit_denominator(10**6)
-    ratio = simple if float(simple) == factor else Fraction(factor)
-    return over(canonical(length * ratio.numerator), ratio.denominator)
+    near = float(simple) == factor and Fraction(factor) >= simple * (1 - Fraction(1, 2**54))
+    return simple if near and factor <= _TENSOR else None
 
 
 def full(length: Count, kernel: Count, dilation: Count = 1) -> Count:

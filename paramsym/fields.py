@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 from sympy import Expr
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import MOST_BITS, described, quoted
 from paramsym.size import Count, Dim, Width, axis, cat, count, size, stack
 
 Check: TypeAlias = Callable[[Any, str], Any]
@@ -37,6 +38,20 @@ def check_fields(layer: Any) -> None:
         checked = check(value, name)
         if checked is not value:
             object.__setattr__(layer, name, checked)
+
+
+def check_flags(**flags: object) -> None:
+    """Raise ``ArgumentError`` for the first that is neither True nor False.
+
+    >>> check_flags(buffers="yes")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: buffers is 'yes' (str); wanted True or False.
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            message = f"{name} is {described(value)}; wanted True or False."
+            raise ArgumentError(message)
 
 
 @lru_cache(maxsize=1024)
@@ -161,15 +176,15 @@ def _same(before: object, after: tuple[Any, ...]) -> Any:
 def _as_tuple(value: Any, where: str) -> tuple[Any, ...]:
     if isinstance(value, tuple | list):
         return tuple(value)
-    message = f"{where} is {value!r} ({type(value).__name__}); wanted a tuple."
+    message = f"{where} is {described(value)}; wanted a tuple."
     raise ArgumentError(message)
 
 
 def _one_of(options: tuple[Any, ...]) -> Check:
     def check_option(value: Any, where: str) -> Any:
-        if value in options and not isinstance(value, bool):
+        if isinstance(value, str | int) and value in options and not isinstance(value, bool):
             return value
-        message = f"{where} is {value!r}; wanted one of {', '.join(map(repr, options))}."
+        message = f"{where} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}."
         raise ArgumentError(message)
 
     return check_option
@@ -184,8 +199,11 @@ def _instance(kind: type) -> Check | None:
 
     def check_instance(value: Any, where: str) -> Any:
         if isinstance(value, accepted) and (kind is bool or not isinstance(value, bool)):
+            if isinstance(value, int) and value.bit_length() > MOST_BITS:
+                message = f"{where} is {described(value)}; {MOST_BITS} are the limit."
+                raise ArgumentError(message)
             return value
-        message = f"{where} is {value!r} ({type(value).__name__}); wanted {words.get(kind, f'a {kind.__name__}')}."
+        message = f"{where} is {described(value)}; wanted {words.get(kind, f'a {kind.__name__}')}."
         raise ArgumentError(message)
 
     return check_instance

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from sympy import Integer
 
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.extents import after
+from paramsym.extents import Views
 from paramsym.size import Count, canonical, text
 
 if TYPE_CHECKING:
@@ -106,11 +106,11 @@ def seen(layers: Iterable[tuple[Layer, Count]]) -> tuple[View, ...]:
 
     A layer that makes one of all places ends the map: what comes after it sees everything, and is not asked.
     """
-    found: tuple[View, ...] = ()
+    found = Views()
     for layer, times in layers:
         if layer.gathers and found:
             break
-        found = after(found, tuple(view.repeated(times) for view in layer.views()))
+        found = found.then(Views.of(layer.views()).repeated(times))
     return found
 
 

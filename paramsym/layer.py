@@ -17,10 +17,10 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
-from paramsym.fields import check_fields, field_names
+from paramsym.fields import check_fields, check_flags, field_names
 from paramsym.flow import Step
 from paramsym.ledger import Ledger, Line, Numbers
-from paramsym.naming import described
+from paramsym.naming import described, quoted
 from paramsym.paths import check_tied_shapes, frozen_under_any, resolve_ties
 from paramsym.program.own import accepted, in_turn
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
@@ -34,7 +34,7 @@ from paramsym.sizing import (
     skeleton,
     two_of_one_name,
 )
-from paramsym.tensor import Tensor
+from paramsym.tensor import Tensor, check_name
 from paramsym.written import Entry, level, numbered_groups, written_out
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class Part:
         if not isinstance(self.layer, Layer):
             message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
             raise StructureError(message)
+        check_name(self.name, "part")
         if self.used is not None:
             object.__setattr__(self, "used", count(self.used, f"part {self.name!r}: used"))
         if self.numbers is not None:
@@ -334,6 +335,7 @@ class Layer:
 
     def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
         """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
+        check_flags(buffers=buffers, aliases=aliases)
         return Ledger(
             tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and not line.empty)
         )
@@ -380,6 +382,7 @@ class Layer:
 
         Copies are written out when their number is known; ``buffers=True`` adds the persistent buffers, in state-dict order.
         """
+        check_flags(buffers=buffers)
         return {
             entry.name: entry.tensor.sizes
             for entry in self.entries()
@@ -503,7 +506,7 @@ class Layer:
             return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
         if isinstance(sizes, Mapping):
             return list(sizes.items())
-        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {sizes!r}."  # type: ignore[unreachable]
+        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."  # type: ignore[unreachable]
         raise ArgumentError(message)
 
     def _why_not(self, name: str) -> str:
@@ -533,6 +536,9 @@ class Layer:
         """
         from paramsym.edit import frozen
 
+        if not isinstance(path, str):
+            message = f"{type(self).__name__}.freeze() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
         return frozen(self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------
@@ -543,7 +549,16 @@ class Layer:
 
         return tabulate(self, depth, buffers=buffers, letters=letters)
 
-    def to_latex(self, form: Any = "expanded", **options: Any) -> str:
+    def to_latex(
+        self,
+        form: Any = "expanded",
+        *,
+        letters: Any = None,
+        by: Symbol | Expr | str | None = None,
+        depth: int | None = None,
+        width: int | None = None,
+        standalone: bool = False,
+    ) -> str:
         """Return the closed form as LaTeX, without dollar signs; forms and options are those of ``paramsym.typeset.to_latex``.
 
         >>> from paramsym import Dense, H
@@ -552,7 +567,7 @@ class Layer:
         """
         from paramsym.typeset import to_latex
 
-        return to_latex(self, form, **options)
+        return to_latex(self, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

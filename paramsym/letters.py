@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from sympy import Symbol
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import quoted
 from paramsym.render.latex import symbol as written
 from paramsym.render.table import Letters
 from paramsym.symbols import LETTERS
@@ -93,7 +94,7 @@ def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Lett
         other = taken.setdefault(form, symbol)
         if other != symbol:
             message = (
-                f"letters {letters!r} write both {other.name} and {symbol.name} as {form}; give letters of your own,"
+                f"letters {quoted(letters)} write both {other.name} and {symbol.name} as {form}; give letters of your own,"
                 f" as in letters={{{symbol.name!r}: '...'}}."
             )
             raise ArgumentError(message)
@@ -110,11 +111,11 @@ def _letters(letters: Lettering) -> Letters:
         for known in LETTER_SETS:
             if known.name == letters:
                 return known.letters
-        message = f"letters {letters!r} are not known; known are {', '.join(known.name for known in LETTER_SETS)}."
+        message = f"letters {quoted(letters)} are not known; known are {', '.join(known.name for known in LETTER_SETS)}."
         raise ArgumentError(message)
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not all(isinstance(form, str) and form for form in given.values()):
-        message = f"letters are the name of a set or a mapping from symbols to LaTeX, not {letters!r}."
+        message = f"letters are the name of a set or a mapping from symbols to LaTeX, not {quoted(letters)}."
         raise ArgumentError(message)
     own = {key if isinstance(key, str) else key.name: form for key, form in letters.items()}
     known_names = dict(default.latex)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+MOST_BITS = 8192
+"""A longer number is not written out; Python writes 4,300 digits and refuses more."""
+
 
 def meant(typed: str, names: Iterable[str]) -> str | None:
     """Return the one name that is meant: spelt so, or without its organisation, or in other capitals; else None.
@@ -24,11 +27,22 @@ def described(value: object, limit: int = 80) -> str:
     >>> described([1, 2])
     '[1, 2] (list)'
     """
-    kind = type(value).__name__
+    return f"{quoted(value, limit)} ({type(value).__name__})"
+
+
+def quoted(value: object, limit: int = 80) -> str:
+    """Return what was found, as ``repr`` writes it, on one line and in short; it may be anything, and its ``repr`` may fail.
+
+    >>> quoted("H"), quoted(10**5000)
+    ("'H'", 'a number of 16610 bits')
+    """
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"a number of {value.bit_length()} bits"
     try:
-        return f"{' '.join(repr(value).split())[:limit]} ({kind})"
-    except (RecursionError, ValueError):  # nested without end, or an int of more digits than Python writes
-        return f"something ({kind})"
+        words = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - nested without end, a SymPy number of too many digits, or somebody's faulty class
+        return "something"
+    return words if len(words) <= limit else f"{words[: limit - 3]}..."
 
 
 def digits(number: int, most: int = 100) -> str:

@@ -7,7 +7,8 @@ Needs matplotlib: ``pip install paramsym[plot]``. Every function returns a ``Pic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
+from itertools import islice
 from math import isqrt
 from typing import Any, Literal, cast
 
@@ -15,13 +16,15 @@ from sympy import Expr, Integer, Symbol, ceiling
 
 from paramsym.analysis.compare import compare as compared
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
-from paramsym.layer import Layer, class_name
+from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
-from paramsym.size import symbols_in
+from paramsym.size import size, symbols_in
 from paramsym.symbols import BY_NAME
+from paramsym.tabulate import check_depth
 from paramsym.typeset import names, shares
 
 __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
@@ -29,6 +32,9 @@ __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share
 _UNIT = "parameters"
 _NUMBERS = re.compile(r"\.?\{([^{},.]+)\.\.([^{},.]+)\}")
 _MOST = 7  # terms that a picture tells apart
+_MOST_PLACES = 10_000
+_COUNTED = 1000  # things that are drawn one by one
+_LARGEST = 10**15  # what floats, in which pictures are drawn, still tell from its neighbours
 
 
 def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"] = "bars") -> Picture:
@@ -40,7 +46,7 @@ def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"
 
     ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
     """
-    title = f"{class_name(layer)}: {layer.count:,} {_UNIT}"
+    title = f"{type(layer).__name__}: {_drawn(layer, depth):,} {_UNIT}"
     if kind == "icicle":
         return icicle(Box(class_name(layer), layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
     if kind != "bars":
@@ -56,12 +62,15 @@ def compare(one: Layer, other: Layer, depth: int | None = 1, labels: Sequence[st
     Raises:
         SizeError: while symbols are left in either.
     """
-    called = tuple(labels) or _told_apart(one, other)
+    if not isinstance(labels, tuple | list) or len(labels) not in {0, 2}:
+        message = f"labels is {described(labels)}; wanted two names, or none."
+        raise ArgumentError(message)
     amounts = []
     for layer in (one, other):
-        layer.count  # noqa: B018 - raises while symbols are left
+        _drawn(layer, depth)
         found = shares(layer, depth)
         amounts.append(dict(zip(names(found), (int(part.total) for part in found), strict=True)))
+    called = tuple(map(str, labels)) or _told_apart(one, other)
     parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))
     series = [(name, [part.get(label, 0) for label in parts]) for name, part in zip(called, amounts, strict=True)]
     title = " and ".join(f"{name}: {layer.count:,}" for name, layer in zip(called, (one, other), strict=True))
@@ -77,6 +86,10 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
 
     ``growth(FeedForward(H, 4 * H), "H", spread(1, 10_000))`` marks where 8*H**2 overtakes 5*H.
     """
+    check_layer(layer)
+    if not isinstance(symbol, str | Symbol):
+        message = f"symbol is {described(symbol)}; wanted a symbol or its name."
+        raise ArgumentError(message)
     found = {one.name: one for one in symbols_in(layer.params)}
     name = symbol if isinstance(symbol, str) else symbol.name
     if name not in found:
@@ -86,8 +99,8 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
         others = ", ".join(sorted(set(found) - {name}))
         message = f"the count of {type(layer).__name__} also has {others}; put sizes in with .at(...), all but {name}."
         raise SizeError(message)
-    places = sorted({int(value) for value in values})
-    if len(places) < 2 or places[0] < 1:
+    places = sorted({_place(value, name) for value in _listed(values, name)})
+    if len(places) < 2:
         message = "a curve needs at least two positive values."
         raise SizeError(message)
     chosen = lettering(letters, symbols_in(layer.params))
@@ -140,7 +153,7 @@ def _crossings(one: Expr, other: Expr, symbol: Symbol, first: int, last: int) ->
 
 def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
     """Draw why the number of heads cancels: ``heads`` matrices of width H/A tile one H x H matrix, however many there are."""
-    _check(heads=heads)
+    _check(_COUNTED, heads=heads)
     chosen = lettering(letters)
     width, number = latex.symbol("H", chosen), latex.symbol("A", chosen)
     title = rf"${number} \cdot \frac{{{width}}}{{{number}}} \cdot {width} = {width}^{{2}}$, here ${number} = {heads}$"
@@ -150,7 +163,7 @@ def cancellation(heads: int = 4, *, letters: Lettering = None) -> Picture:
 
 def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters: Lettering = "cs231n") -> Picture:
     """Draw what a two-dimensional convolution stores: ``filters`` stacks of ``channels`` kernels of ``kernel`` x ``kernel`` weights."""
-    _check(filters=filters, channels=channels, kernel=kernel)
+    _check(_COUNTED, filters=filters, channels=channels, kernel=kernel)
     chosen = lettering(letters)
     side, deep, many = (latex.symbol(name, chosen) for name in ("K", "C", "F"))
     labels = (f"${side} = {kernel}$", f"${deep} = {channels}$ deep", f"${many} = {filters}$ filters, each with one bias")
@@ -161,11 +174,37 @@ def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters
     return stacks(filters, channels, kernel, labels, title, alt)
 
 
-def _check(**sizes: Any) -> None:
+def _drawn(layer: Layer, depth: object) -> int:
+    """Return the count of what is to be drawn, or raise."""
+    check_layer(layer)
+    check_depth(depth)
+    if layer.count > _LARGEST:
+        message = f"{type(layer).__name__} has more than 10**15 parameters, which no picture shows; ask for its table."
+        raise SizeError(message)
+    return layer.count
+
+
+def _listed(values: object, name: str) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable) or (isinstance(values, Sized) and len(values) > _MOST_PLACES):
+        message = f"values is {described(values)}; wanted at most {_MOST_PLACES:,} sizes for {name}, as from ps.plot.spread(1, 10_000)."
+        raise ArgumentError(message)
+    return list(islice(values, _MOST_PLACES))
+
+
+def _place(value: object, name: str) -> int:
+    found = size(value, f"a value of {name}")
+    if not isinstance(found, int) or found > _LARGEST:
+        message = f"a value of {name} is {described(found)}; wanted a whole number of at most 10**15."
+        raise SizeError(message)
+    return found
+
+
+def _check(most: int | None, **numbers: Any) -> None:
     """Refuse what cannot be counted out on a picture."""
-    for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-            message = f"{name} is {size!r}; wanted a positive whole number."
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1 or (most is not None and number > most):
+            limit = "" if most is None else f" up to {most:,}"
+            message = f"{name} is {described(number)}; wanted a positive whole number{limit}."
             raise SizeError(message)
 
 
@@ -209,6 +248,8 @@ def spread(first: int, last: int, count: int = 40) -> list[int]:
     >>> spread(1, 100, 3)
     [1, 10, 100]
     """
+    _check(_MOST_PLACES, count=count)
+    _check(None, first=first, last=last)
     found = {first, last}
     edges = [(first, last, count - 2)]
     while edges:

@@ -22,7 +22,7 @@ import sympy
 from sympy import Add, Expr, Integer, Max, Min, Mod, Mul, Pow, Rational, Symbol, ceiling, default_sort_key, floor
 
 from paramsym.errors import SizeError
-from paramsym.naming import short
+from paramsym.naming import described, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,6 +90,11 @@ class Polynomial:
             return _of_expr(value)
         except RecursionError:
             raise _too_deep() from None
+
+        if not isinstance(value, Expr):
+            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."
+            raise SizeError(message)
+        return _of_expr(value)
 
     @classmethod
     def total(cls, polynomials: Iterable[Polynomial]) -> Polynomial:

@@ -329,7 +329,7 @@ def within(small: Count, large: Count) -> bool:
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
-    if not within(small, large):
+    if not within(count(small, small_name), count(large, large_name)):
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)
 
@@ -475,7 +475,7 @@ def _collect(value: object, found: set[Symbol]) -> None:
         _collect(value.segments, found)
     elif isinstance(value, stack):
         _collect((value.stored, value.used), found)
-    else:
+    elif not isinstance(value, type):  # a class has no symbols, only how they are found
         found.update(getattr(value, "symbols", ()))
 
 

@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ParamsymError, SizeError, StructureError, UnknownNameError
 from paramsym.ledger import Line, Numbers
-from paramsym.naming import meant, nearest
+from paramsym.naming import meant, nearest, quoted
 from paramsym.size import count, substitute, symbols_in, text
 
 _SHOWN = 200  # characters of a constructor call that an error shows
@@ -113,8 +113,8 @@ def published_sizes(
     for argument, value in published[name].items():
         if substitute(held(argument), given) != value:
             message = (
-                f"{where}: {name} has {argument}={value!r}, but this layer was built with {argument}={text(held(argument))};"
-                f" build it with {argument}={value!r}{instead}."
+                f"{where}: {name} has {argument}={quoted(value)}, but this layer was built with {argument}={text(held(argument))};"
+                f" build it with {argument}={quoted(value)}{instead}."
             )
             raise StructureError(message)
     return found

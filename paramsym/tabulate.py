@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.fields import check_flags
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Numbers
 from paramsym.letters import Lettering, lettering
-from paramsym.naming import described
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table
@@ -41,6 +42,7 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
         ArgumentError: a depth that is no number of levels.
     """
     check_depth(depth)
+    check_flags(buffers=buffers)
     lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
     total = layer.params
     name = class_name(layer)
@@ -107,7 +109,7 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
 def check_depth(depth: object) -> None:
     """Raise ``ArgumentError`` for what is no number of levels; None stands for all of them."""
     if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        message = f"depth is {depth!r}; wanted a whole number from 0, or None for all levels."
+        message = f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels."
         raise ArgumentError(message)
 
 

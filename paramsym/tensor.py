@@ -10,6 +10,7 @@ from sympy import Symbol
 
 from paramsym.errors import StructureError
 from paramsym.ledger import Line
+from paramsym.screen import one_line
 from paramsym.size import Axis, Dim, axis, cat, extent, factors_of, stack
 
 
@@ -35,9 +36,10 @@ class Tensor:
 
     def __post_init__(self) -> None:
         """Gate every axis."""
-        if not self.name or not isinstance(self.name, str):
+        if not self.name:
             message = f"a tensor needs a name, got {self.name!r}."
             raise StructureError(message)
+        check_name(self.name, "tensor")
         # Most axes come from fields that were gated already: what plainly is a size is not asked again.
         if not isinstance(self.shape, tuple | list):
             found = f"{self.shape} ({type(self.shape).__name__})"  # type: ignore[unreachable]
@@ -68,6 +70,16 @@ class Tensor:
                 persistent=self.persistent,
                 shape=self.shape,
             )
+
+
+def check_name(name: object, what: str) -> None:
+    """Raise ``StructureError`` for a name that is no string, or that no screen can show on one line."""
+    if not isinstance(name, str):
+        message = f"a {what} needs a name, got {name!r}."
+        raise StructureError(message)
+    if one_line(name) != name:
+        message = f"the {what} {name!r} has control characters in its name."
+        raise StructureError(message)
 
 
 def _plainly_a_size(stated: Axis) -> bool:

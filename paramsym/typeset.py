@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from sympy import Add, Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.fields import check_flags
 from paramsym.ledger import Ledger, Numbers
 from paramsym.letters import Lettering, lettering
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
@@ -154,8 +156,9 @@ def to_latex(
     >>> to_latex(MultiHeadAttention(H, A), "factored", letters="megatron")
     '4 h^{2} \\left(1 + \\frac{1}{h}\\right)'
     """
+    check_flags(standalone=standalone)
     if form not in FORMS:
-        message = f"form {form!r} is not known; known are {', '.join(FORMS)}."
+        message = f"form {quoted(form)} is not known; known are {', '.join(FORMS)}."
         raise ArgumentError(message)
     check_depth(depth)
     root = layer.origin[0] if form == "steps" else layer
@@ -256,6 +259,9 @@ def latex_document(*pieces: Any, title: str = "") -> str:
     >>> print(latex_document(Dense(H, F)).splitlines()[0])
     \documentclass{article}
     """
+    if not isinstance(title, str):
+        message = f"title is {described(title)}; wanted a string."  # type: ignore[unreachable]
+        raise ArgumentError(message)
     return document([_piece(piece) for piece in pieces], title)
 
 
@@ -265,9 +271,12 @@ def _piece(piece: Any) -> str:
     if isinstance(piece, Table | Tabular):
         table = piece if isinstance(piece, Table) else piece.table()
         return displayed(table.to_latex(long=True))
+    if isinstance(piece, type):
+        message = f"{quoted(piece)} is a class; give what is built from it."
+        raise ArgumentError(message)
     if hasattr(piece, "own_tensors"):
         return displayed(piece.to_latex(width=LINE))
     if hasattr(piece, "to_latex"):
         return displayed(piece.to_latex())
-    message = f"{piece!r} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX."
+    message = f"{quoted(piece)} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX."
     raise ArgumentError(message)

@@ -19,8 +19,10 @@ from paramsym.layer import Layer, class_name
 from paramsym.ledger import Numbers
 from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
+from paramsym.screen import one_line
 from paramsym.size import Dim
 from paramsym.spelling import is_dropped_buffer
+from paramsym.verify.checkpoint import unreadable
 from paramsym.verify.compare import GOOD, Row
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
@@ -60,9 +62,10 @@ class Verdict(Tabular):
     @property
     def lines(self) -> tuple[str, ...]:
         """The verdict in one sentence, then what is wrong, then what is explained."""
-        said = "agrees" if self.ok else "does not agree"
-        first = f"{self.source} {said} with its config as {self.architecture}, {self.count:,} parameters."
-        return (first, *(f"- wrong: {problem}." for problem in self.problems), *(f"- {words}." for words in self.explained))
+        agrees = "agrees" if self.ok else "does not agree"
+        first = f"{self.source} {agrees} with its config as {self.architecture}, {self.count:,} parameters."
+        said = (first, *(f"- wrong: {problem}." for problem in self.problems), *(f"- {words}." for words in self.explained))
+        return tuple(map(one_line, said))
 
     def table(self) -> Table:
         """Return what is wrong, tensor by tensor; where nothing is, every tensor with its outcome."""
@@ -82,13 +85,15 @@ def check(path: str | os.PathLike[str], architecture: str | None = None, *, stri
 
     Raises:
         ConfigError: a configuration that is not there or cannot be read or built.
-        CheckpointError: a file that is not there, is damaged, or contradicts its index.
-        ArgumentError: the safetensors package is not installed.
+        CheckpointError: a file that is not there, may not be read, is damaged, or contradicts its index.
+        ArgumentError: the safetensors package, or numpy, is not installed.
     """
     try:
         where = Path(path)
         folder = where.parent if where.is_file() else where
-    except (TypeError, ValueError, OSError):
+    except OSError as error:
+        raise unreadable(Path(path), error) from None
+    except (TypeError, ValueError):
         hint = " ps.match compares a layer with a module." if hasattr(path, "state_dict") else ""
         message = f"a checkpoint is the path of a directory or of one file, not {described(path)}.{hint}"
         raise ArgumentError(message) from None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from sympy import Integer, Mod, Symbol, ceiling, floor
 
 from paramsym import H, K, W, dims
@@ -11,6 +13,7 @@ from paramsym.errors import ShapeError
 from paramsym.extents import (
     View,
     differ,
+    exact_ratio,
     exactly,
     full,
     negative,
@@ -25,6 +28,7 @@ from paramsym.extents import (
     windows,
     windows_ceil,
 )
+from paramsym.size import canonical, substitute
 
 m, n = dims("m n")
 SMALL = st.integers(1, 9)
@@ -112,11 +116,35 @@ def test_exact_quotients_and_shares() -> None:
     assert share(n, W) == n / W
 
 
-def test_scaling_by_floats() -> None:
-    """A float stands for the simplest fraction that it is the nearest float of."""
-    assert [scaled(3, 1 / 3), scaled(10, 0.1), scaled(10, 0.3), scaled(7, 1.5)] == [1, 1, 3, 10]
+HUNDREDTHS = st.integers(1, 900).map(lambda cents: cents / 100)
+FRACTIONS = st.fractions(Fraction(1, 99), 9, max_denominator=99).map(float)
+
+
+@settings(max_examples=150)
+@given(
+    st.one_of(HUNDREDTHS, FRACTIONS, st.floats(0.01, 9)),
+    st.one_of(st.integers(1, 5000), st.integers(0, 20).map(lambda power: 2**power)),
+)
+def test_scaling_by_floats(factor: float, length: int) -> None:
+    """Numbers give what Python's floats give; symbols give an exact floor, where one gives the same for every length."""
+    assert scaled(length, factor) == int(length * factor)
+    ratio = exact_ratio(factor)
+    if ratio is None:
+        with pytest.raises(ShapeError, match="which no formula in n gives"):
+            scaled(n, factor)
+        return
+    for multiple in (length, length * ratio.denominator):  # where the product is whole, rounding matters most
+        assert canonical(substitute(scaled(n, factor), {n: Integer(multiple)})) == int(multiple * factor)
+
+
+def test_scaling_at_its_limits() -> None:
+    """1.5 and 2.4 have a floor, 0.29 has none; a factor that is no float is exact; no tensor has 2**53 entries."""
     assert scaled(n, 2) == 2 * n
-    assert scaled(10**3, 2**0.5) == 1414
+    assert (scaled(n, 1.5), scaled(n, 2.4)) == (floor(3 * n / 2), floor(12 * n / 5))
+    assert (scaled(100, 0.29), exact_ratio(0.29)) == (28, None)
+    for length, factor in ((2**54, 0.29), (2**52, 1e300), (2**52, 2**0.5 * 10)):
+        with pytest.raises(ShapeError, match="more than 9007199254740992 entries"):
+            scaled(length, factor)
 
 
 def test_what_must_differ() -> None:

@@ -12,6 +12,7 @@ import paramsym
 
 HOUSE = Path(paramsym.__file__).parent
 FLOORS = (
+    {"screen"},
     {"errors"},
     {"optional", "naming", "spelling"},
     {"render"},
@@ -139,7 +140,7 @@ def test_questions_know_no_concrete_layer() -> None:
 
 def test_formats_know_no_layers() -> None:
     """Rendering turns tables into strings, whatever they are about."""
-    assert {one.target_room for one in IMPORTS if one.room == "render"} <= {"", "render", "errors", "optional"}
+    assert {one.target_room for one in IMPORTS if one.room == "render"} <= {"", "render", "errors", "optional", "screen"}
 
 
 def test_no_framework_at_module_level() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -150,6 +151,37 @@ def test_what_is_no_layer_is_refused_in_words(name: str, wrong: object) -> None:
     """Whatever stands in a layer's place, the error is ours and shows it."""
     with pytest.raises(ParamsymError, match=r"bert|None|1|Dense"):
         ASKED[name](wrong)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_number_that_python_does_not_write_is_refused_in_words(name: str) -> None:
+    """Python refuses to write numbers of more than 4,300 digits; no message tries to."""
+    with pytest.raises(ParamsymError):
+        ASKED[name](10**5000)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda huge: ps.Dense(2, huge),
+        ps.Dropout,
+        ps.ReflectionPad1d,
+        lambda huge: ps.Dense(2, 3).table(depth=-huge),
+        lambda huge: ps.Dense(2, 3).part(huge),
+        lambda huge: ps.Dense(ps.H, 3).at(H=huge),
+        ps.dims,
+        lambda huge: ps.multiples(-huge, 1, 2),
+        lambda huge: ps.reconcile(ps.Dense(2, 3), huge),
+        lambda huge: ps.solve(ps.Dense(ps.H, 3), 100, {"H": [1, 2]}, best=-huge),
+        lambda huge: ps.keras.Dense(huge, input_shape=(None, 3)),
+        lambda huge: ps.from_config({"model_type": "bert", "hidden_size": huge}),
+    ],
+    ids=itertools.count(),
+)
+def test_a_huge_argument_is_refused_in_words(call: Callable[[int], object]) -> None:
+    """The same in the place of an argument."""
+    with pytest.raises(ParamsymError):
+        call(10**5000)
 
 
 @pytest.mark.parametrize("depth", ["2", 1.5, -1, True, [1]])

@@ -1,9 +1,9 @@
 """Reading a claim: ``110M``, ``109,482,240``, ``12*768*12 = 110M``, ``12*L*H**2``. Small grammars; no string is ever evaluated as code.
 
 A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and
-parentheses. A number has digits (``,`` and ``_`` group them), at most one decimal point, and a unit: K, M, B or G, T, also in words; Ki,
-Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers and quotients, is read by ``paramsym.grammar``; an
-expression of SymPy is taken as it is.
+parentheses. A number has digits (``,`` stands between thousands and nowhere else, ``_`` between any two digits), at most one decimal
+point, and a unit: K, M, B or G, T, also in words; Ki, Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers
+and quotients, is read by ``paramsym.grammar``; an expression of SymPy is taken as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym import grammar
 from paramsym.errors import ArgumentError
-from paramsym.naming import described
+from paramsym.naming import MOST_BITS, described
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, canonical, substitute, symbols_in, text
 
@@ -44,7 +44,7 @@ _UNITS = {
 _POWER = re.compile(r"\*\*|//")
 _BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d[\d,_]*(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
+    r"\s*(?:(?P<number>(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+(?:_\d+)*)(?:\.\d+)?)(?P<unit>\s*(?:thousand|million|billion|trillion|[KkMGTB]i|mn|bn|[KkMmBbGgTt]))?(?![A-WYZa-wyz])"
     r"|(?P<sign>[*\u00d7xX+()=-]))"
 )
 
@@ -130,7 +130,10 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
         raise ArgumentError(message)
     if isinstance(claim, int):
         if claim < 0:
-            message = f"the claim {claim} is below zero; a count is not."
+            message = f"the claim {described(claim)} is below zero; a count is not."
+            raise ArgumentError(message)
+        if claim.bit_length() > MOST_BITS:
+            message = f"the claim has {claim.bit_length()} bits; {MOST_BITS} are the limit."
             raise ArgumentError(message)
         return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
     words = re.sub(
@@ -273,9 +276,10 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
 
 
 def _unreadable(claim: str) -> ArgumentError:
+    comma = " A comma stands between thousands; a decimal point is a dot." if re.search(r"\d,\d", claim) else ""
     return ArgumentError(
         f"the claim {_quoted(claim)} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or an"
-        " expression in the model's letters, such as '12*L*H**2'."
+        f" expression in the model's letters, such as '12*L*H**2'.{comma}"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from paramsym.analysis.pieces import LIMIT, Column, Pieces
 from paramsym.analysis.program import Program
 from paramsym.errors import SizeError
+from paramsym.naming import described, quoted
 from paramsym.optional import needed
 
 
@@ -33,7 +34,7 @@ def as_column(value: Any, name: str) -> Column:
     try:
         array: Any = np.asarray(value)
     except ValueError:
-        message = f"{name} is {value!r}, rows of different lengths; a column has one shape."
+        message = f"{name} is {quoted(value)}, rows of different lengths; a column has one shape."
         raise SizeError(message) from None
     if np.ma.is_masked(value):
         message = f"{name} is a column with masked entries; a size is known."
@@ -61,7 +62,7 @@ def _index(value: Any, name: str) -> int:
     except TypeError:
         number = None
     if number is None:
-        message = f"{name} is {value!r} ({type(value).__name__}); a size is a whole number or a column of them."
+        message = f"{name} is {described(value)}; a size is a whole number or a column of them."
         raise SizeError(message)
     return number
 

@@ -17,6 +17,7 @@ from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.size import symbols_in, text
 from paramsym.spelling import respelt
@@ -108,6 +109,10 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
         ArgumentError: a value that is neither a shape nor has one.
         SizeError: a layer whose shapes still have symbols.
     """
+    for name in shapes:
+        if not isinstance(name, str):
+            message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
     given = {name: _shape(name, shape) for name, shape in shapes.items()}
     count = subject.count
     if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
@@ -133,7 +138,7 @@ def _shape(name: str, shape: Any) -> tuple[int, ...]:
     try:
         sizes = tuple(_extent(size) for size in found)
     except TypeError:
-        message = f"the claim's {name!r} is {shape!r}; wanted a shape such as (768, 768), or something that has one."
+        message = f"the claim's {name!r} is {quoted(shape)}; wanted a shape such as (768, 768), or something that has one."
         raise ArgumentError(message) from None
     if any(size < 0 for size in sizes):
         message = f"the claim's {name!r} has the shape {sizes}; no axis is below zero."

@@ -11,6 +11,7 @@ from sympy import Expr, Integer
 from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.ledger import Kind, Ledger, Line, Numbers
+from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import text
@@ -72,7 +73,7 @@ class Conventions(Tabular, Sequence[Convention]):
         for item in self.items:
             if item.name == index:
                 return item
-        message = f"there is no convention {index!r}; there are {', '.join(self.names)}."
+        message = f"there is no convention {quoted(index)}; there are {', '.join(self.names)}."
         raise UnknownNameError(message)
 
     def __len__(self) -> int:

@@ -15,6 +15,7 @@ from paramsym.analysis.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.naming import quoted
 from paramsym.render.table import Printed
 from paramsym.sizing import mapping_from
 
@@ -74,7 +75,7 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     paramsym.errors.DivisibilityError: MultiHeadAttention: 786 is not divisible by 12 (786 = 65*12 + 6).
     """
     if type(chunk) is not int or chunk < 1:
-        message = f"chunk is {chunk!r}; wanted a positive number of rows."
+        message = f"chunk is {quoted(chunk)}; wanted a positive number of rows."
         raise ArgumentError(message)
     given = named if sizes is None else sizes if type(sizes) is dict and not named else together(called(subject), sizes, named)
     plan = _plans.get((id(subject), *given))

@@ -19,6 +19,7 @@ from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.fields import field_names
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
+from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.html import formula
@@ -237,7 +238,7 @@ def _aside(layer: Layer, symbol: Symbol, arguments: list[str]) -> str:
 
 def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
     if not isinstance(symbol, Symbol | str):
-        message = f"wanted a symbol or its name, not {symbol!r}."
+        message = f"wanted a symbol or its name, not {quoted(symbol)}."
         raise ArgumentError(message)
     by_name = {s.name: s for s in layer.symbols}
     name = symbol if isinstance(symbol, str) else symbol.name

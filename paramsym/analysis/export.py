@@ -16,6 +16,7 @@ from paramsym.analysis.formula import Subject
 from paramsym.analysis.program import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, class_name
+from paramsym.naming import MOST_BITS, described, quoted
 from paramsym.render.table import Printed
 
 Language: TypeAlias = Literal["python", "numpy", "c", "javascript", "spreadsheet"]
@@ -70,7 +71,7 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
     =(B1+1)*B2
     """
     if language not in _LANGUAGES:
-        message = f"language is {language!r}; wanted one of {', '.join(_LANGUAGES)}."
+        message = f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}."
         raise ArgumentError(message)
     program = compiled(subject)
     names = tuple(symbol.name for symbol in program.inputs)
@@ -103,6 +104,9 @@ class _Writer:
         self.program, self.templates = program, templates
         self.texts: dict[int, tuple[str, int]] = {i: (one, _ATOM) for i, one in enumerate(names)}
         for i, value in enumerate(program.constants, len(names)):
+            if value.bit_length() > MOST_BITS:
+                message = f"the formula has {described(value)}; {MOST_BITS} are the limit."
+                raise SizeError(message)
             self.texts[i] = (constant.format(value), _ATOM if value >= 0 else 0)
 
     def write(self, position: int, op: Op) -> str:
@@ -270,7 +274,7 @@ def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, s
     places = tuple(where.get(one, one) for one in names)
     for place in places:
         if not place.replace("$", "").replace("_", "").replace("!", "").isalnum():
-            message = f"{place!r} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'."
+            message = f"{quoted(place)} is not a cell; write it as 'B2', '$B$2' or 'Sheet1!B2'."
             raise ArgumentError(message)
     templates: dict[str, Any] = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
     templates |= {"floordiv": "INT(({})/({}))", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}

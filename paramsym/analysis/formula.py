@@ -10,9 +10,9 @@ from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer, class_name
-from paramsym.naming import described
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, substitute
+from paramsym.size import Dim, size, substitute
 from paramsym.tabulate import check_depth
 
 Subject: TypeAlias = Layer | Expr
@@ -39,7 +39,7 @@ class Formula:
             if wanted in (symbol, symbol.name):
                 return symbol
         has = ", ".join(sorted(symbol.name for symbol in self.symbols)) or "no symbols"
-        message = f"{self.name} has no symbol {str(wanted)!r}; it has {has}."
+        message = f"{self.name} has no symbol {quoted(wanted.name if isinstance(wanted, Symbol) else wanted)}; it has {has}."
         raise UnknownNameError(message)
 
     def value(self, expression: Expr) -> Expr:
@@ -74,7 +74,7 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
     if not isinstance(at, Mapping | None):
         message = f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}."
         raise ArgumentError(message)
-    polynomial = Polynomial.of(subject)
+    polynomial = Polynomial.of(size(subject, "the expression") if isinstance(subject, Symbol) else subject)
     symbols = frozenset(cast("set[Symbol]", subject.free_symbols))
     formula = Formula("the expression", polynomial, (("", polynomial),), {}, symbols)
     sizes = {formula.symbol(key): _whole(value) for key, value in dict(at or {}).items()}
@@ -96,7 +96,7 @@ def number(value: Expr) -> str:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | Integer):
-        message = f"{value!r} ({type(value).__name__}) is not a size; wanted a whole number."
+        message = f"{described(value)} is not a size; wanted a whole number."
         raise SizeError(message)
     return int(value)
 

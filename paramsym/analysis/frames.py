@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.naming import quoted
 from paramsym.optional import needed
 
 _NAME = "params"
@@ -21,7 +22,7 @@ def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, A
     lazy = next((method for method in ("collect", "compute") if hasattr(sizes, method)), None)
     keys = sizes.keys() if hasattr(sizes, "keys") else getattr(sizes, "columns", None) if lazy is None else None
     if keys is None or isinstance(sizes, str):
-        found = f"a {type(sizes).__name__}, which is not computed yet: call .{lazy}() first" if lazy else repr(sizes)
+        found = f"a {type(sizes).__name__}, which is not computed yet: call .{lazy}() first" if lazy else quoted(sizes)
         found += "; a published size is put in with .at(...)" if isinstance(sizes, str) else ""
         message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {found}."
         raise ArgumentError(message)

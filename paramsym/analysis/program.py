@@ -19,7 +19,7 @@ from sympy import Add, Expr, Integer, Max, Min, Mod, Pow, Symbol, ceiling, floor
 
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError
 from paramsym.layer import Layer
-from paramsym.naming import digits
+from paramsym.naming import described, digits
 from paramsym.polynomial import Polynomial
 from paramsym.size import Condition, conditions_asked, per, symbols_in
 
@@ -249,7 +249,7 @@ def compiled(subject: Layer | Expr | int) -> Program:
     if isinstance(subject, Layer):
         return _of_layer(subject)
     if isinstance(subject, bool) or not isinstance(subject, int | Expr):
-        message = f"wanted a layer or an expression in symbols from dims(), not {subject!r} ({type(subject).__name__})."
+        message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
     return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
 

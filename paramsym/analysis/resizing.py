@@ -304,6 +304,9 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
     for key, values in (others or {}).items():
+        if not isinstance(key, str | Symbol):
+            message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
+            raise ArgumentError(message)
         name = key if isinstance(key, str) else key.name
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
             message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."

@@ -20,6 +20,7 @@ from paramsym.analysis.evaluate import called, planned
 from paramsym.analysis.program import REFUSED, compiled, conditions_on, numerator_and_denominator
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import substitute, symbols_in
@@ -91,7 +92,7 @@ def multiples(step: int, least: int, most: int) -> range:
     [128, 192, 256]
     """
     if any(type(number) is not int for number in (step, least, most)) or min(step, least) < 1:
-        message = f"multiples of {step} from {least} to {most}; wanted positive whole numbers."
+        message = f"multiples of {quoted(step)} from {quoted(least)} to {quoted(most)}; wanted positive whole numbers."
         raise SizeError(message)
     return range(-(-least // step) * step, most + 1, step)
 
@@ -104,7 +105,10 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
     11008
     """
     if type(step) is not int or step < 1:
-        message = f"a multiple of {step}; wanted a positive whole number."
+        message = f"a multiple of {quoted(step)}; wanted a positive whole number."
+        raise SizeError(message)
+    if isinstance(value, bool) or not isinstance(value, Expr | int):
+        message = f"{described(value)} is no size to round up; wanted a whole number or an expression."
         raise SizeError(message)
     return step * ceiling(value / Integer(step), evaluate=isinstance(value, int | Integer))
 
@@ -143,10 +147,10 @@ def solve(
     """
     low, goal, high = _range(target, tolerance)
     if not hasattr(over, "items"):
-        message = f"over is {over!r}; wanted a mapping from symbols to their candidates."
+        message = f"over is {quoted(over)}; wanted a mapping from symbols to their candidates."
         raise ArgumentError(message)
     if best is not None and (type(best) is not int or best < 1):
-        message = f"best is {best!r}; wanted a positive number of solutions."
+        message = f"best is {quoted(best)}; wanted a positive number of solutions."
         raise ArgumentError(message)
     candidates, derived = _split(layer, over)
     model = _with_expressions(layer, candidates, derived)
@@ -164,13 +168,13 @@ def solve(
 
 def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
-        message = f"target is {target!r} ({type(target).__name__}); wanted a whole number, or words such as '1.3B'."
+        message = f"target is {described(target)}; wanted a whole number, or words such as '1.3B'."
         raise ArgumentError(message)
     stated = read(target if isinstance(target, str) else int(target)).stated
     low, high = stated.low, stated.high
     if tolerance is not None:
         if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:
-            message = f"tolerance is {tolerance!r}; wanted an exact fraction such as Rational(1, 100)."
+            message = f"tolerance is {quoted(tolerance)}; wanted an exact fraction such as Rational(1, 100)."
             raise ArgumentError(message)
         wide = Rational(stated.value) * Rational(tolerance)
         low, high = min(low, int(ceiling(stated.value - wide))), max(high, int(stated.value + wide))
@@ -208,7 +212,7 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
         return values if values.step > 0 else values[::-1]
     found: list[Any] | None = None if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
     if found is None or any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
-        message = f"the candidates for {symbol} are {values!r}; wanted whole numbers, as in range(1, 97), or an expression."
+        message = f"the candidates for {symbol} are {quoted(values)}; wanted whole numbers, as in range(1, 97), or an expression."
         raise ArgumentError(message)
     return sorted({int(value) for value in found})
 
@@ -229,7 +233,7 @@ def _relations(where: Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boole
     """Check that each relation says something about sizes that are looked for."""
     for relation in where:
         if not isinstance(relation, Boolean):
-            message = f"where has {relation!r}; wanted relations between symbols, as H >= 64*L."
+            message = f"where has {quoted(relation)}; wanted relations between symbols, as H >= 64*L."
             raise ArgumentError(message)
         loose = sorted(symbol.name for symbol in cast("set[Symbol]", relation.free_symbols).difference(known))
         if loose:

@@ -19,6 +19,7 @@ from paramsym.analysis.frames import together
 from paramsym.analysis.program import REFUSED, Program, compiled
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer
+from paramsym.naming import quoted
 from paramsym.optional import available
 from paramsym.render.table import Table, Tabular
 
@@ -97,7 +98,7 @@ def sweep(
     96  4  37,248          27,648           288     9,312
     """
     if not hasattr(parts, "__index__") or parts < 0:
-        message = f"parts is {parts!r}; wanted True, False or a depth."
+        message = f"parts is {quoted(parts)}; wanted True, False or a depth."
         raise ArgumentError(message)
     given = together(called(subject), sizes, {})
     plan = planned(subject, tuple(given))
@@ -165,11 +166,11 @@ def _sizes(axes: tuple[tuple[int, ...], ...], row: int) -> list[int]:
 def _axis(key: Any, values: Any) -> tuple[int, ...]:
     single = hasattr(values, "__index__") and not hasattr(values, "__len__")
     if not single and (isinstance(values, str) or not hasattr(values, "__iter__")):
-        message = f"{key} is {values!r}; wanted a whole number or a sequence of them."
+        message = f"{key} is {quoted(values)}; wanted a whole number or a sequence of them."
         raise SizeError(message)
     found = (values,) if single else tuple(values)
     if any(isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "ndim", 0) for value in found):
-        message = f"{key} has {values!r}; sizes are whole numbers."
+        message = f"{key} has {quoted(values)}; sizes are whole numbers."
         raise SizeError(message)
     return tuple(map(int, found))
 

@@ -10,6 +10,7 @@ from sympy import Add, Expr, Mul, Symbol
 
 from paramsym.analysis.derivation import shown
 from paramsym.ledger import Line, Numbers
+from paramsym.screen import one_line
 from paramsym.symbols import LETTERS
 
 _ORDER = {letter.name: position for position, letter in enumerate(LETTERS)}
@@ -30,7 +31,7 @@ def once_per(size: Expr | int) -> str:
 
 def listed(words: Sequence[str]) -> str:
     """Join words: "query, key and value"."""
-    words = list(dict.fromkeys(words))
+    words = list(dict.fromkeys(map(one_line, words)))
     if len(words) > _MOST_NAMED:
         words = [*words[: _MOST_NAMED - 1], f"{len(words) - _MOST_NAMED + 1} more"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

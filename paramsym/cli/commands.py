@@ -17,7 +17,7 @@ from sympy import Integer
 
 from paramsym.cli import data, layout
 from paramsym.cli.source import find, is_source, load
-from paramsym.cli.streams import complain, harmless, on_a_terminal, painted, width
+from paramsym.cli.streams import complain, on_a_terminal, painted, width
 from paramsym.errors import ParamsymWarning, SizeError, UnknownNameError
 from paramsym.layer import Layer, class_name
 from paramsym.models import FAMILIES, family_of, model_types
@@ -42,7 +42,7 @@ class Reply:
     ok: bool = True
 
     def written(self, chosen: str) -> str:
-        """Return the answer in a format; in text, names from files cannot steer the terminal."""
+        """Return the answer in a format."""
         return self.writers[chosen]()
 
 
@@ -229,20 +229,15 @@ def _check(arguments: argparse.Namespace) -> Reply:
     verdict = check(arguments.source, arguments.architecture, strict=arguments.strict)
 
     def written() -> str:
-        first, *others = (layout.words(harmless(line), width(), rest="    ") for line in verdict.lines)
+        first, *others = (layout.words(line, width(), rest="    ") for line in verdict.lines)
         wrong = [layout.table(verdict.table(), width())] if verdict.wrong else []
-        return "\n".join([painted(first, "green" if verdict.ok else "red"), *others, *map(harmless_lines, wrong)])
+        return "\n".join([painted(first, "green" if verdict.ok else "red"), *others, *wrong])
 
     reply = _of_table(verdict.table(), verdict.ok)
     reply.writers.pop("csv")
     reply.writers["text"] = written
     reply.writers["json"] = lambda: json.document(data.of_verdict(verdict))
     return reply
-
-
-def harmless_lines(shown: str) -> str:
-    """Return lines with every control character but the line feed spelt out."""
-    return "\n".join(harmless(line) for line in shown.split("\n"))
 
 
 # What there is ----------------------------------------------------------------------------------------------------------------

@@ -1,31 +1,21 @@
-"""Writing to the standard streams, whatever they are: closed, ASCII only, no terminal. Strangers' names cannot steer the terminal."""
+"""Writing to the standard streams, whatever they are: closed, ASCII only, no terminal."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from typing import TextIO
 
+from paramsym.screen import harmless
+
 NARROWEST = 40
 WIDEST = 200
-_STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What moves the cursor, starts an escape sequence or turns the direction of writing; the line feed is left."""
 
 
 def width() -> int:
     """Return how many columns text may have: those of the terminal, or of COLUMNS, else 80."""
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((80, 24)).columns))
-
-
-def harmless(text: str) -> str:
-    r"""Return the text with control characters spelt out.
-
-    >>> harmless("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
-    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def on_a_terminal(stream: TextIO | None = None) -> bool:

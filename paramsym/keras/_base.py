@@ -8,6 +8,7 @@ from typing import Any, Literal
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.layer import Layer
 from paramsym.layers.lora import LoRA
+from paramsym.naming import quoted
 from paramsym.size import Dim
 
 ACTIVATIONS = frozenset(
@@ -53,7 +54,7 @@ def check_dtype(base: Mapping[str, object], where: str) -> None:
     """Raise ``NotYetError`` for a quantised ``dtype`` such as "int8_from_float32": it stores other tensors."""
     dtype = base.get("dtype")
     if isinstance(dtype, str) and "_from_" in dtype:
-        message = f"{where}: dtype {dtype!r} stores a quantised kernel and its scales, which are not stated yet."
+        message = f"{where}: dtype {quoted(dtype)} stores a quantised kernel and its scales, which are not stated yet."
         raise NotYetError(message)
 
 
@@ -76,7 +77,7 @@ def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str)
 def check_activation(activation: object, where: str) -> None:
     """Raise ``ArgumentError`` for a name that is no activation; functions and their configurations are taken as they are."""
     if isinstance(activation, str) and activation not in ACTIVATIONS:
-        message = f"{where}: activation is {activation!r}; known are {', '.join(sorted(ACTIVATIONS))}."
+        message = f"{where}: activation is {quoted(activation)}; known are {', '.join(sorted(ACTIVATIONS))}."
         raise ArgumentError(message)
 
 
@@ -89,7 +90,7 @@ def data_format_of(data_format: object, where: str) -> Literal["channels_first",
         return "channels_first"
     if lowered == "channels_last":
         return "channels_last"
-    message = f"{where}: data_format is {data_format!r}; wanted 'channels_first' or 'channels_last'."
+    message = f"{where}: data_format is {quoted(data_format)}; wanted 'channels_first' or 'channels_last'."
     raise ArgumentError(message)
 
 
@@ -98,7 +99,7 @@ def axes_of(axis: object, where: str) -> tuple[int, ...]:
     listed: tuple[Any, ...] = tuple(axis) if isinstance(axis, Sequence) and not isinstance(axis, str) else (axis,)
     for one in listed:
         if not isinstance(one, int) or isinstance(one, bool):
-            message = f"{where}: axis is {axis!r}; wanted a whole number, or several."
+            message = f"{where}: axis is {quoted(axis)}; wanted a whole number, or several."
             raise ArgumentError(message)
     return tuple(sorted(listed))
 
@@ -108,5 +109,5 @@ def one_of(value: object, options: Sequence[str], name: str, where: str) -> str:
     lowered = value.lower() if isinstance(value, str) else value
     if lowered in options:
         return str(lowered)
-    message = f"{where}: {name} is {value!r}; wanted one of {', '.join(map(repr, options))}."
+    message = f"{where}: {name} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}."
     raise ArgumentError(message)

@@ -8,6 +8,7 @@ from typing import Any
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import windows
 from paramsym.layer import Layer
+from paramsym.naming import quoted
 from paramsym.size import Dim
 
 _EVERY_LAYER = frozenset({"activity_regularizer", "autocast", "dtype", "name", "trainable"})
@@ -25,7 +26,7 @@ def finished(layer: Layer, base: Mapping[str, Any], where: str) -> Layer:
         raise ArgumentError(message)
     trainable = base.get("trainable", True)
     if not isinstance(trainable, bool):
-        message = f"{where}: trainable is {trainable!r}; wanted True or False."
+        message = f"{where}: trainable is {quoted(trainable)}; wanted True or False."
         raise ArgumentError(message)
     return layer if trainable else layer.freeze()
 
@@ -33,9 +34,9 @@ def finished(layer: Layer, base: Mapping[str, Any], where: str) -> Layer:
 def channel_axis(data_format: object, where: str) -> int:
     """Return the axis of the channels: the last one, unless ``data_format`` says first."""
     known = {"none": -1, "channels_last": -1, "channels_first": 1}
-    axis = known.get(str(data_format).lower())
+    axis = -1 if data_format is None else known.get(data_format.lower()) if isinstance(data_format, str) else None
     if axis is None:
-        message = f"{where}: data_format is {data_format!r}; wanted 'channels_last', 'channels_first' or None."
+        message = f"{where}: data_format is {quoted(data_format)}; wanted 'channels_last', 'channels_first' or None."
         raise ArgumentError(message)
     return axis
 
@@ -45,7 +46,7 @@ def padding_word(padding: object, where: str, *, causal: bool = False) -> Any:  
     known = ("valid", "same", "causal") if causal else ("valid", "same")
     word = padding.lower() if isinstance(padding, str) else padding
     if word not in known:
-        message = f"{where}: padding is {padding!r}; wanted one of {', '.join(map(repr, known))}."
+        message = f"{where}: padding is {quoted(padding)}; wanted one of {', '.join(map(repr, known))}."
         raise ArgumentError(message)
     return word
 
@@ -59,7 +60,7 @@ def per_axis_argument(value: Any, rank: int, name: str, where: str) -> Any:
     if isinstance(value, str) or not isinstance(value, Sequence):
         return value
     if len(value) != rank:
-        message = f"{where}: {name} is {value!r}; wanted one number or {rank} of them."
+        message = f"{where}: {name} is {quoted(value)}; wanted one number or {rank} of them."
         raise ArgumentError(message)
     return tuple(value)
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer
+from paramsym.naming import quoted
 from paramsym.size import Dim, size
 
 Shape: TypeAlias = "Sequence[Dim | None]"
@@ -46,7 +47,7 @@ def door(name: str, build: Callable[[Any], Layer], input_shape: Any, options: Ma
 def shape_of(input_shape: object, where: str, *, rank: int | None = None) -> tuple[Dim | None, ...]:
     """Return an input shape as a checked tuple; unknown extents are None."""
     if isinstance(input_shape, str | Mapping) or not isinstance(input_shape, Sequence):
-        message = f"{where}: input_shape is {input_shape!r}; wanted a tuple such as (None, 10, 16), batch first."
+        message = f"{where}: input_shape is {quoted(input_shape)}; wanted a tuple such as (None, 10, 16), batch first."
         raise ArgumentError(message)
     checked = tuple(None if extent is None else size(extent, f"{where}: input_shape[{i}]") for i, extent in enumerate(input_shape))
     if rank is not None and len(checked) != rank:

@@ -11,6 +11,7 @@ from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import activation as plain
 from paramsym.layers.reshaping import Identity
+from paramsym.naming import quoted
 from paramsym.size import Dim
 
 _LAYERS: dict[str, Layer] = {
@@ -160,5 +161,5 @@ def Softmax(axis: int | Sequence[int] = -1, *, input_shape: Shape | None = None,
 
 def _not_negative(value: object, name: str, where: str) -> None:
     if not isinstance(value, int | float) or value < 0:
-        message = f"{where}: {name} is {value!r}; wanted a number that is not negative."
+        message = f"{where}: {name} is {quoted(value)}; wanted a number that is not negative."
         raise ArgumentError(message)

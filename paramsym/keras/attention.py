@@ -14,6 +14,7 @@ from paramsym.keras._base import axes_of
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import additive_attention, attention
+from paramsym.naming import quoted
 from paramsym.size import Dim, divides, size
 
 Shapes: TypeAlias = "Mapping[str, Shape | None] | Sequence[Shape]"
@@ -202,7 +203,7 @@ def _shapes(shapes: Shapes, where: str, rank: int | None = None) -> tuple[tuple[
         each: Sequence[object] = shapes
         several = isinstance(shapes, list | tuple) and all(isinstance(shape, list | tuple) for shape in each)
         if not several or len(shapes) not in {2, 3}:
-            message = f"{where}: input_shape is {shapes!r}; wanted {{'query': ..., 'value': ..., 'key': ...}} or [query, value, key]."
+            message = f"{where}: input_shape is {quoted(shapes)}; wanted {{'query': ..., 'value': ..., 'key': ...}} or [query, value, key]."
             raise ArgumentError(message)
         found = dict(zip(_ROLES, shapes, strict=False))
     found.setdefault("key", found["value"])
@@ -212,7 +213,10 @@ def _shapes(shapes: Shapes, where: str, rank: int | None = None) -> tuple[tuple[
 def _check_window(sliding_window: int | None, dropout: float, *, flash: bool | None, where: str) -> None:
     if sliding_window is not None:
         size(sliding_window, f"{where}: sliding_window")
-    if flash and dropout > 0:
+    if not isinstance(dropout, int | float):
+        message = f"{where}: dropout is {quoted(dropout)}; wanted a number."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    if flash is True and dropout > 0:
         message = f"{where}: dropout is {dropout}, which flash_attention does not support; set one of them to nothing."
         raise ArgumentError(message)
 

@@ -11,6 +11,7 @@ from paramsym.keras._common import finished
 from paramsym.keras._unbuilt import Shape
 from paramsym.layer import Layer
 from paramsym.layers import padding as plain
+from paramsym.naming import quoted
 from paramsym.size import Count, count
 
 Margins: TypeAlias = "Count | Sequence[Count | Sequence[Count]]"
@@ -18,17 +19,17 @@ Margins: TypeAlias = "Count | Sequence[Count | Sequence[Count]]"
 
 def _pairs(value: Any, rank: int, name: str, where: str) -> tuple[tuple[Count, Count], ...]:
     """Return ``(before, after)`` for each spatial axis: from one number, one per axis, or one pair per axis."""
-    listed = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,) * rank
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,) * rank
     if len(listed) != rank:
-        message = f"{where}: {name} is {value!r}; wanted one number or {rank} entries, one per spatial axis."
+        message = f"{where}: {name} is {quoted(value)}; wanted one number or {rank} entries, one per spatial axis."
         raise ArgumentError(message)
     return tuple(_pair(entry, name, where) for entry in listed)
 
 
 def _pair(value: Any, name: str, where: str) -> tuple[Count, Count]:
-    listed = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value, value)
+    listed = value if isinstance(value, Sequence) and not isinstance(value, str) else (value, value)
     if len(listed) != 2:
-        message = f"{where}: {name} has the entry {value!r}; wanted a number, or one before and one after."
+        message = f"{where}: {name} has the entry {quoted(value)}; wanted a number, or one before and one after."
         raise ArgumentError(message)
     before, after = (count(entry, f"{where}: {name}") for entry in listed)
     return before, after

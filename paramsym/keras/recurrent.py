@@ -15,6 +15,7 @@ from paramsym.keras._common import finished, recurrent_options, what_is_returned
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import cells, recurrent
+from paramsym.naming import quoted
 from paramsym.size import Dim
 
 
@@ -276,6 +277,6 @@ def _build(
 
 
 def _check_cudnn(use_cudnn: object, name: str) -> None:
-    if use_cudnn not in {"auto", True, False}:
-        message = f"keras.{name}: use_cudnn is {use_cudnn!r}; wanted 'auto', True or False."
+    if not isinstance(use_cudnn, str | int) or use_cudnn not in {"auto", True, False}:
+        message = f"keras.{name}: use_cudnn is {quoted(use_cudnn)}; wanted 'auto', True or False."
         raise ArgumentError(message)

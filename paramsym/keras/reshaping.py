@@ -13,6 +13,7 @@ from paramsym.keras._common import finished
 from paramsym.keras._unbuilt import Shape
 from paramsym.layer import Layer
 from paramsym.layers import reshaping
+from paramsym.naming import quoted
 from paramsym.size import Dim
 
 _Entry = TypeVar("_Entry")
@@ -87,6 +88,6 @@ def Rescaling(scale: object, offset: object = 0.0, *, input_shape: Shape | None 
 
 def _listed(values: Sequence[_Entry], name: str, where: str) -> tuple[_Entry, ...]:
     if isinstance(values, str) or not isinstance(values, Sequence):
-        message = f"{where}: {name} is {values!r}; wanted a tuple."
+        message = f"{where}: {name} is {quoted(values)}; wanted a tuple."
         raise ArgumentError(message)
     return tuple(values)

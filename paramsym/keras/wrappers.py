@@ -15,6 +15,7 @@ from paramsym.layer import Layer
 from paramsym.layers import wrappers
 from paramsym.layers.reparametrized import SpectralNorm
 from paramsym.layers.wrappers import keras_name
+from paramsym.naming import described
 from paramsym.size import size
 
 Wrapped: TypeAlias = Layer | Unbuilt | str
@@ -128,6 +129,9 @@ def _wrapped(layer: object, arguments: Mapping[str, Any] | None, where: str) -> 
     """Return the layer to wrap, opened by its name where that is given."""
     from paramsym import keras  # the room itself, for its other doors
 
+    if not isinstance(arguments, Mapping | None):
+        message = f"{where}: layer_kwargs is {described(arguments)}; wanted a dictionary of arguments."  # type: ignore[unreachable]
+        raise ArgumentError(message)
     if isinstance(layer, str):
         if layer not in dir(keras):
             message = f"{where}: there is no layer {layer!r}; there are {', '.join(dir(keras))}."
@@ -138,7 +142,7 @@ def _wrapped(layer: object, arguments: Mapping[str, Any] | None, where: str) -> 
             return Unbuilt(layer, lambda _: opened, arguments or {}) if "name" in (arguments or {}) else opened
         return Unbuilt(opened.name, opened.build, {**(arguments or {}), **opened.options})
     if not isinstance(layer, Layer | Unbuilt):
-        message = f"{where}: layer is {layer!r} ({type(layer).__name__}); wanted a layer such as keras.LSTM(4)."
+        message = f"{where}: layer is {described(layer)}; wanted a layer such as keras.LSTM(4)."
         raise ArgumentError(message)
     if arguments:
         message = f"{where}: layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already made."

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
-from math import isfinite
 
 from sympy import Expr, Integer, Rational, floor
 
@@ -52,7 +50,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         if not self.cutoffs:
             message = "cutoffs is empty; wanted at least one, as in (2000, 10000)."
             raise ArgumentError(message)
-        if self._divisor.is_positive is False:
+        if any(self._divisor(power + 1).is_positive is False for power in range(len(self.cutoffs))):
             message = f"div_value is {self.div_value}; wanted a positive number."
             raise ArgumentError(message)
         edges = (*self.cutoffs, self.n_classes)
@@ -73,22 +71,21 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         """The width of each cluster's projection."""
         return tuple(self._width(cluster + 1) for cluster in range(len(self.cutoffs)))
 
-    @property
-    def _divisor(self) -> Expr:
-        """The exact value of ``div_value``; a binary float is a fraction."""
-        if isinstance(self.div_value, Expr):
-            return self.div_value
-        if not isfinite(self.div_value):
+    def _divisor(self, power: int) -> Expr:
+        """Return ``div_value**power`` exactly; the power of a float is a float, as in torch, and a float is a fraction.
+
+        Python divides floats as exact fractions when it rounds down, so that a floor gives torch's widths for symbols as well.
+        """
+        if isinstance(self.div_value, Expr | int):
+            return Integer(1) * self.div_value**power
+        try:
+            return Rational(*(self.div_value**power).as_integer_ratio())
+        except (OverflowError, ValueError):  # a power beyond floats, infinity, not a number
             return Integer(-1)
-        exact = Fraction(self.div_value)
-        return Rational(exact.numerator, exact.denominator)
 
     def _width(self, power: int) -> Dim:
-        """Divide exactly, but where torch's own floats are rounded, round as torch does."""
-        rounded = isinstance(self.div_value, float) and not self.div_value.is_integer()
-        if rounded and isinstance(self.in_features, int):
-            return int(self.in_features // self.div_value**power)
-        return canonical(floor(self.in_features / self._divisor**power, evaluate=False))
+        """Return the width of the cluster's projection."""
+        return canonical(floor(self.in_features / self._divisor(power)))
 
     def forward(self, own: Own, x: Value, target: Value | None = None) -> Value:
         """The log-probability of every example's target; without targets that of the first class.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
-from paramsym.errors import ShapeError
-from paramsym.extents import differ, negative
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.extents import Layout, Views, differ, negative
 from paramsym.layer import Layer
 from paramsym.program import Value, axes, rearrange
 from paramsym.size import Count, Dim, Shape, canonical, text
 
-DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
-"""Where the channels stand: torch has them first, Keras last unless told otherwise."""
+DataFormat: TypeAlias = Layout
+"""Where the channels stand, as a field of a layer says it."""
 _SPATIAL = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
@@ -27,6 +27,20 @@ class Pointwise(Layer):
     def views(self) -> tuple[Any, ...]:
         """Every output entry sees its own input entry."""
         return ()
+
+
+def along_channels(axis: int | tuple[int, ...] | None) -> Views:
+    """Return the views of a layer that mixes all entries of one axis, and so takes that axis for the channels: 1, the last, or None for 1.
+
+    Raises:
+        NotYetError: another axis, which is spatial.
+    """
+    layouts: dict[Any, Layout] = {None: "channels_first", 1: "channels_first", -1: "channels_last"}
+    layout = layouts.get(axis)
+    if layout is None:
+        message = f"along axis {axis} it sees everything."
+        raise NotYetError(message)
+    return Views((), layout)
 
 
 class Spatial(Layer):

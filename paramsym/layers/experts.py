@@ -181,6 +181,10 @@ class StackedExperts(Featurewise):
     activation: str = "silu"
     limit: float | None = None
 
+    def conditions(self) -> None:
+        """A token uses no more experts than there are."""
+        at_most(self.experts_per_token, self.num_experts, "experts_per_token", "num_experts")
+
     def tensors(self) -> Iterator[Tensor]:
         """The way up, then the way down, each followed by its bias."""
         width: Axis = cat(gate=self.dim_feedforward, up=self.dim_feedforward) if self.gated else self.dim_feedforward

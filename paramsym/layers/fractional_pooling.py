@@ -40,7 +40,7 @@ class _FractionalMaxPool(Spatial):
         return axes.giving(axes.each(self._along, per_axis(self.kernel_size, self.rank, "kernel_size"), wanted))
 
     def _along(self, length: Count, kernel: Dim, wanted: Dim | float) -> Count:
-        left = scaled(length, wanted) if isinstance(wanted, float) else wanted
+        left = scaled(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
         if isinstance(length, int) and isinstance(kernel, int) and isinstance(left, int) and left + kernel - 1 > length:
             message = f"{left} windows of {kernel} are too large for a length of {length}."
             raise ShapeError(message)

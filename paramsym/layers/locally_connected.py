@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View, differ, windows
+from paramsym.extents import View, Views, differ, windows
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import take_apart
 from paramsym.layers.spatial import Extents, Margin, per_axis
@@ -56,7 +56,7 @@ class _LocallyConnected(Layer):
     def views(self) -> tuple[View, ...]:
         """The kernel, moved on by the stride."""
         kernel, stride = per_axis(self.kernel_size, self.rank, "kernel_size"), per_axis(self.stride, self.rank, "stride")
-        return tuple(map(View, kernel, stride))
+        return Views(map(View, kernel, stride), "channels_last")
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of all places, then their biases."""

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ShapeError, SizeError
-from paramsym.extents import View, reach, same, windows, windows_ceil
+from paramsym.extents import View, Views, reach, same, windows, windows_ceil
 from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.size import Count, Dim, Shape, canonical
@@ -43,7 +43,8 @@ class _Windows(Spatial):
 
     def views(self) -> tuple[View, ...]:
         """The window with its gaps, moved on by the stride."""
-        return tuple(View(reach(kernel, gap), step) for kernel, step, _, gap in zip(*self._settings, strict=True))
+        views = (View(reach(kernel, gap), step) for kernel, step, _, gap in zip(*self._settings, strict=True))
+        return Views(views, getattr(self, "data_format", "channels_first"))
 
     @property
     def _batched(self) -> bool | None:

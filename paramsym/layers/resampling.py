@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from math import inf
 from typing import Literal, TypeAlias, cast
 
 from paramsym.errors import ArgumentError, ShapeError
@@ -28,7 +29,7 @@ class _Upsample(Layer):
             message = f"size is {self.size} and scale_factor {self.scale_factor}; wanted exactly one of them."
             raise ArgumentError(message)
         factors = self.scale_factor if isinstance(self.scale_factor, tuple) else (self.scale_factor,)
-        if any(isinstance(factor, float) and not factor > 0 for factor in factors):
+        if any(isinstance(factor, float) and not 0 < factor < inf for factor in factors):
             message = f"scale_factor is {self.scale_factor}; wanted positive numbers."
             raise ArgumentError(message)
 
@@ -55,7 +56,7 @@ class _Upsample(Layer):
         return axes.giving(left)
 
     def _along(self, length: Count, given: Dim | float) -> Count:
-        return scaled(length, given) if self.size is None else cast("Dim", given)
+        return scaled(length, given, "scale_factor") if self.size is None else cast("Dim", given)
 
 
 _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}

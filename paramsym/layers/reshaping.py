@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import View, differ, exactly
+from paramsym.extents import View, Views, differ, exactly
 from paramsym.layer import Layer
 from paramsym.layers.axes import Pointwise, axis_of
 from paramsym.size import Count, Dim, Shape, product, size, text
@@ -167,8 +167,11 @@ class Permute(Layer):
             NotYetError: spatial axes that change places.
         """
         places = len(self.order)
-        if self.order in {(*range(2, places + 1), 1), (places, *range(1, places))}:
-            return ()
+        to_last, to_first = (*range(2, places + 1), 1), (places, *range(1, places))
+        if self.order in {to_last, to_first}:
+            if to_last == to_first:
+                return Views((), None, "other")
+            return Views((), "channels_first", "channels_last") if self.order == to_last else Views((), "channels_last", "channels_first")
         return super().views()
 
 

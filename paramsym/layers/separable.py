@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
+from paramsym.extents import View, Views
 from paramsym.flow import Step, steps
 from paramsym.layer import Part, Tensor
 from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
@@ -45,7 +45,7 @@ class _Filtering(Spatial):
 
     def views(self) -> tuple[View, ...]:
         """The kernel with its gaps, moved on by the stride."""
-        return self._sliding.views()
+        return Views(self._sliding.views(), data_format_of(self.data_format, self.dialect))
 
     def _axes(self, input_shape: Shape) -> Axes:
         batched = None if self.dialect == "torch" else True

@@ -13,6 +13,7 @@ from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
+from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, drop, is_known, unknown
 from paramsym.size import Count, Dim
 
@@ -252,12 +253,15 @@ def _check(dropout: float, activation: object) -> None:
     if not 0 <= dropout <= 1:
         message = f"dropout is {dropout}; a probability lies between 0 and 1."
         raise ArgumentError(message)
-    if isinstance(activation, Layer) or activation in ("relu", "gelu"):
+    if isinstance(activation, Layer) or (isinstance(activation, str) and activation in {"relu", "gelu"}):
         return
+    if isinstance(activation, type):
+        message = f"activation is the class {activation.__name__}; give an instance, such as {activation.__name__}(), or 'relu' or 'gelu'."
+        raise ArgumentError(message)
     if not callable(activation):
-        message = f"activation is {activation!r}; wanted 'relu', 'gelu', a function or a layer."
+        message = f"activation is {quoted(activation)}; wanted 'relu', 'gelu', a function or a layer."
         raise ArgumentError(message)
     parameters = getattr(activation, "parameters", None)
     if callable(parameters) and any(True for _ in cast("Iterable[object]", parameters())):
-        message = f"activation {activation!r} has parameters of its own; give the layer that states them, such as PReLU()."
+        message = f"activation {quoted(activation)} has parameters of its own; give the layer that states them, such as PReLU()."
         raise ArgumentError(message)

@@ -17,7 +17,7 @@ def receptive_field(layer: Layer) -> tuple[Dim, ...]:
 
     Raises:
         NotYetError: a layer whose outputs do not all see the same, such as a transposed convolution, or see everything, as through
-            attention; one that does not say.
+            attention, statistics of the example (GroupNorm) or a mixture of all places of an axis; one that does not say.
         StructureError: a symbolic number of blocks with a stride; paths of different strides that are added.
 
     Source: Araujo, Norris and Sim 2019, "Computing receptive fields of convolutional neural networks", equation 2.

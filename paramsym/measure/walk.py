@@ -11,6 +11,7 @@ from paramsym.compose import Sequential
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.flow import each_input, only_input, together
 from paramsym.layer import Layer
+from paramsym.naming import quoted
 from paramsym.size import Count, Dim, Shape, canonical, count, product
 
 _NUMBERED = re.compile(r"\{[^}]*\}")
@@ -54,7 +55,7 @@ def gated(input_shape: Iterable[Count | None]) -> Shape:
     ((None, 3), ((2, 3), (2, 5)))
     """
     if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
-        message = f"input_shape is {input_shape!r}; wanted a tuple such as (B, 3, W, W), batch first."
+        message = f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first."
         raise ShapeError(message)
     given: tuple[object, ...] = tuple(input_shape)
     if given and all(isinstance(entry, tuple | list) for entry in given):

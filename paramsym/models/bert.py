@@ -18,8 +18,9 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.between import Heads, TokenModel, pooling
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
+from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, Shape, divides
-from paramsym.symbols import A, F, H, L, N, P, T, V
+from paramsym.symbols import A, F, H, L, P, T, V
 
 Architecture = Literal[
     "BertModel",
@@ -126,8 +127,7 @@ class Bert(TokenModel):
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
-        if self.num_labels is None and self.architecture in _LABELLED:
-            object.__setattr__(self, "num_labels", N)
+        give_labels(self, _LABELLED)
         super().__post_init__()
 
     def conditions(self) -> None:

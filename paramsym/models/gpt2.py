@@ -18,8 +18,9 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.between import Heads, OneOfEach, Squeeze, TokenModel
 from paramsym.models.claims import BUILT, CARD, Claim
 from paramsym.models.family import Family, Flag, Size, Word
+from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, cat, divides
-from paramsym.symbols import A, F, H, L, N, P, V
+from paramsym.symbols import A, F, H, L, P, V
 
 Architecture = Literal[
     "GPT2Model",
@@ -102,8 +103,7 @@ class Gpt2(TokenModel):
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
-        if self.num_labels is None and self.architecture in _LABELLED:
-            object.__setattr__(self, "num_labels", N)
+        give_labels(self, _LABELLED)
         super().__post_init__()
 
     def conditions(self) -> None:

@@ -10,5 +10,5 @@ from paramsym.symbols import N
 
 def give_labels(model: Any, labelled: Container[str]) -> None:
     """Set ``num_labels`` to N where the model's architecture has labels and no number was given; for ``__post_init__``."""
-    if model.num_labels is None and model.architecture in labelled:
+    if model.num_labels is None and isinstance(model.architecture, str) and model.architecture in labelled:
         object.__setattr__(model, "num_labels", N)

@@ -14,7 +14,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.family import Flag, Size
-from paramsym.size import Count, Dim, cat, per
+from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, H, L, V
 
 Architecture = Literal["MptModel", "MptForCausalLM", "MptForSequenceClassification", "MptForTokenClassification", "MptForQuestionAnswering"]
@@ -61,7 +61,7 @@ class Mpt(Decoder):
 
     def conditions(self) -> None:
         """Heads divide the width."""
-        per(self.d_model, self.n_heads)
+        self._head_width()
 
     @property
     def hidden_size(self) -> Dim:  # type: ignore[override]
@@ -79,7 +79,7 @@ class Mpt(Decoder):
     def block(self) -> Block:
         """Attention and the feed-forward network, each behind a scale."""
         width = self.d_model
-        sliced = (self.n_heads, per(width, self.n_heads))
+        sliced = (self.n_heads, self._head_width())
         scale = LayerNorm(width, bias=False)
         fused = Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False)
         return Block(
@@ -88,6 +88,9 @@ class Mpt(Decoder):
             norm_2=scale,
             ffn=Block(up_proj=Dense(width, 4 * width, bias=False), down_proj=Dense(4 * width, width, bias=False)),
         )
+
+    def _head_width(self) -> Dim:
+        return divides(self.n_heads, self.d_model, "n_heads", "d_model")
 
 
 FAMILIES = (

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from sympy import Rational, floor
-
 from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
-from paramsym.extents import View, share, up_over
+from paramsym.extents import View, exact_ratio, scaled, share, up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
@@ -63,6 +61,7 @@ class Swin(InTurn):
     Raises:
         DivisibilityError: heads that do not divide a stage's width, or patches the image, where positions are stored.
         ArgumentError: fewer heads than depths, features that are no stages; an activation or architecture that the reference does not know.
+        ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose products in floating point no formula gives.
 
     >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params
     28288354
@@ -173,8 +172,7 @@ class Swin(InTurn):
     def _block(self, width: Dim, heads: Dim) -> Block:
         sliced = (heads, divides(heads, width, "num_heads", "the stage's width"))
         projection = Dense(width, sliced, bias=self.qkv_bias)
-        ratio = Rational(*float(self.mlp_ratio).as_integer_ratio())
-        inner = int(ratio) * width if ratio.is_Integer else floor(ratio * width)
+        inner = scaled(width, float(self.mlp_ratio), "mlp_ratio")
         attention = Block(
             q_proj=projection,
             k_proj=projection,
@@ -351,6 +349,8 @@ def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
         raise ConfigError(message)
     if arguments["use_absolute_embeddings"]:
         whole_patches(arguments, sizes)
+    if exact_ratio(arguments["mlp_ratio"]) is None:  # the inner width is then known for a number only
+        arguments["embed_dim"] = sizes.pop(H)
     if "out_features" in arguments:
         settle_stages(arguments, len(arguments["depths"]))
     if sizes.get(N) == 0:

@@ -24,6 +24,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.between import ImageModel, OneOfEach, OnMap, PatchTokens, pooling
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
+from paramsym.models.labels import give_labels
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
 
@@ -126,8 +127,7 @@ class Vit(ImageModel):
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
-        if self.num_labels is None and self.architecture in _LABELLED:
-            object.__setattr__(self, "num_labels", N)
+        give_labels(self, _LABELLED)
         super().__post_init__()
 
     def conditions(self) -> None:

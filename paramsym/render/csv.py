@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 def table(source: Table) -> str:
-    """Return a header and the rows; the totals are left out, because a reader of data adds up itself."""
+    """Return a header and the rows; the totals are left out, because a reader of data adds up itself.
+
+    Words that a spreadsheet would take for a formula, such as a tensor called ``=1+1``, begin with an apostrophe.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(source.columns)
+    writer.writerow(map(_cell, source.columns))
     writer.writerows([_cell(value) for value in row] for row in source.rows)
     return out.getvalue()
 
@@ -28,4 +31,6 @@ def _cell(value: Cell) -> str | int:
         return int(value)
     if isinstance(value, tuple):
         return text.cell(value)
-    return "" if value is None else str(value)
+    written = "" if value is None else str(value)
+    computed = ("=", "@", "+", "-") if isinstance(value, str) else ("=", "@")  # a formula of this library may begin with a minus
+    return f"'{written}" if written.startswith(computed) else written

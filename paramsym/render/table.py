@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 from sympy import Expr, Integer
 
+from paramsym.screen import one_line
+
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""
 
@@ -46,7 +48,8 @@ class Printed:
 class Table(Printed):
     """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals.
 
-    ``heading`` is the caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
+    Words stand on one line, control characters spelt out: a name from a file breaks no format and steers no terminal. ``heading`` is the
+    caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
     """
 
     columns: tuple[str, ...]
@@ -55,6 +58,12 @@ class Table(Printed):
     caption: str = ""
     letters: Letters = Letters()
     heading: tuple[Cell, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Spell out what would break a line, or steer a terminal."""
+        object.__setattr__(self, "columns", tuple(map(one_line, self.columns)))
+        object.__setattr__(self, "rows", tuple(map(_shown, self.rows)))
+        object.__setattr__(self, "caption", one_line(self.caption))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -115,7 +124,7 @@ class Table(Printed):
         return frame(self)
 
     def to_csv(self) -> str:
-        """Return comma-separated values with a header; formulas as plain text."""
+        """Return comma-separated values with a header; formulas as plain text, and no words that a spreadsheet would compute."""
         from paramsym.render.csv import table
 
         return table(self)
@@ -169,6 +178,10 @@ class Tabular(Printed):
     def _repr_latex_(self) -> str | None:
         shown = self._shown()
         return shown.to_latex(long=len(shown.rows) > _PAGE) if shown.rows else None
+
+
+def _shown(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    return tuple(one_line(cell) if isinstance(cell, str) else cell for cell in row)
 
 
 def _is_number(cell: Cell) -> bool:

@@ -47,11 +47,23 @@ def from_path(path: str | os.PathLike[str]) -> Stored:
     """Read a safetensors file, an index, or a folder that holds one of them.
 
     Raises:
-        CheckpointError: a file that is not there, is no safetensors file, is damaged, or contradicts its index; an index that points
-            outside its folder.
-        ArgumentError: the safetensors package is not installed.
+        CheckpointError: a file that is not there, may not be read, is no safetensors file, is damaged, or contradicts its index; an index
+            that points outside its folder.
+        ArgumentError: the safetensors package, or numpy, is not installed.
     """
     found = Path(path)
+    try:
+        return _from_path(found)
+    except OSError as error:
+        raise unreadable(found, error) from None
+
+
+def unreadable(path: Path, error: OSError) -> CheckpointError:
+    """Return what is said of a path that the system does not open."""
+    return CheckpointError(f"{path.name or str(path)!r:.99} cannot be read: {_first_line(error.strerror or error)}.")
+
+
+def _from_path(found: Path) -> Stored:
     if found.is_dir():
         found = _inside_folder(found)
     if found.name.endswith(".index.json"):
@@ -134,8 +146,8 @@ def _check_plain(path: Path) -> None:
     except FileNotFoundError:
         message = f"{path.name}: there is no such file" + (" (a link to nothing)." if path.is_symlink() else "; nothing is downloaded.")
         raise CheckpointError(message) from None
-    except (OSError, RuntimeError, ValueError) as error:
-        message = f"{path.name!r} cannot be opened: {_first_line(error)}."
+    except (RuntimeError, ValueError) as error:
+        message = f"{path.name!r:.99} cannot be read: {_first_line(error)}."
         raise CheckpointError(message) from None
     if not stat.S_ISREG(mode):
         message = f"{path.name}: it is no plain file."
@@ -164,6 +176,7 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     header = _bytes(path, length, _PREFIX)
     _check_marks(path.name, header)
     safetensors = needed("safetensors", "reading safetensors files", "safetensors")
+    needed("numpy", "reading safetensors files", "safetensors")
     shapes: dict[str, Shape] = {}
     dtypes: dict[str, str] = {}
     try:
@@ -237,6 +250,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(step), "") if step.isascii() and step.isdigit() and len(step) < _LONGEST_NUMBER else (-1, step) for step in steps]
 
 
-def _first_line(error: BaseException, limit: int = 160) -> str:
+def _first_line(error: object, limit: int = 160) -> str:
     words = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     return words if len(words) <= limit else words[: limit - 3] + "..."

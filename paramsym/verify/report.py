@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paramsym.render.table import Cell, Table
+from paramsym.screen import one_line
 from paramsym.verify.compare import GOOD
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def report(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...], notes
     said = headline(subject, rows, problems)
     wrong = faults(rows, said)
     more = [f"... and {len(wrong.rows) - _LISTED} more"] if len(wrong.rows) > _LISTED else []
-    return "\n".join([str(replace(wrong, rows=wrong.rows[:_LISTED])) if wrong.rows else said, *more, *problems, *notes])
+    return "\n".join([str(replace(wrong, rows=wrong.rows[:_LISTED])) if wrong.rows else said, *more, *map(one_line, (*problems, *notes))])
 
 
 def _without_numbers(name: str) -> str:

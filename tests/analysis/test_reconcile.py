@@ -375,12 +375,17 @@ def test_other_bad_input() -> None:
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"X": [1]})
     with pytest.raises(ArgumentError, match=r"others is 'V' \(str\); wanted sizes to try by symbol"):
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others="V")  # type: ignore[arg-type]
+    for key in (1, None, (F,)):
+        with pytest.raises(ArgumentError, match=r"others has the key .*; wanted a symbol or its name"):
+            ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={key: 2})  # type: ignore[dict-item]
     for wrong in ([1.5], "F", None, [-1], [F]):
         with pytest.raises(SizeError, match="others: V is "):
             ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"V": wrong})  # type: ignore[dict-item]
     assert ps.reconcile(BERT, 109_485_312, at="bert-base-uncased", others={"V": 30_526})[0].difference == 4 * 768  # type: ignore[dict-item]
     with pytest.raises(ArgumentError, match="wanted a shape"):
         ps.reconcile(Dense(2, 3), {"weight": "no"})
+    with pytest.raises(ArgumentError, match=r"the name H \(Symbol\); wanted strings"):
+        ps.reconcile(Dense(2, 3), {H: (2, 3)})  # type: ignore[dict-item]
     for extent in (3.7, 3.0, True, "3", None):  # a shape is not rounded
         with pytest.raises(ArgumentError, match="wanted a shape"):
             ps.reconcile(Dense(2, 3), {"weight": (extent, 2)})

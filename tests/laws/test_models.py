@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import random
+import re
+from collections.abc import Iterator
 
 import pytest
 from strategies import model_classes, names
@@ -25,6 +27,25 @@ def test_a_model_is_a_value(cls: type[ps.Layer]) -> None:
         assert twin == model
         assert hash(twin) == hash(model)
         assert twin.params == model.params
+
+
+@every_model
+def test_an_impossible_size_is_named(cls: type[ps.Layer]) -> None:
+    """Whatever sizes contradict each other, the error names the arguments: those of the model, or of the part that it names."""
+    model = cls()
+    known = {field for layer in _inside(model) for field in type(layer).__dataclass_fields__}  # type: ignore[attr-defined]
+    draw = random.Random(11)  # noqa: S311 - test data
+    for _ in range(10):
+        try:
+            model.at({symbol: draw.choice((1, 2, 3, 4, 6, 8, 10, 12, 24, 32)) for symbol in sorted(model.symbols, key=str)})
+        except ParamsymError as error:
+            assert known & set(re.findall(r"\w+", str(error))), error  # noqa: PT017 - a refusal is no failure
+
+
+def _inside(layer: ps.Layer) -> Iterator[ps.Layer]:
+    yield layer
+    for part in layer.own_parts:
+        yield from _inside(part.layer)
 
 
 @every_model

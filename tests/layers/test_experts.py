@@ -141,6 +141,8 @@ def test_values() -> None:
     assert layer.ledger(buffers=True).where(lambda line: line.buffer).polynomial().as_expr() == E
     with pytest.raises(SizeError, match="experts_per_token 9 is more than num_experts 8"):
         layer.at(E=8, K=9)
+    with pytest.raises(SizeError, match="StackedExperts: experts_per_token 9 is more than num_experts 8"):
+        ps.StackedExperts(4, 3, 8, 9)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,8 @@ def test_every_module_of_torch_is_here() -> None:
         ("Upsample", {}, ArgumentError, "exactly one"),
         ("Upsample", {"size": 2, "scale_factor": 2}, ArgumentError, "exactly one"),
         ("Upsample", {"scale_factor": -0.5}, ArgumentError, "positive"),
+        ("Upsample", {"scale_factor": float("inf")}, ArgumentError, "positive"),
+        ("Upsample", {"scale_factor": float("nan")}, ArgumentError, "positive"),
         ("Upsample", {"scale_factor": 0}, SizeError, "scale_factor is 0"),
         ("Upsample", {"size": 2, "mode": "cubic"}, ArgumentError, "mode is 'cubic'"),
         ("PixelShuffle", {"upscale_factor": 0}, SizeError, "upscale_factor is 0"),

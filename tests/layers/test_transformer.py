@@ -96,6 +96,8 @@ def test_an_activation_with_parameters_is_a_part(name: str) -> None:
     assert_same_as_torch(layer, lambda: getattr(torch.nn, name)(8, 2, 5, activation=torch.nn.PReLU()))
     with pytest.raises(ArgumentError, match="has parameters of its own"):
         getattr(ps, name)(8, 2, activation=torch.nn.PReLU())
+    with pytest.raises(ArgumentError, match="activation is the class GELU; give an instance"):
+        getattr(ps, name)(8, 2, activation=torch.nn.GELU)
     assert getattr(ps, name)(8, 2, activation=torch.nn.GELU()).params == getattr(ps, name)(8, 2).params
 
 
@@ -144,6 +146,12 @@ def test_values(layer: ps.Layer) -> None:
         (lambda: ps.Transformer(10, 3), DivisibilityError, "10"),
         (lambda: ps.TransformerDecoderLayer(8, 2, 0), SizeError, "dim_feedforward is 0"),
         (lambda: ps.TransformerEncoderLayer(8, 2, dropout=1.5), ArgumentError, "a probability lies between 0 and 1"),
+        (
+            lambda: ps.TransformerEncoderLayer(8, 2, activation=ps.PReLU),
+            ArgumentError,
+            r"is the class PReLU; give an instance, such as PReLU\(\)",
+        ),
+        (lambda: ps.TransformerDecoderLayer(8, 2, activation=dict), ArgumentError, "is the class dict"),
         (lambda: ps.TransformerEncoderLayer(8, 2, activation="silu"), ArgumentError, "wanted 'relu', 'gelu', a function or a layer"),
         (lambda: ps.TransformerEncoder(ps.TransformerEncoderLayer(8, 2), -1), SizeError, "num_layers is -1"),
         (lambda: ps.TransformerEncoder(8, 2), ArgumentError, "encoder_layer is 8"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pytest
 from recorded import document
@@ -249,6 +250,20 @@ def test_total_neurons() -> None:
     assert ps.neurons(net, ALEX_IMAGE) == 27 * 27 * 256
 
 
+NORMS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "BatchNorm1d": ((4,), {}),
+    "InstanceNorm1d": ((4,), {}),
+    "GroupNorm": ((4, 4), {}),
+    "LayerNorm": (((4, 10),), {}),
+    "RMSNorm": ((10,), {}),
+    "LocalResponseNorm": ((3,), {}),
+    "Identity": ((), {}),
+    "Softmax": ((-1,), {}),
+    "LogSoftmax": ((1,), {}),
+}
+"""Layers between two convolutions of four channels, ten entries long."""
+
+
 class TestReceptiveField:
     """What one output sees (Araujo, Norris and Sim 2019)."""
 
@@ -291,7 +306,8 @@ class TestReceptiveField:
         """An entry of the last map, before everything is pooled or flattened into one, in numbers and in depths.
 
         ResNet: 1 + 6 for the stem, 8 for the pooling, then 2*(3 - 1) times the stride for every block of a stage; with torchvision's
-        stride on the 3 by 3. wav2vec 2.0 hears 25 ms, 400 samples, every 20 ms, 320 (Baevski et al. 2020, section 4.2).
+        stride on the 3 by 3. wav2vec 2.0 hears 25 ms, 400 samples, every 20 ms, 320 (Baevski et al. 2020, section 4.2), where its
+        normalisation is over the channels; the base model's GroupNorm takes its mean over all that is heard.
         """
         n1, n2, n3, n4 = ps.dims("n1 n2 n3 n4")
         resnet = ps.models.ResNet()
@@ -303,8 +319,95 @@ class TestReceptiveField:
         assert ps.receptive_field(ps.models.DenseNet("densenet121")) == (2071, 2071)
         assert ps.receptive_field(ps.models.LeNet5()) == (32, 32)
         assert ps.receptive_field(ps.models.LeNet5("modern")) == (16, 16)
-        heard = ps.load("facebook/wav2vec2-base-960h", "Wav2Vec2Model").part("feature_extractor")
+        heard = ps.from_config({"model_type": "wav2vec2", "feat_extract_norm": "layer"}).part("feature_extractor")
         assert (ps.receptive_field(heard), ps.effective_stride(heard)) == ((400,), (320,))
+
+        with pytest.raises(NotYetError, match="GroupNorm normalises by statistics of the whole map"):
+            ps.receptive_field(ps.load("facebook/wav2vec2-base-960h", "Wav2Vec2Model").part("feature_extractor"))
+
+    @pytest.mark.parametrize("name", NORMS)
+    def test_norms_against_gradients(self, name: str) -> None:
+        """What one output's gradient reaches in torch, with a layer between two convolutions: as many entries, or all and a refusal."""
+        torch = pytest.importorskip("torch")
+        arguments, named = NORMS[name]
+        ours = Sequential(Conv1d(2, 4, 3), getattr(ps, name)(*arguments, **named), Conv1d(4, 2, 3))
+        between = getattr(torch.nn, name)(*arguments, **named)
+        module = torch.nn.Sequential(torch.nn.Conv1d(2, 4, 3), between, torch.nn.Conv1d(4, 2, 3)).double().eval()
+        torch.manual_seed(0)
+        signal = torch.randn(2, 2, 12, dtype=torch.float64, requires_grad=True)
+        (gradient,) = torch.autograd.grad(module(signal)[0, 0, 3], signal)
+        reached = gradient[0].abs().sum(0).nonzero().flatten()
+        if len(reached) == 12:
+            with pytest.raises(NotYetError, match=r"sees (everything|all of them)|the next takes its channels last"):
+                ps.receptive_field(ours)
+        else:
+            assert ps.receptive_field(ours) == (int(reached.max()) - int(reached.min()) + 1,) == (5,)
+
+    @pytest.mark.parametrize(
+        ("norm", "field"),
+        [
+            (ps.BatchNorm2d(4), (5, 5)),
+            (ps.BatchNorm2d(4, track_running_stats=False), None),
+            (ps.InstanceNorm2d(4), None),
+            (ps.InstanceNorm2d(4, track_running_stats=True), (5, 5)),
+            (ps.GroupNorm(2, 4), None),
+            (ps.LayerNorm((4, 10, 10)), None),
+            (ps.LayerNorm(10), None),
+            (ps.LocalResponseNorm(2), (5, 5)),
+            (ps.Softmax2d(), (5, 5)),
+            (ps.Softmax(dim=1), (5, 5)),
+            (ps.Softmax(dim=-1), None),
+            (ps.Softmax(dim=2), None),
+            (Dense(10, 10), None),
+        ],
+        ids=repr,
+    )
+    def test_norms_of_images(self, norm: ps.Layer, field: tuple[int, int] | None) -> None:
+        """The same over images: what mixes a spatial axis is refused, wherever it stands, and what mixes channels is not."""
+        torch = pytest.importorskip("torch")
+        arguments, named = norm.arguments()
+        module = torch.nn.Sequential(
+            torch.nn.Conv2d(2, 4, 3),
+            getattr(torch.nn, {"Dense": "Linear"}.get(type(norm).__name__, type(norm).__name__))(*arguments, **named),
+        )
+        module = torch.nn.Sequential(*module, torch.nn.Conv2d(4, 2, 3)).double().eval()
+        torch.manual_seed(0)
+        image = torch.randn(2, 2, 12, 12, dtype=torch.float64, requires_grad=True)
+        (gradient,) = torch.autograd.grad(module(image)[0, 0, 3, 3], image)
+        reached = gradient[0].abs().sum(0)
+        spans = tuple(int((line := reached.sum(axis).nonzero().flatten()).max() - line.min()) + 1 for axis in (1, 0))
+        for ours in (
+            Sequential(Conv2d(2, 4, 3), norm, Conv2d(4, 2, 3)),
+            Sequential(Conv2d(2, 4, 3), Sequential(ps.ReLU(), Sequential(norm)), ps.Repeat(Conv2d(4, 2, 3), 1)),
+        ):
+            if field is None:
+                assert 12 in spans
+                with pytest.raises(NotYetError, match=r"sees (everything|all of them)|the next takes its channels last"):
+                    ps.receptive_field(ours)
+            else:
+                assert ps.receptive_field(ours) == spans == field
+
+    def test_channels_that_move(self) -> None:
+        """Behind a Permute, which moves the channels to the end, what mixes the last axis mixes channels."""
+        there, back = ps.Permute((2, 3, 1)), ps.Permute((3, 1, 2))
+        conv = Conv2d(4, 4, 3)
+        assert ps.receptive_field(Sequential(conv, there, ps.LayerNorm(4), Dense(4, 4), back, conv)) == (5, 5)
+        assert ps.receptive_field(Sequential(conv, Sequential(there, ps.Softmax(dim=-1)), Sequential(back, conv))) == (5, 5)
+        turn = ps.Permute((2, 1))
+        assert ps.receptive_field(ps.Repeat(Sequential(Conv1d(4, 4, 3), turn, ps.LayerNorm(4), turn), 3)) == (7,)
+        keras = Conv2d(4, 4, 3, dialect="keras")
+        assert ps.receptive_field(Sequential(keras, Dense(4, 4, dialect="keras"), keras)) == (5, 5)
+        for wrong in (
+            Sequential(conv, there, ps.LayerNorm(4), conv),
+            Sequential(conv, Dense(4, 4), there),
+            Sequential(Dense(9, 9), conv),
+            Sequential(keras, ps.Softmax(dim=1)),
+            ps.Repeat(Sequential(Conv1d(4, 4, 3), turn), 2),
+            Sequential(conv, ps.EinsumDense("abcd,cde->abe", (None, 4), (None, 4, 4, 4))),
+            Sequential(turn, ps.LayerNorm(4), Conv1d(4, 4, 3)),
+        ):
+            with pytest.raises(NotYetError, match="has no one receptive field"):
+                ps.receptive_field(wrong)
 
     @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "Clip", "MambaLM", "Llama"])
     def test_attention_sees_everything(self, name: str) -> None:

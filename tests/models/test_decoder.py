@@ -133,7 +133,9 @@ def test_frequencies() -> None:
 
 
 def test_heads_that_do_not_divide() -> None:
-    """Mistral rounds the width of a head down, in the open; Llama refuses."""
+    """Mistral rounds the width of a head down, in the open; Llama refuses, and so does MPT, in the names of its own keys."""
+    with pytest.raises(DivisibilityError, match="Mpt: d_model 4 is not divisible by n_heads 10"):
+        ps.models.Mpt().at(H=4, A=10)
     odd = {**SMALL, "hidden_size": 26}
     with pytest.raises(ConfigError, match="hidden_size 26 is not divisible by num_attention_heads 4"):
         ps.from_config(odd)

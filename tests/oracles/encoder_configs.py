@@ -384,7 +384,7 @@ def swin(draw: random.Random) -> dict[str, Any]:
         "depths": [draw.randint(0, 3) for _ in range(stages)],
         "num_heads": [draw.choice((1, 2, 4)) for _ in range(stages)],
         "window_size": draw.randint(1, 5),
-        "mlp_ratio": draw.choice((1.0, 2.0, 2.5, 3.3, 4)),
+        "mlp_ratio": draw.choice((1.0, 2.0, 2.3, 2.4, 2.5, 3.3, 4)),
         "qkv_bias": draw.random() < 0.5,
         "hidden_act": draw.choice(ACTIVATIONS),
         "use_absolute_embeddings": draw.random() < 0.5,

@@ -6,9 +6,10 @@ import csv
 import io
 import re
 from html.parser import HTMLParser
+from unicodedata import category
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from sympy import Integer, Symbol
 
 import paramsym as ps
@@ -113,16 +114,32 @@ def test_csv_reads_back() -> None:
     ]
 
 
-@given(st.text(st.characters(exclude_categories=("C",)), max_size=20))
+@given(st.text(max_size=20))
+@example("a\x1b[2Jb\r\nc\u202ed\t\x00\x85\u2028")
+@example("=cmd|'/C calc'!A0")
 def test_no_name_breaks_a_format(name: str) -> None:
-    """Whatever a tensor is called, HTML stays balanced and CSV has its rows."""
+    """Whatever a tensor is called, HTML stays balanced, CSV and Markdown have their rows, and no terminal is steered."""
     table = Table(("tensor", "parameters"), ((name, A),), ("total", A), name)
     parser = _Tags()
     parser.feed(table.to_html())
     assert parser.open == []
     assert len(list(csv.reader(io.StringIO(table.to_csv(), newline="")))) == 2
     assert table.to_latex().count("&") - table.to_latex().count(r"\&") == 3
-    assert str(table)
+    assert len(table.to_markdown().split("\n")) == 4
+    assert len(str(table).split("\n")) == 5 + bool(name)
+    for written in (table.to_text(), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()):
+        assert not [mark for mark in written if mark != "\n" and category(mark) in {"Cc", "Cs"}]
+        assert not set(written) & set("\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)", '=HYPERLINK("http://example.org")'])
+def test_a_spreadsheet_computes_no_name(name: str) -> None:
+    """No word begins as a formula does (OWASP, CSV injection); numbers and formulas of this library stay what they are."""
+    rows = list(csv.reader(io.StringIO(Table((name, "parameters"), ((name, -3), ("x", -H + 3))).to_csv())))
+    assert rows == [[f"'{name}", "parameters"], [f"'{name}", "-3"], ["x", "3 - H"]]
+    answer = ps.match(ps.Dense(2, 3), {name: (3, 2)})
+    assert f"'{name}" in {row[0] for row in csv.reader(io.StringIO(answer.table().to_csv()))}
+    assert answer.unexpected == (name,)
 
 
 @pytest.mark.parametrize("name", ["to_text", "to_markdown", "to_latex", "to_html", "to_csv"])

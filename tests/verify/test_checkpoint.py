@@ -244,9 +244,40 @@ def test_links_must_stay_in_their_folder(tmp_path: Path) -> None:
     write(tmp_path / "secret.safetensors", {"weight": WEIGHT, "bias": BIAS})
     refused(link(inner / "out.safetensors", tmp_path / "secret.safetensors"), "leaves its folder")
     refused(link(inner / "nothing.safetensors", "nowhere"), "a link to nothing")
-    refused(link(inner / "loop.safetensors", "loop.safetensors"), "cannot be opened")
+    refused(link(inner / "loop.safetensors", "loop.safetensors"), "cannot be read")
     refused(link(inner / "zero.safetensors", "/dev/zero"), "no plain file|no such file")
     refused(link(inner / "model.safetensors.index.json", tmp_path / "secret.safetensors"), "leaves its folder")
+
+
+@pytest.mark.parametrize("asked", ["is_dir", "iterdir", "resolve", "stat", "open"])
+def test_what_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str) -> None:
+    """Whatever the system forbids, in ``match`` and in ``check``: one error with its own words."""
+    path = write(tmp_path / "model.safetensors", {"weight": WEIGHT, "bias": BIAS})
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    if asked == "iterdir":
+        path.unlink()
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, asked, forbidden)
+        refused(tmp_path if asked == "iterdir" else path, "cannot be read: Permission denied")
+        with pytest.raises(ps.ParamsymError, match="cannot be read: Permission"):
+            ps.check(tmp_path if asked == "iterdir" else path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_a_closed_folder(tmp_path: Path) -> None:
+    """A folder that may not be entered, on a real file system."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    write(inner / "model.safetensors", {"weight": WEIGHT, "bias": BIAS})
+    inner.chmod(0)
+    try:
+        refused(inner / "model.safetensors", "cannot be read: Permission denied")
+    finally:
+        inner.chmod(0o700)
 
 
 def test_a_link_inside_its_folder_is_followed(tmp_path: Path) -> None:

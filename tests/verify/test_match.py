@@ -6,7 +6,8 @@ import pytest
 
 import paramsym as ps
 from paramsym import A, C, F, H, L, V, per
-from paramsym.errors import ArgumentError, CheckpointError, UnknownNameError
+from paramsym.errors import ArgumentError, CheckpointError, StructureError, UnknownNameError
+from paramsym.testing import assert_matches
 from paramsym.verify.match import Match
 
 DENSE = ps.Dense(H, F)
@@ -348,3 +349,30 @@ def test_many_aliases_beside_fused_tensors_take_linear_time() -> None:
     block = ps.Block(attention=ps.MultiHeadAttention(4, 2), table=ps.Dense(4, 4))
     model = ps.Tied(ps.Block(table=ps.Dense(4, 4), blocks=ps.Repeat(block, 3000)), {"blocks.{}.table.weight": "table.weight"})
     assert ps.match(model, model.shapes()).ok
+
+
+EVIL = "a\x1b[2Jb\nc\u202ed"
+
+
+def test_names_from_files_steer_no_terminal() -> None:
+    """A name may hold anything in a file; in words its control characters are spelt out, as data it stays what it is."""
+    found = ps.match(ps.Dense(2, 3), {EVIL: (3, 2), "weight": (3, 3)})
+    assert found.unexpected == (EVIL,)
+    compared = ps.reconcile(ps.Dense(2, 3), {EVIL: (3, 2)})
+    with pytest.raises(ps.ParamsymError) as caught:
+        assert_matches(ps.Dense(2, 3), {EVIL: (3, 2)})
+    for shown in (str(found), repr(found), found.to_markdown(), str(compared), str(caught.value)):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert r"x1b[2Jb" in shown
+
+
+@pytest.mark.parametrize("name", [EVIL, "a\nb", "\x00", "\u2028"])
+def test_a_layer_has_names_for_a_screen(name: str) -> None:
+    """A part or tensor of one's own with control characters in its name is refused."""
+    with pytest.raises(StructureError, match="has control characters in its name"):
+        ps.Sequential({name: ps.Dense(2, 3)})
+    with pytest.raises(StructureError, match="has control characters in its name"):
+        ps.Tensor(name, (2,))
+    with pytest.raises(StructureError, match="needs a name"):
+        ps.Part(3, ps.Dense(2, 3))  # type: ignore[arg-type]
