@@ -96,7 +96,7 @@ def index(name: str) -> Symbol:
 
 def _names(names: str, caller: str) -> list[str]:
     if not isinstance(names, str):
-        message = f"{caller}() takes a string of names such as 'd n', got {names!r} ({type(names).__name__})."  # type: ignore[unreachable]
+        message = f"{caller}() takes a string of names such as 'd n', got {described(names)}."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = names.replace(",", " ").split()
     for name in found:

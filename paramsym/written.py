@@ -11,6 +11,7 @@ from sympy import Integer, Symbol
 
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.ledger import Numbers
+from paramsym.naming import quoted
 from paramsym.paths import ANY, number_in
 from paramsym.tensor import Tensor
 
@@ -95,7 +96,7 @@ def reach(layer: Layer, path: str) -> Layer:
         ArgumentError: what is no path.
     """
     if not isinstance(path, str):
-        message = f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {path!r}."  # type: ignore[unreachable]
+        message = f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
         raise ArgumentError(message)
     return descend(layer, path.split(".") if path else [], path)
 
