@@ -102,14 +102,9 @@ def in_turn(named: Iterable[tuple[str, Layer]], input_shape: Shape) -> Iterator[
 
 
 def seen(layers: Iterable[tuple[Layer, Count]]) -> tuple[View, ...]:
-    """Return what one output entry sees through layers one after another, each so many times, along each spatial axis.
-
-    A layer that makes one of all places ends the map: what comes after it sees everything, and is not asked.
-    """
+    """Return what one output entry sees through layers one after another, each so many times, along each spatial axis."""
     found: tuple[View, ...] = ()
     for layer, times in layers:
-        if layer.gathers and found:
-            break
         found = after(found, tuple(view.repeated(times) for view in layer.views()))
     return found
 

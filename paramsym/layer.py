@@ -141,7 +141,7 @@ class Layer:
 
     # What a layer states ------------------------------------------------------------------------------------------------------
 
-    def forward(self, own: Any, *inputs: Any) -> Any:
+    def forward(self, own: Any, *inputs: Any, **_: Any) -> Any:
         """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
 
         Raises:
@@ -241,11 +241,6 @@ class Layer:
             return reach.views(self)
         message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
-
-    @property
-    def gathers(self) -> bool:
-        """Whether it makes one of all places, as flattening and pooling over everything do."""
-        return False
 
     def ties(self) -> Mapping[str, str]:
         """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way."""
