@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import ShapeError
+from paramsym.errors import RankError, ShapeError
 from paramsym.extents import differ, negative
 from paramsym.layer import Layer
 from paramsym.program import Value, axes, rearrange
@@ -29,16 +29,6 @@ class Pointwise(Layer):
         return ()
 
 
-class Spatial(Layer):
-    """What works over ``rank`` spatial axes: with one axis less than batch, channels and these, the shape is that of one example."""
-
-    rank: ClassVar[int]
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The first axis, where there is a batch."""
-        return None if len(input_shape) == self.rank + 1 else 0
-
-
 def spatial(
     x: Value, rank: int, data_format: DataFormat = "channels_first", *, channels: Dim | None = None, batched: bool | None = None
 ) -> tuple[Value, Callable[[Value], Value]]:
@@ -58,9 +48,30 @@ def spatial(
     return axes(x, f"{'batch' if batched else '[batch]'} channels {names}", **sizes)
 
 
+def named(x: Value, rank: int) -> Value:
+    """Name the axes of an input from the last one on: spatial axes, channels; what stands in front of them, the batch first.
+
+    Raises:
+        RankError: fewer axes than spatial ones and channels.
+    """
+    names = ("channels", *_SPATIAL[rank])
+    if x.rank < len(names):
+        message = f"wanted at least {len(names)} axes, (..., {', '.join(names)}); found {x.rank}, {text(x.sizes)}."
+        raise RankError(message)
+    lead = ("batch", *(f"lead{n}" for n in range(x.rank - len(names) - 1)))[: x.rank - len(names)]
+    return axes(x, " ".join((*lead, *names)))[0]
+
+
 def per_channel(x: Value, rank: int) -> Value:
     """Return an array over channels so that it fits (batch, channels, *spatial)."""
     return rearrange(x, "c -> c" + " ()" * rank)
+
+
+def in_front(kernel: Value, rank: int, channels: str) -> Value:
+    """Return a kernel (*extents, channels) with its channels in front, as torch has them; ``channels`` says how, as "i o -> o i"."""
+    extents = " ".join("xyz"[:rank])
+    stored, _, wanted = channels.partition(" -> ")
+    return rearrange(kernel, f"{extents} {stored} -> {wanted} {extents}")
 
 
 @dataclass(frozen=True)
