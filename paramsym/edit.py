@@ -78,11 +78,6 @@ class Around(Layer):
         """As the inner layer."""
         return self.layer.takes_several
 
-    @property
-    def gathers(self) -> bool:
-        """As the inner layer."""
-        return self.layer.gathers
-
     def reached(self, places: Shape) -> Shape | None:
         """As the inner layer."""
         return self.layer.reached(places)

@@ -7,11 +7,10 @@ the documentation of ``torch.nn.Conv2d``, ``MaxPool2d`` and ``ConvTranspose2d``;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
-from typing import Literal, Self, TypeAlias
 
 from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
 
@@ -52,77 +51,21 @@ class View:
         return reduce(View.then, [self] * times, View())
 
 
-Layout: TypeAlias = Literal["channels_first", "channels_last"]
-"""Where the channels of a map stand: torch has them first, Keras last unless told otherwise."""
+def after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
+    """Return the views through two layers, along each spatial axis; () sees its own entry.
 
-
-class Views(tuple[View, ...]):  # noqa: SLOT001 - a tuple of any length holds no slots, and this one carries two facts
-    """What one output entry sees, along each spatial axis, of a layer to which it matters where the channels stand.
-
-    ``takes`` is where they stand in what goes in, ``leaves`` where they stand in what comes out, where they are moved; "other" is wherever
-    they did not stand. A plain tuple of views knows neither.
-
-    >>> Views((View(3, 2),), "channels_first").then(Views((View(3, 1),)))
-    (View(size=7, stride=2),)
+    >>> after((View(3, 2),), (View(3, 1),)), after((), (View(3, 2),))
+    ((View(size=7, stride=2),), (View(size=3, stride=2),))
     """
-
-    takes: Layout | None
-    leaves: Layout | Literal["other"] | None
-
-    def __new__(cls, views: Iterable[View] = (), takes: Layout | None = None, leaves: Layout | Literal["other"] | None = None) -> Self:
-        """Keep both facts beside the views."""
-        made = super().__new__(cls, views)
-        made.takes, made.leaves = takes, leaves
-        return made
-
-    @classmethod
-    def of(cls, views: tuple[View, ...]) -> Views:
-        """Return the views of any layer."""
-        return views if isinstance(views, Views) else cls(views)
-
-    def then(self, later: Views) -> Views:
-        """Return the views through this layer and a later one; () sees its own entry.
-
-        Raises:
-            NotYetError: other spatial axes; an axis that is spatial to one layer and holds the channels of the other, which mixes them.
-        """
-        if self and later and len(self) != len(later):
-            message = f"a layer over {len(later)} spatial axes stands after one over {len(self)}."
-            raise NotYetError(message)
-        between = _moved(self.leaves, self.takes)
-        if between and later.takes and between != later.takes and (self or later):
-            message = (
-                f"where a layer leaves its {between.replace('_', ' ')}, the next takes its {later.takes.replace('_', ' ')}, and mixes all"
-                " places of an axis that is spatial to the other; a Permute between them moves the channels."
-            )
-            raise NotYetError(message)
-        between = between or later.takes
-        left = _moved(later.leaves, between)
-        known = self.leaves is None or self.leaves == "other"  # what it takes follows from what it leaves
-        takes = self.takes or (_moved(self.leaves, between) if known else None)
-        turned = (self.leaves == "other") != (later.leaves == "other")
-        found = tuple(one.then(other) for one, other in zip(self, later, strict=True)) if self and later else self or later
-        return Views(found, takes, left if left is not None else "other" if turned else None)
-
-    def repeated(self, times: Count) -> Views:
-        """Return the views through so many equal layers one after another; the channels stand where one leaves them."""
-        if times == 0:
-            return Views()
-        together = self if times == 1 else self.then(self)  # refuses what cannot follow itself
-        return Views((view.repeated(times) for view in self), self.takes, self.leaves if times == 1 else together.leaves)
+    if not earlier or not later:
+        return earlier or later
+    if len(earlier) != len(later):
+        message = f"a layer over {len(later)} spatial axes stands after one over {len(earlier)}."
+        raise NotYetError(message)
+    return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
 
 
-_OTHER: dict[Layout | None, Layout] = {"channels_first": "channels_last", "channels_last": "channels_first"}
-
-
-def _moved(leaves: Layout | Literal["other"] | None, before: Layout | None) -> Layout | None:
-    """Return where the channels stand after a layer."""
-    if leaves == "other":
-        return _OTHER.get(before)
-    return leaves or before
-
-
-def widest(paths: Sequence[tuple[View, ...]]) -> Views:
+def widest(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
     """Return what is seen through paths whose results are added: along each axis what the widest sees.
 
     Raises:
@@ -138,9 +81,7 @@ def widest(paths: Sequence[tuple[View, ...]]) -> Views:
             message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
             raise StructureError(message)
         result.append(View(canonical(Max(*(view.size for view in views))), views[0].stride))
-    known = [Views.of(views) for views in paths]
-    takes: list[Layout] = [views.takes for views in known if views.takes is not None]
-    return Views(result, takes[0] if takes else None, next((views.leaves for views in known if views.leaves), None))
+    return tuple(result)
 
 
 def differ(one: Count | None, other: Count | None) -> bool:

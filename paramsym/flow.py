@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from sympy import Integer
 
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.extents import Views
+from paramsym.extents import after
 from paramsym.size import Count, canonical, text
 
 if TYPE_CHECKING:
@@ -102,15 +102,10 @@ def in_turn(named: Iterable[tuple[str, Layer]], input_shape: Shape) -> Iterator[
 
 
 def seen(layers: Iterable[tuple[Layer, Count]]) -> tuple[View, ...]:
-    """Return what one output entry sees through layers one after another, each so many times, along each spatial axis.
-
-    A layer that makes one of all places ends the map: what comes after it sees everything, and is not asked.
-    """
-    found = Views()
+    """Return what one output entry sees through layers one after another, each so many times, along each spatial axis."""
+    found: tuple[View, ...] = ()
     for layer, times in layers:
-        if layer.gathers and found:
-            break
-        found = found.then(Views.of(layer.views()).repeated(times))
+        found = after(found, tuple(view.repeated(times) for view in layer.views()))
     return found
 
 

@@ -262,11 +262,6 @@ class Layer:
         message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
 
-    @property
-    def gathers(self) -> bool:
-        """Whether it makes one of all places, as flattening and pooling over everything do."""
-        return False
-
     def ties(self) -> Mapping[str, str]:
         """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way.
 

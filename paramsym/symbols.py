@@ -13,6 +13,7 @@ from typing import Any
 from sympy import Symbol
 
 from paramsym.errors import ArgumentError
+from paramsym.naming import described
 
 
 @dataclass(frozen=True)

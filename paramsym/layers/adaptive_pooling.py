@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layer import Layer
-from paramsym.layers.axes import DataFormat, Spatial, not_empty, take_apart
+from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.spatial import per_axis
-from paramsym.size import Dim, Shape
+from paramsym.program import Own, Value, pool_to, reduce
+from paramsym.size import Dim
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
 
 
-class _AdaptivePool(Spatial):
+class _AdaptivePool(Layer):
     """What pooling to a wanted extent shares."""
 
     rank: ClassVar[int]
+    statistic: ClassVar[Literal["mean", "max"]]
 
     output_size: Target
+    data_format: DataFormat
 
     def conditions(self) -> None:
         """There is one extent per axis."""
         per_axis(self.output_size, self.rank, "output_size")
 
-    @property
-    def gathers(self) -> bool:
-        """Pooling to one number makes one of all places."""
-        return all(extent == 1 for extent in per_axis(self.output_size, self.rank, "output_size"))
-
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
         """The extents that are wanted; None keeps the input's."""
-        axes = take_apart(input_shape, self.rank, getattr(self, "data_format", "channels_first"))
+        x, restored = spatial(x, self.rank, self.data_format)
         wanted = per_axis(self.output_size, self.rank, "output_size")
-        left = tuple(length if size is None else size for length, size in zip(axes.extents, wanted, strict=True))
-        if isinstance(self, AdaptiveMaxPool1d | AdaptiveMaxPool2d | AdaptiveMaxPool3d):
-            not_empty((axes.channels, *axes.extents), "the axes")
-        elif any(extent != 1 for extent in left):  # the mean of nothing is taken where one number is wanted
-            not_empty(axes.extents, "the axes")
-        return axes.giving(left)
+        lengths = tuple(length if size is None else size for length, size in zip(x.sizes[2:], wanted, strict=True))
+        indices, everything = getattr(self, "return_indices", False), all(length == 1 for length in lengths)
+        if self.statistic == "max" or not everything:  # the mean of nothing is taken where one number is wanted
+            not_empty(x.sizes[1 if self.statistic == "max" else 2 :], "the axes")
+        if everything and not indices:
+            return restored(reduce(self.statistic, x, *range(2, x.rank), keep=True))
+        pooled = pool_to(self.statistic, x, lengths, indices=indices)
+        return tuple(map(restored, pooled)) if indices else restored(pooled)
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class AdaptiveAvgPool1d(_AdaptivePool):
     """
 
     rank = 1
+    statistic = "mean"
 
     output_size: Target
     _: KW_ONLY
@@ -67,6 +68,7 @@ class AdaptiveAvgPool2d(_AdaptivePool):
     """
 
     rank = 2
+    statistic = "mean"
 
     output_size: Target
     _: KW_ONLY
@@ -82,6 +84,7 @@ class AdaptiveAvgPool3d(_AdaptivePool):
     """
 
     rank = 3
+    statistic = "mean"
 
     output_size: Target
     _: KW_ONLY
@@ -97,6 +100,7 @@ class AdaptiveMaxPool1d(_AdaptivePool):
     """
 
     rank = 1
+    statistic = "max"
 
     output_size: Target
     return_indices: bool = False
@@ -113,6 +117,7 @@ class AdaptiveMaxPool2d(_AdaptivePool):
     """
 
     rank = 2
+    statistic = "max"
 
     output_size: Target
     return_indices: bool = False
@@ -129,6 +134,7 @@ class AdaptiveMaxPool3d(_AdaptivePool):
     """
 
     rank = 3
+    statistic = "max"
 
     output_size: Target
     return_indices: bool = False
@@ -138,6 +144,8 @@ class AdaptiveMaxPool3d(_AdaptivePool):
 
 class _GlobalPool(Layer):
     """What pooling over everything spatial shares."""
+
+    statistic: ClassVar[Literal["mean", "max"]]
 
     rank: Dim
     keepdims: bool
@@ -149,19 +157,14 @@ class _GlobalPool(Layer):
             message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
             raise ArgumentError(message)
 
-    @property
-    def gathers(self) -> bool:
-        """It makes one of all places."""
-        return True
-
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Batch and channels, and between or after them 1 for every spatial axis with ``keepdims``."""
         if not isinstance(self.rank, int):
             message = f"the number of spatial axes is {self.rank}; it must be known."
             raise ShapeError(message)
-        rank = self.rank
-        axes = take_apart(input_shape, rank, self.data_format, batched=True)
-        return axes.giving((1,) * rank if self.keepdims else ())
+        x, restored = spatial(x, self.rank, self.data_format, batched=True)
+        y = reduce(self.statistic, x, *range(2, x.rank), keep=self.keepdims)
+        return restored(y) if self.keepdims else y
 
 
 @dataclass(frozen=True)
@@ -173,6 +176,8 @@ class GlobalAvgPool(_GlobalPool):
     >>> GlobalAvgPool(2).params
     0
     """
+
+    statistic = "mean"
 
     rank: Dim
     keepdims: bool = False
@@ -188,6 +193,8 @@ class GlobalMaxPool(_GlobalPool):
     >>> GlobalMaxPool(2).params
     0
     """
+
+    statistic = "max"
 
     rank: Dim
     keepdims: bool = False

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import NotYetError, ShapeError
-from paramsym.extents import Layout, Views, differ, negative
+from paramsym.errors import RankError, ShapeError
+from paramsym.extents import differ, negative
 from paramsym.layer import Layer
 from paramsym.program import Value, axes, rearrange
 from paramsym.size import Count, Dim, Shape, canonical, text
 
-DataFormat: TypeAlias = Layout
+DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
 """Where the channels stand, as a field of a layer says it."""
 _SPATIAL = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
@@ -27,30 +27,6 @@ class Pointwise(Layer):
     def views(self) -> tuple[Any, ...]:
         """Every output entry sees its own input entry."""
         return ()
-
-
-def along_channels(axis: int | tuple[int, ...] | None) -> Views:
-    """Return the views of a layer that mixes all entries of one axis, and so takes that axis for the channels: 1, the last, or None for 1.
-
-    Raises:
-        NotYetError: another axis, which is spatial.
-    """
-    layouts: dict[Any, Layout] = {None: "channels_first", 1: "channels_first", -1: "channels_last"}
-    layout = layouts.get(axis)
-    if layout is None:
-        message = f"along axis {axis} it sees everything."
-        raise NotYetError(message)
-    return Views((), layout)
-
-
-class Spatial(Layer):
-    """What works over ``rank`` spatial axes: with one axis less than batch, channels and these, the shape is that of one example."""
-
-    rank: ClassVar[int]
-
-    def batch_axis(self, input_shape: Shape) -> int | None:
-        """The first axis, where there is a batch."""
-        return None if len(input_shape) == self.rank + 1 else 0
 
 
 def spatial(
@@ -72,9 +48,30 @@ def spatial(
     return axes(x, f"{'batch' if batched else '[batch]'} channels {names}", **sizes)
 
 
+def named(x: Value, rank: int) -> Value:
+    """Name the axes of an input from the last one on: spatial axes, channels; what stands in front of them, the batch first.
+
+    Raises:
+        RankError: fewer axes than spatial ones and channels.
+    """
+    names = ("channels", *_SPATIAL[rank])
+    if x.rank < len(names):
+        message = f"wanted at least {len(names)} axes, (..., {', '.join(names)}); found {x.rank}, {text(x.sizes)}."
+        raise RankError(message)
+    lead = ("batch", *(f"lead{n}" for n in range(x.rank - len(names) - 1)))[: x.rank - len(names)]
+    return axes(x, " ".join((*lead, *names)))[0]
+
+
 def per_channel(x: Value, rank: int) -> Value:
     """Return an array over channels so that it fits (batch, channels, *spatial)."""
     return rearrange(x, "c -> c" + " ()" * rank)
+
+
+def in_front(kernel: Value, rank: int, channels: str) -> Value:
+    """Return a kernel (*extents, channels) with its channels in front, as torch has them; ``channels`` says how, as "i o -> o i"."""
+    extents = " ".join("xyz"[:rank])
+    stored, _, wanted = channels.partition(" -> ")
+    return rearrange(kernel, f"{extents} {stored} -> {wanted} {extents}")
 
 
 @dataclass(frozen=True)

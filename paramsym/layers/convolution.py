@@ -7,17 +7,16 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
-from paramsym.layer import Tensor
-from paramsym.layers.axes import Axes, DataFormat, Spatial, per_channel, spatial, take_apart
+from paramsym.layer import Layer, Tensor
+from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
-from paramsym.program import Own, Value, rearrange
+from paramsym.program import Own, Value, flip
 from paramsym.size import Axis, Dim, Shape, divides, per, product
 
 
-class _Convolution(Spatial):
+class _Convolution(Layer):
     """The one statement behind the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
 
     rank: ClassVar[int]
@@ -71,15 +70,17 @@ class _Convolution(Spatial):
         """The kernel at every output position, and the bias."""
         data_format = data_format_of(self.data_format, self.dialect)
         x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=self.dialect != "torch")
-        y = self._sliding.convolve(x, self._kernel(own), self.groups)
+        y = self._convolved(own, x)
         return restored(y + per_channel(own.bias, self.rank) if self.bias else y)
 
-    def _kernel(self, own: Own) -> Value:
-        """The kernel as torch stores it: (out, in/groups, *extents)."""
-        if self.dialect == "torch":
-            return own.weight
-        extents = " ".join("xyz"[: self.rank])
-        return rearrange(own.kernel, f"{extents} i o -> o i {extents}")
+    def _convolved(self, own: Own, x: Value) -> Value:
+        """The windows of (batch, in, *spatial) times the kernel."""
+        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
+        return sliding.convolve(x, self._kernel(own, "i o -> o i"), self.groups)
+
+    def _kernel(self, own: Own, stored: str) -> Value:
+        """The kernel with its channels in front, as torch stores it."""
+        return own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, stored)
 
     def reached(self, places: Shape) -> Shape | None:
         """The channels, and the positions as spatial extents, along one axis all of them; Keras' and Flax' channels last."""
@@ -88,19 +89,10 @@ class _Convolution(Spatial):
             extents = (product(extents),)
         return (*batch, self.in_channels, *extents) if self.dialect == "torch" else (*batch, *extents, self.in_channels)
 
-    def _axes(self, input_shape: Shape) -> Axes:
-        batched = None if self.dialect == "torch" else True
-        data_format = data_format_of(self.data_format, self.dialect)
-        return take_apart(input_shape, self.rank, data_format, channels=self.in_channels, batched=batched)
-
     @property
     def _turned(self) -> bool:
         """Whether a transposed convolution keeps its kernel as a plain one does, the channels that come in before those that go out."""
         return False
-
-    @property
-    def _sliding(self) -> Sliding:
-        return Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
 
     def _torch_conditions(self, stride: tuple[Dim, ...]) -> None:
         if self.data_format == "channels_last":
@@ -186,30 +178,21 @@ class _Transposed(_Convolution):
                 message = f"output_padding {self.output_padding} is not less than stride {self.stride}."
                 raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The channels become ``out_channels``, and every entry is spread over as many places as the kernel has."""
-        axes = self._axes(input_shape)
-        return axes.giving(self._spreading.over(axes), self.out_channels)
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight is used once per input position, every bias once per output position."""
-        axes = self._axes(input_shape)
-        weight, *bias = self.own_tensors
-        return {weight.name: product(axes.extents), **{tensor.name: product(self._spreading.over(axes)) for tensor in bias}}
-
-    def views(self) -> tuple[View, ...]:
-        """Not one number: outputs between two strides see fewer entries than others."""
-        return super(_Convolution, self).views()
+    def _convolved(self, own: Own, x: Value) -> Value:
+        """Every entry of (batch, in, *spatial) spread by the kernel; one that stands as a plain one's does is turned around."""
+        kernel = self._kernel(own, "i o -> i o" if self._turned else "o i -> i o")
+        for axis in range(2, 2 + self.rank) if self._turned else ():
+            kernel = flip(kernel, axis)
+        circular = self.padding_mode == "circular"
+        padding, extra = "valid" if circular else self.padding, None if self.dialect == "flax" else self.output_padding
+        spreading = Spreading.of(self.rank, self.kernel_size, self.stride, self.dilation, padding, extra, self.dialect)
+        if circular:
+            return spreading.around(x, kernel, odd_before=self._turned)
+        return spreading.convolve(x, kernel, self.groups)
 
     @property
     def _turned(self) -> bool:
         return self.dialect == "flax" and not self.transpose_kernel
-
-    @property
-    def _spreading(self) -> Spreading:
-        extra = None if self.dialect == "flax" else self.output_padding
-        settings = (self.kernel_size, self.stride, self.dilation, self.padding, extra, self.groups, self.dialect)
-        return Spreading.of(self.rank, *settings)
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import scaled
-from paramsym.layers.axes import Spatial, not_empty, take_apart
+from paramsym.layer import Layer
+from paramsym.layers.axes import not_empty, spatial
 from paramsym.layers.spatial import Extents, per_axis
-from paramsym.size import Count, Dim, Shape
+from paramsym.program import Own, Value, pool_to
+from paramsym.program.windows import along_each
+from paramsym.size import Count, Dim
 
 
-class _FractionalMaxPool(Spatial):
+class _FractionalMaxPool(Layer):
     """What fractional pooling shares."""
 
     rank: ClassVar[int]
@@ -20,6 +23,7 @@ class _FractionalMaxPool(Spatial):
     kernel_size: Extents
     output_size: Extents | None
     output_ratio: float | tuple[float, ...] | None
+    return_indices: bool
 
     def conditions(self) -> None:
         """The output is given by its size or by its ratio to the input."""
@@ -32,19 +36,23 @@ class _FractionalMaxPool(Spatial):
             message = f"output_ratio is {self.output_ratio}; a ratio is between 0 and 1."
             raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
         """As many windows as are wanted; they overlap by less than a window."""
-        axes = take_apart(input_shape, self.rank)
-        not_empty((axes.channels, *axes.extents), "the axes")
+        x, restored = spatial(x, self.rank)
+        not_empty(x.sizes[1:], "the axes")
         wanted = per_axis(self.output_size if self.output_ratio is None else self.output_ratio, self.rank, "output_size")
-        return axes.giving(axes.each(self._along, per_axis(self.kernel_size, self.rank, "kernel_size"), wanted))
+        kernel = per_axis(self.kernel_size, self.rank, "kernel_size")
+        pooled = pool_to("max", x, along_each(_windows, x.sizes[2:], kernel, wanted), kernel, indices=self.return_indices)
+        return tuple(map(restored, pooled)) if self.return_indices else restored(pooled)
 
-    def _along(self, length: Count, kernel: Dim, wanted: Dim | float) -> Count:
-        left = scaled(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
-        if isinstance(length, int) and isinstance(kernel, int) and isinstance(left, int) and left + kernel - 1 > length:
-            message = f"{left} windows of {kernel} are too large for a length of {length}."
-            raise ShapeError(message)
-        return left
+
+def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:
+    """Return the number of windows, which must fit side by side."""
+    found = scaled(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
+    if isinstance(length, int) and isinstance(kernel, int) and isinstance(found, int) and found + kernel - 1 > length:
+        message = f"{found} windows of {kernel} are too large for a length of {length}."
+        raise ShapeError(message)
+    return found
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 from paramsym.errors import ShapeError
-from paramsym.extents import View, Views, differ, windows
+from paramsym.extents import differ, windows
 from paramsym.layer import Layer, Tensor
-from paramsym.layers.axes import take_apart
+from paramsym.layers.axes import spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Dim, Shape, text
+from paramsym.program import Own, Value, contract, known, rearrange, unfold
+from paramsym.size import Dim, text
 
 
 class _LocallyConnected(Layer):
@@ -39,29 +40,35 @@ class _LocallyConnected(Layer):
         fields = (per_axis(getattr(self, name), self.rank, name) for name in names)
         return tuple(windows(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*fields, strict=True))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """(batch, places, out_channels) from (batch, extents, in_channels): channels last, as Keras has them unless told otherwise."""
-        axes = take_apart(input_shape, self.rank, "channels_last", channels=self.in_channels)
-        for found, wanted in zip(axes.extents, per_axis(self.input_size, self.rank, "input_size"), strict=True):
-            if differ(found, wanted):
-                message = f"the input is {text(axes.extents)}; the weights were made for {text(self.input_size)}."
-                raise ShapeError(message)
-        return axes.giving(self.places, self.out_channels)
+    def forward(self, own: Own, x: Value) -> Value:
+        """The kernel of every place times what the window sees there, and its bias; channels last, as Keras has them."""
+        x, _ = spatial(x, self.rank, "channels_last", channels=self.in_channels)
+        x = self._as_made_for(x)
+        kernel, stride, padding = (per_axis(one, self.rank, "") for one in (self.kernel_size, self.stride, self.padding))
+        seen = unfold(x, kernel, stride, tuple((margin, margin) for margin in padding), (1,) * self.rank)
+        places, window = " ".join("uvw"[: self.rank]), " ".join("xyz"[: self.rank])
+        stored = f"{places} (c {window}) o" if self.dialect == "flax" else f"({places}) ({window} c) o"
+        weights = rearrange(own.kernel, f"{stored} -> {places} c {window} o")
+        y = contract(f"b c {places} {window}, {places} c {window} o -> b {places} o", seen, weights)
+        return y + own.bias if self.bias else y
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """No weight is shared: each is used once."""
-        self.output_shape(input_shape)
-        return {tensor.name: 1 for tensor in self.own_tensors}
+    def _as_made_for(self, x: Value) -> Value:
+        """Return the input with the size that the weights were made for.
 
-    def views(self) -> tuple[View, ...]:
-        """The kernel, moved on by the stride."""
-        kernel, stride = per_axis(self.kernel_size, self.rank, "kernel_size"), per_axis(self.stride, self.rank, "stride")
-        return Views(map(View, kernel, stride), "channels_last")
+        Raises:
+            ShapeError: another size.
+        """
+        wanted = per_axis(self.input_size, self.rank, "input_size")
+        if any(map(differ, x.sizes[2:], wanted)):
+            message = f"the input is {text(x.sizes[2:])}; the weights were made for {text(self.input_size)}."
+            raise ShapeError(message)
+        return known(x, *x.shape[:2], *wanted)
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of all places, then their biases."""
-        window = (*per_axis(self.kernel_size, self.rank, "kernel_size"), self.in_channels)
-        places = self.places if self.dialect == "flax" else (self.places,)
+        extents, flax = per_axis(self.kernel_size, self.rank, "kernel_size"), self.dialect == "flax"
+        window = (self.in_channels, *extents) if flax else (*extents, self.in_channels)
+        places = self.places if flax else (self.places,)
         yield Tensor("kernel", (*places, window, self.out_channels))
         if self.bias:
             yield Tensor("bias", (*self.places, self.out_channels), role="bias")

@@ -7,31 +7,27 @@ negative one cuts off.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from sympy import Expr
 
-from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import View
+from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layer import Layer
-from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
+from paramsym.layers.axes import DataFormat, named, not_empty, spatial
 from paramsym.layers.windowed import check_copied
-from paramsym.size import Count, Shape, canonical, text
+from paramsym.program import Own, Value, pad
+from paramsym.size import Count, canonical, text
 
 Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 """One number for every side, or one per side."""
 
 
-class _Padding(Spatial):
+class _Padding(Layer):
     """What the classes share: two numbers per spatial axis."""
 
     rank: ClassVar[int]
 
     padding: Sides
-
-    def views(self) -> tuple[View, ...]:
-        """Every output entry sees one input entry, or padding."""
-        return ()
 
     def _pairs(self) -> tuple[tuple[Count, Count], ...]:
         """Return what comes before and after, the first spatial axis first."""
@@ -49,53 +45,34 @@ class _Padding(Spatial):
 class _Filled(_Padding):
     """Padding with a constant. It takes any axes in front of the spatial ones; with the channels last, batch and channels."""
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Each spatial axis grows by what stands before and after, or is cut where that is negative."""
+        value = getattr(self, "value", 0.0)
         if getattr(self, "data_format", "channels_first") == "channels_last":
-            axes = take_apart(input_shape, self.rank, "channels_last")
-            return axes.giving(axes.each(_grown, self._pairs()))
-        if len(input_shape) < self.rank:
-            message = f"wanted at least {self.rank} axes to pad; found {len(input_shape)}, {input_shape}."
-            raise ShapeError(message)
-        position = len(input_shape) - self.rank
-        return (*input_shape[:position], *Axes((), None, input_shape[position:]).each(_grown, self._pairs()))
-
-
-def _grown(length: Count, sides: tuple[Count, Count]) -> Count:
-    """Return a length with its sides; what is cut away first must be there."""
-    cut = -sum(side for side in sides if isinstance(side, int) and side < 0)
-    if isinstance(length, int) and cut > length:
-        message = f"a padding of {sides} cuts {cut} of {length} entries."
-        raise ShapeError(message)
-    return _whole(canonical(length + sides[0] + sides[1]))
-
-
-def _whole(length: Count) -> Count:
-    if isinstance(length, int) and length < 0:
-        message = f"the padding leaves {length} entries."
-        raise ShapeError(message)
-    return length
+            x, restored = spatial(x, self.rank, "channels_last")
+            return restored(pad(x, self._pairs(), value=value))
+        if x.rank < self.rank:
+            message = f"wanted at least {self.rank} axes to pad; found {x.rank}, {text(x.sizes)}."
+            raise RankError(message)
+        return pad(x if x.rank == self.rank else named(x, self.rank), self._pairs(), value=value)
 
 
 class _Copying(_Padding):
     """Padding with the input's own entries: there must be some, and a batch axis and channels in front, or channels alone."""
 
-    mode: ClassVar[str]
+    mode: ClassVar[Literal["reflect", "replicate", "circular"]]
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Each spatial axis grows by what stands before and after, or is cut where that is negative."""
-        axes = take_apart(input_shape, self.rank)
+        x, restored = spatial(x, self.rank)
+        check_copied(self.mode, x.sizes[2:], self._pairs())
+        y = pad(x, self._pairs(), self.mode)
         if self.mode != "circular":
-            not_empty((axes.channels, *axes.extents), "the axes")
-        left = axes.each(self._along, self._pairs())
-        if self.mode != "circular" and all(extent == 0 for extent in left):
-            message = f"the padding leaves nothing of {text(axes.extents)}."
-            raise ShapeError(message)
-        return axes.giving(left)
-
-    def _along(self, length: Count, sides: tuple[Count, Count]) -> Count:
-        check_copied(self.mode, length, *sides)
-        return _whole(canonical(length + sides[0] + sides[1]))
+            not_empty(x.sizes[1:], "the axes")
+            if all(extent == 0 for extent in y.sizes[2:]):
+                message = f"the padding leaves nothing of {text(x.sizes[2:])}."
+                raise ShapeError(message)
+        return restored(y)
 
 
 @dataclass(frozen=True)
@@ -325,19 +302,12 @@ class Cropping(Layer):
     cropping: tuple[tuple[Count, Count], ...]
     data_format: DataFormat = "channels_first"
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Each spatial axis loses what is cut off before and after; something must be left."""
-        axes = take_apart(input_shape, len(self.cropping), self.data_format, batched=True)
-        return axes.giving(axes.each(_cropped, self.cropping))
-
-    def views(self) -> tuple[View, ...]:
-        """Every output entry sees one input entry."""
-        return ()
-
-
-def _cropped(length: Count, sides: tuple[Count, Count]) -> Count:
-    left = canonical(length - sides[0] - sides[1])
-    if isinstance(left, int) and left <= 0:
-        message = f"a cropping of {sides} leaves nothing of {length} entries."
-        raise ShapeError(message)
-    return left
+        x, restored = spatial(x, len(self.cropping), self.data_format, batched=True)
+        y = pad(x, tuple((canonical(-before), canonical(-after)) for before, after in self.cropping))
+        for left, length, sides in zip(y.sizes[2:], x.sizes[2:], self.cropping, strict=True):
+            if left == 0:
+                message = f"a cropping of {text(sides)} leaves nothing of {length} entries."
+                raise ShapeError(message)
+        return restored(y)

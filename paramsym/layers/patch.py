@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from paramsym.errors import ShapeError
 from paramsym.extents import differ
-from paramsym.flow import Step
 from paramsym.layer import Layer, Part
-from paramsym.layers.axes import take_apart
+from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.spatial import per_axis
-from paramsym.size import Dim, Shape, canonical, divides, text
+from paramsym.program import Own, Value, known, rearrange
+from paramsym.size import Dim, canonical, divides, text
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,14 @@ class PatchEmbedding(Layer):
         patch = per_axis(self.patch_size, 2, "patch_size")
         yield Part(self.name, Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=self.bias))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """(batch, patches, width) from (batch, channels, height, width); the image must have the size that the layer was made for."""
-        axes = take_apart(input_shape, 2, channels=self.num_channels, batched=True)
-        for found, wanted in zip(axes.extents, per_axis(self.image_size, 2, "image_size"), strict=True):
-            if differ(found, wanted):
-                message = f"the image is {text(axes.extents)}; wanted {text(self.image_size)}."
-                raise ShapeError(message)
-        return (*axes.batch, self.num_patches, self.hidden_size)
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The projection sees the whole image; its output is then laid out in a row."""
-        for part in self.own_parts:
-            yield Step(part.name, part.layer, input_shape, part.layer.output_shape(input_shape))
+    def forward(self, own: Own, x: Value) -> Value:
+        """The projection sees the whole image; its output is then laid out in a row: (batch, patches, width)."""
+        x, _ = spatial(x, 2, channels=self.num_channels, batched=True)
+        if any(map(differ, x.sizes[2:], per_axis(self.image_size, 2, "image_size"))):
+            message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
+            raise ShapeError(message)
+        y = own[self.name](x)
+        return rearrange(known(y, *y.shape[:2], *self._tiles()), "b c h w -> b (h w) c")
 
     def _tiles(self) -> tuple[Dim, Dim]:
         image, patch = per_axis(self.image_size, 2, "image_size"), per_axis(self.patch_size, 2, "patch_size")

@@ -7,13 +7,15 @@ where the channels stand.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ShapeError, SizeError
-from paramsym.extents import View, Views, reach, same, windows, windows_ceil
-from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
+from paramsym.layer import Layer
+from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Count, Dim, Shape, canonical
+from paramsym.program import Own, Value, pad, pool
+from paramsym.program.windows import Margins, margins_of
+from paramsym.size import Count, Dim, product, text
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or one of Keras' words."""
@@ -30,82 +32,72 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
             raise SizeError(message)
 
 
-class _Windows(Spatial):
-    """What every pooling by windows shares: places, as torch counts them with numbers for the padding, or Keras with words."""
+class _Windows(Layer):
+    """What every pooling by windows shares: positions, as torch counts them with numbers for the padding, or Keras with words."""
 
     rank: ClassVar[int]
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """One entry for each place of the window; the channels are kept."""
-        axes = take_apart(input_shape, self.rank, getattr(self, "data_format", "channels_first"), batched=self._batched)
-        not_empty((axes.channels, *axes.extents), "the axes")
-        return axes.giving(self._places(axes))
+    def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
+        """One entry for each position of the window; the channels are kept."""
+        x, restored = spatial(x, self.rank, getattr(self, "data_format", "channels_first"), batched=isinstance(self._padding, str))
+        not_empty(x.sizes[1:], "the axes")
+        pooled = self._pooled(x)
+        return tuple(map(restored, pooled)) if isinstance(pooled, tuple) else restored(pooled)
 
-    def views(self) -> tuple[View, ...]:
-        """The window with its gaps, moved on by the stride."""
-        views = (View(reach(kernel, gap), step) for kernel, step, _, gap in zip(*self._settings, strict=True))
-        return Views(views, getattr(self, "data_format", "channels_first"))
-
-    @property
-    def _batched(self) -> bool | None:
-        return True if isinstance(getattr(self, "padding", 0), str) else None
+    def _pooled(self, x: Value) -> Any:
+        """Return what comes of (batch, channels, *spatial)."""
+        raise NotImplementedError
 
     @property
-    def _settings(self) -> tuple[tuple[Dim, ...], tuple[Dim, ...], tuple[Count | str, ...], tuple[Dim, ...]]:
-        """Kernel, stride, padding and dilation, one entry per axis."""
+    def _padding(self) -> Padding:
+        return getattr(self, "padding", 0)
+
+    def _settings(self) -> tuple[tuple[Dim, ...], tuple[Dim, ...], Margins]:
+        """Return kernel, stride and padding, one entry per axis."""
         kernel = per_axis(self.kernel_size, self.rank, "kernel_size")  # type: ignore[attr-defined]
         stride = kernel if self.stride is None else per_axis(self.stride, self.rank, "stride")  # type: ignore[attr-defined]
-        padding = per_axis(getattr(self, "padding", 0), self.rank, "padding")
-        return kernel, stride, padding, per_axis(getattr(self, "dilation", 1), self.rank, "dilation")
+        if self._padding == "same":
+            return kernel, stride, "same"
+        margins: tuple[Count, ...] = (0,) * self.rank if self._padding == "valid" else per_axis(self._padding, self.rank, "padding")
+        return kernel, stride, tuple((margin, margin) for margin in margins)
 
-    def _places(self, axes: Axes) -> tuple[Count | None, ...]:
-        return axes.each(self._along, *self._settings)
-
-    def _along(self, length: Count, kernel: Dim, stride: Dim, padding: Count | str, dilation: Dim) -> Count:
-        if padding == "same":
-            return same(length, stride)
-        margin = 0 if isinstance(padding, str) else padding
-        if getattr(self, "ceil_mode", False):
-            return windows_ceil(length, kernel, stride, margin, dilation)
-        return windows(length, kernel, stride, canonical(2 * margin), dilation)
-
-
-class _WholeWindows(_Windows):
-    """Means over volumes: torch wants the input, without its padding, to be as large as the window."""
-
-    def _places(self, axes: Axes) -> tuple[Count | None, ...]:
-        kernel, stride, padding, _ = self._settings
-        padded = isinstance(padding[0], str) and padding[0] == "same" and not _even_on_both_sides(axes, kernel, stride)
-        for length, size in zip(axes.extents, kernel, strict=True):
-            if isinstance(length, int) and isinstance(size, int) and length < size and not padded:
-                message = f"the input {axes.extents} is smaller than the window {kernel}; padding does not count here."
+    def _means(self, x: Value, margins: Margins, **more: Any) -> Value:
+        """Return the mean of every window; over volumes torch wants the input, without its padding, to be as large as the window."""
+        kernel, stride, _ = self._settings()
+        for length, size in zip(x.sizes[2:], kernel, strict=True):
+            if self.rank == 3 and isinstance(length, int) and isinstance(size, int) and length < size:
+                message = f"the input {text(x.sizes[2:])} is smaller than the window {text(kernel)}; padding does not count here."
                 raise ShapeError(message)
-        return super()._places(axes)
+        mean: Value = pool("mean", x, kernel, stride, margins, ceil=getattr(self, "ceil_mode", False), **more)
+        return mean
 
 
-def _even_on_both_sides(axes: Axes, kernel: tuple[Dim, ...], stride: tuple[Dim, ...]) -> bool:
-    """Say whether padding "same" is the same before and after on every axis; Keras on torch then leaves it to torch, else pads itself."""
-    for length, size, step in zip(axes.extents, kernel, stride, strict=True):
-        if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
-            total = size - 1 if step == 1 else max(0, (same(length, step) - 1) * step + size - length)
-            if total % 2:
-                return False
-    return True
-
-
-class _Pool(_Windows):
-    """What pooling by windows shares."""
+class _AvgPool(_Windows):
+    """What pooling by means shares."""
 
     rank: ClassVar[int]
 
     kernel_size: Extents
     stride: Extents | None
     padding: Padding
+    count_include_pad: bool
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
         check_padding(self.padding, self.kernel_size, self.rank)
         per_axis(self.stride, self.rank, "stride")
+
+    def _pooled(self, x: Value) -> Value:
+        if self.padding != "same":
+            whole = self.count_include_pad and self.padding != "valid"
+            return self._means(x, self._settings()[2], whole=whole, divisor=getattr(self, "divisor_override", None))
+        kernel, stride, _ = self._settings()
+        sizes = (x.sizes[2:], kernel, stride)
+        if all(isinstance(size, int) for one in sizes for size in one):
+            margins = margins_of(*sizes, "same", (1,) * self.rank)
+            if any(before != after for before, after in margins):  # Keras on torch then repeats the edge, else leaves the padding out
+                return self._means(pad(x, margins, "replicate"), ((0, 0),) * self.rank)
+        return self._means(x, "same", whole=False)
 
 
 class _MaxPool(_Windows):
@@ -117,12 +109,18 @@ class _MaxPool(_Windows):
     stride: Extents | None
     padding: Padding
     dilation: Extents
+    return_indices: bool
+    ceil_mode: bool
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
         check_padding(self.padding, self.kernel_size, self.rank)
         per_axis(self.stride, self.rank, "stride")
         per_axis(self.dilation, self.rank, "dilation")
+
+    def _pooled(self, x: Value) -> Any:
+        dilation = per_axis(self.dilation, self.rank, "dilation")
+        return pool("max", x, *self._settings(), dilation=dilation, ceil=self.ceil_mode, indices=self.return_indices)
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ class MaxPool3d(_MaxPool):
 
 
 @dataclass(frozen=True)
-class AvgPool1d(_Pool):
+class AvgPool1d(_AvgPool):
     """The mean of each window of a sequence. Reference: ``torch.nn.AvgPool1d``; Keras: ``AveragePooling1D``.
 
     >>> AvgPool1d(2).params
@@ -209,7 +207,7 @@ class AvgPool1d(_Pool):
 
 
 @dataclass(frozen=True)
-class AvgPool2d(_Pool):
+class AvgPool2d(_AvgPool):
     """The mean of each window of an image. Reference: ``torch.nn.AvgPool2d``; Keras: ``AveragePooling2D``.
 
     >>> AvgPool2d(2).params
@@ -229,7 +227,7 @@ class AvgPool2d(_Pool):
 
 
 @dataclass(frozen=True)
-class AvgPool3d(_Pool, _WholeWindows):
+class AvgPool3d(_AvgPool):
     """The mean of each window of a volume. Reference: ``torch.nn.AvgPool3d``; Keras: ``AveragePooling3D``.
 
     >>> AvgPool3d(2).params
@@ -261,6 +259,10 @@ class _LPPool(_Windows):
         """There is one number per axis."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         per_axis(self.stride, self.rank, "stride")
+
+    def _pooled(self, x: Value) -> Value:
+        mean = self._means(x**self.norm_type, ((0, 0),) * self.rank)
+        return (mean * product(per_axis(self.kernel_size, self.rank, "kernel_size"))) ** (1 / self.norm_type)
 
 
 @dataclass(frozen=True)
@@ -296,7 +298,7 @@ class LPPool2d(_LPPool):
 
 
 @dataclass(frozen=True)
-class LPPool3d(_LPPool, _WholeWindows):
+class LPPool3d(_LPPool):
     """The p-norm of each window of a volume, p being ``norm_type``. Reference: ``torch.nn.LPPool3d``.
 
     >>> LPPool3d(2, 3).params

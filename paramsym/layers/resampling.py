@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import differ, exactly, scaled, windows
+from paramsym.errors import ArgumentError, RankError, ShapeError
+from paramsym.extents import differ, exactly, scaled
 from paramsym.layer import Layer
-from paramsym.layers.axes import Axes, DataFormat, not_empty, take_apart
+from paramsym.layers.axes import DataFormat, named, not_empty, spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Count, Dim, Shape, canonical, product, text
+from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unfold
+from paramsym.program.windows import along_each, lengths
+from paramsym.size import Dim, canonical, product, text
 
 Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 """By how much each spatial axis grows: whole numbers stay exact, torch also takes fractions."""
@@ -33,35 +35,49 @@ class _Upsample(Layer):
             message = f"scale_factor is {self.scale_factor}; wanted positive numbers."
             raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Batch and channels are kept; each spatial axis takes the size that is wanted, or grows by its factor, rounded down."""
-        rank = len(input_shape) - 2
-        mode, allowed = getattr(self, "mode", "nearest"), _RANKS.get(getattr(self, "mode", "nearest"), (1, 2, 3))
+        mode, rank = self._mode, self._checked(x)
+        x, restored = spatial(x, rank, getattr(self, "data_format", "channels_first"), batched=True)
+        not_empty(x.sizes[1:], "the axes")
+        given = self.scale_factor if self.size is None else self.size
+        wanted = cast("Any", given if isinstance(given, tuple) else (given,) * rank)
+        extents = along_each(scaled, x.sizes[2:], wanted) if self.size is None else wanted
+        if mode == "area":
+            return restored(pool_to("mean", x, extents))
+        not_empty(extents, "the output")
+        stated = self.size is None and not getattr(self, "recompute_scale_factor", False)
+        aligned = isinstance(self, UpsamplingBilinear2d) or bool(getattr(self, "align_corners", False))
+        return restored(resample(_MODES.get(mode, mode), x, extents, wanted if stated else (None,) * rank, aligned=aligned))
+
+    @property
+    def _mode(self) -> Any:
+        return getattr(self, "mode", "bilinear" if isinstance(self, UpsamplingBilinear2d) else "nearest")
+
+    def _checked(self, x: Value) -> int:
+        """Return the number of spatial axes.
+
+        Raises:
+            ShapeError: axes that the mode or the given sizes are not for, or corners to align where the mode has none.
+        """
+        rank, mode, given = x.rank - 2, self._mode, self.scale_factor if self.size is None else self.size
+        allowed = _RANKS.get(mode, (1, 2, 3))
         if rank not in allowed:
             wanted = " or ".join(str(known + 2) for known in allowed)
-            message = f"mode {mode!r} wants {wanted} axes, batch and channels included; found {len(input_shape)}, {text(input_shape)}."
-            raise ShapeError(message)
-        if getattr(self, "align_corners", None) is not None and mode not in _INTERPOLATING:
+            message = f"mode {mode!r} wants {wanted} axes, batch and channels included; found {x.rank}, {text(x.sizes)}."
+            raise RankError(message)
+        if getattr(self, "align_corners", None) is not None and mode not in _MODES:
             message = f"align_corners is {getattr(self, 'align_corners', None)}, which mode {mode!r} does not have."
             raise ShapeError(message)
-        axes = take_apart(input_shape, rank, getattr(self, "data_format", "channels_first"))
-        not_empty((axes.channels, *axes.extents), "the axes")
-        given = self.scale_factor if self.size is None else self.size
         if isinstance(given, tuple) and len(given) != rank:
-            message = f"{given} is for {len(given)} spatial axes; {text(input_shape)} has {rank}."
+            message = f"{given} is for {len(given)} spatial axes; {text(x.sizes)} has {rank}."
             raise ShapeError(message)
-        left = axes.each(self._along, given if isinstance(given, tuple) else (given,) * rank)
-        if mode != "area":  # which is a mean over windows, and those may be none
-            not_empty(left, "the output")
-        return axes.giving(left)
-
-    def _along(self, length: Count, given: Dim | float) -> Count:
-        return scaled(length, given, "scale_factor") if self.size is None else cast("Dim", given)
+        return rank
 
 
 _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "lanczos3": (2,), "lanczos5": (2,), "trilinear": (3,)}
-_INTERPOLATING = {"linear", "bilinear", "bicubic", "trilinear", "lanczos3", "lanczos5"}
-"""The modes that torch ties to a number of spatial axes, and those that can align corners."""
+_MODES: dict[str, Any] = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+"""The modes that torch ties to a number of spatial axes; those that can align corners, with what they do along each axis."""
 
 
 @dataclass(frozen=True)
@@ -124,11 +140,11 @@ class PixelShuffle(Layer):
 
     upscale_factor: Dim
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """The channels fall by the factor's square, height and width rise by the factor; any axes may stand in front."""
-        lead, channels, extents = _image(input_shape)
-        fewer = None if channels is None else exactly(channels, canonical(self.upscale_factor**2), "the channels")
-        return (*lead, fewer, *(None if length is None else canonical(length * self.upscale_factor) for length in extents))
+        x, r = named(x, 2), self.upscale_factor
+        exactly(x.sizes[-3], canonical(r**2), "the channels")
+        return rearrange(x, "... (c y x) h w -> ... c (h y) (w x)", y=r, x=r)
 
 
 @dataclass(frozen=True)
@@ -141,11 +157,12 @@ class PixelUnshuffle(Layer):
 
     downscale_factor: Dim
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """Height and width fall by the factor, the channels rise by its square."""
-        lead, channels, extents = _image(input_shape)
-        more = None if channels is None else canonical(channels * self.downscale_factor**2)
-        return (*lead, more, *(None if length is None else exactly(length, self.downscale_factor, "the entries") for length in extents))
+        x, r = named(x, 2), self.downscale_factor
+        for length in x.sizes[-2:]:
+            exactly(length, r, "the entries")
+        return rearrange(x, "... c (h y) (w x) -> ... (c y x) h w", y=r, x=r)
 
 
 @dataclass(frozen=True)
@@ -158,22 +175,13 @@ class ChannelShuffle(Layer):
 
     groups: Dim
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """The input's shape; the groups must divide the channels."""
-        if len(input_shape) < 3:
-            message = f"wanted at least 3 axes, (batch, channels, ...); found {len(input_shape)}, {text(input_shape)}."
-            raise ShapeError(message)
-        if input_shape[1] is not None:
-            exactly(input_shape[1], self.groups, "the channels")
-        return input_shape
-
-
-def _image(input_shape: Shape) -> tuple[Shape, Count | None, tuple[Count | None, ...]]:
-    """Take the last three axes for channels, height and width."""
-    if len(input_shape) < 3:
-        message = f"wanted at least 3 axes, (..., channels, height, width); found {len(input_shape)}, {text(input_shape)}."
-        raise ShapeError(message)
-    return input_shape[:-3], input_shape[-3], input_shape[-2:]
+        if x.rank < 3:
+            message = f"wanted at least 3 axes, (batch, channels, ...); found {x.rank}, {text(x.sizes)}."
+            raise RankError(message)
+        exactly(x.sizes[1], self.groups, "the channels")
+        return rearrange(x, "b (g c) ... -> b (c g) ...", g=self.groups)
 
 
 class _Columns(Layer):
@@ -189,17 +197,10 @@ class _Columns(Layer):
         for name in ("kernel_size", "dilation", "padding", "stride"):
             per_axis(getattr(self, name), 2, name)
 
-    def _blocks(self, extents: tuple[Count | None, ...]) -> Count | None:
-        """Return at how many places the window stands."""
-        names = ("kernel_size", "stride", "padding", "dilation")
-        kernel, stride, padding, dilation = (per_axis(getattr(self, name), 2, name) for name in names)
-        both = tuple(canonical(2 * side) for side in padding)
-        places = Axes((), None, extents).each(windows, kernel, stride, both, dilation)
-        return None if None in places else product(places)
-
-    @property
-    def _window(self) -> Count:
-        return product(per_axis(self.kernel_size, 2, "kernel_size"))
+    def _settings(self) -> tuple[Any, ...]:
+        """Return kernel, stride, padding and dilation, two entries each."""
+        kernel, stride, padding, dilation = (per_axis(one, 2, "") for one in (self.kernel_size, self.stride, self.padding, self.dilation))
+        return kernel, stride, tuple((margin, margin) for margin in padding), dilation
 
 
 @dataclass(frozen=True)
@@ -215,12 +216,11 @@ class Unfold(_Columns):
     padding: Margin = 0
     stride: Extents = 1
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """(batch, channels*window, places); the batch axis may be missing."""
-        axes = take_apart(input_shape, 2)
-        not_empty((axes.channels, *axes.extents), "the axes")
-        rows = None if axes.channels is None else canonical(axes.channels * self._window)
-        return (*axes.batch, rows, self._blocks(axes.extents))
+        x, restored = spatial(x, 2)
+        not_empty(x.sizes[1:], "the axes")
+        return restored(rearrange(unfold(x, *self._settings()), "b c u v h w -> b (c h w) (u v)"))
 
 
 @dataclass(frozen=True)
@@ -237,14 +237,15 @@ class Fold(_Columns):
     padding: Margin = 0
     stride: Extents = 1
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """(batch, channels, height, width) from (batch, channels*window, places); the batch axis may be missing."""
-        axes = take_apart(input_shape, 1)
-        not_empty((axes.channels, *axes.extents), "the axes")
-        size, places = per_axis(self.output_size, 2, "output_size"), axes.extents[0]
-        wanted = self._blocks(size)
-        if differ(places, wanted):
-            message = f"{places} columns do not fold into {text(size)}, which takes {wanted}."
+        x, restored = spatial(x, 1)
+        not_empty(x.sizes[1:], "the axes")
+        size, (kernel, stride, margins, dilation) = per_axis(self.output_size, 2, "output_size"), self._settings()
+        high, wide = lengths(size, kernel, stride, margins, dilation)
+        if differ(x.sizes[2], product((high, wide))):
+            message = f"{x.sizes[2]} columns do not fold into {text(size)}, which takes {product((high, wide))}."
             raise ShapeError(message)
-        channels = None if axes.channels is None else exactly(axes.channels, self._window, "the rows")
-        return (*axes.batch, channels, *size)
+        exactly(x.sizes[1], product(kernel), "the rows")
+        seen = rearrange(x, "b (c h w) (u v) -> b c u v h w", h=kernel[0], w=kernel[1], u=high, v=wide)
+        return restored(fold(seen, stride, tuple(before for before, _ in margins), dilation, size))

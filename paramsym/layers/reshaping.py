@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import View, Views, differ, exactly
+from paramsym.errors import ArgumentError, RankError, ShapeError
+from paramsym.extents import differ, exactly
 from paramsym.layer import Layer
-from paramsym.layers.axes import Pointwise, axis_of
-from paramsym.size import Count, Dim, Shape, product, size, text
+from paramsym.layers.axes import axis_of
+from paramsym.program import Own, Value, copies, known, rearrange
+from paramsym.size import Count, Dim, product, size, text
 
 
 @dataclass(frozen=True, init=False)
-class Identity(Pointwise):
+class Identity(Layer):
     """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer.
 
     Reference: ``torch.nn.Identity``.
@@ -26,6 +27,10 @@ class Identity(Pointwise):
     def __init__(self, *_args: object, **_kwargs: object) -> None:
         """Ignore everything."""
         self.__post_init__()
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """The input."""
+        return x
 
 
 @dataclass(frozen=True)
@@ -39,21 +44,39 @@ class Flatten(Layer):
     start_dim: int = 1
     end_dim: int = -1
 
-    @property
-    def gathers(self) -> bool:
-        """Places stand side by side as features."""
-        return True
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The product of the axes from ``start_dim`` to ``end_dim`` in their place; None where one of them is not known."""
-        if not input_shape:
-            return (1,)
-        first, last = axis_of(self.start_dim, input_shape, "start_dim"), axis_of(self.end_dim, input_shape, "end_dim")
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """The product of the axes from ``start_dim`` to ``end_dim`` in their place."""
+        if x.rank == 0:
+            return rearrange(x, " -> ()")
+        first, last = axis_of(self.start_dim, x.sizes, "start_dim"), axis_of(self.end_dim, x.sizes, "end_dim")
         if first > last:
-            message = f"start_dim {self.start_dim} comes after end_dim {self.end_dim} in {text(input_shape)}."
+            message = f"start_dim {self.start_dim} comes after end_dim {self.end_dim} in {text(x.sizes)}."
             raise ShapeError(message)
-        flat = input_shape[first : last + 1]
-        return (*input_shape[:first], None if None in flat else product(flat), *input_shape[last + 1 :])
+        return _merged(x, first, last + 1)
+
+
+def _merged(x: Value, first: int, end: int) -> Value:
+    """Return the axes from ``first`` up to ``end`` in one."""
+    words = [f"a{n}" for n in range(x.rank)]
+    left, inside, right = (" ".join(words[part]) for part in (slice(first), slice(first, end), slice(end, None)))
+    return rearrange(x, f"{left} {inside} {right} -> {left} ({inside}) {right}")
+
+
+def _split(x: Value, position: int, extents: tuple[Count, ...]) -> Value:
+    """Return one axis in several; -1 stands for the extent that follows from the others."""
+    total, stated = x.sizes[position], product(extent for extent in extents if extent != -1)
+    if -1 in extents:
+        rest = exactly(total, stated, "the entries")
+        extents = tuple(rest if extent == -1 else extent for extent in extents)
+    elif differ(total, stated):
+        message = f"{text((total,))} has {total} entries, {text(extents)} has {stated}."
+        raise ShapeError(message)
+    if len(extents) == 1:
+        return known(x, *x.shape[:position], *extents, *x.shape[position + 1 :])
+    words = [f"a{n}" for n in range(x.rank)]
+    left, right, new = " ".join(words[:position]), " ".join(words[position + 1 :]), [f"b{n}" for n in range(len(extents))]
+    inside = " ".join(new)
+    return rearrange(x, f"{left} ({inside}) {right} -> {left} {inside} {right}", **dict(zip(new, extents, strict=True)))
 
 
 def _check_open_extents(shape: tuple[int | Expr, ...], name: str) -> None:
@@ -89,24 +112,9 @@ class Unflatten(Layer):
             raise ArgumentError(message)
         _check_open_extents(self.unflattened_size, "unflattened_size")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """The axis ``dim`` in several; their product must be its extent."""
-        position = axis_of(self.dim, input_shape)
-        several = _filled(self.unflattened_size, input_shape[position : position + 1])
-        return (*input_shape[:position], *several, *input_shape[position + 1 :])
-
-
-def _filled(extents: tuple[int | Expr, ...], taken: Shape) -> Shape:
-    """Return the extents with the open one worked out; their product must be that of what is taken."""
-    known = product(extent for extent in extents if extent != -1)
-    total: Count | None = None if None in taken else product(taken)
-    if -1 in extents:
-        rest = None if total is None else exactly(total, known, "the entries")
-        return tuple(rest if extent == -1 else extent for extent in extents)
-    if differ(total, known):
-        message = f"{text(taken)} has {total} entries, {text(extents)} has {known}."
-        raise ShapeError(message)
-    return extents
+        return _split(x, axis_of(self.dim, x.sizes), self.unflattened_size)
 
 
 @dataclass(frozen=True)
@@ -129,9 +137,12 @@ class Reshape(Layer):
         """One extent may be open."""
         _check_open_extents(self.target_shape, "target_shape")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """The batch axis and the target; the products must be equal."""
-        return (*input_shape[:1], *_filled(self.target_shape, input_shape[1:]))
+        if x.rank == 0:
+            message = "wanted a batch axis in front; found no axes."
+            raise RankError(message)
+        return _split(_merged(x, 1, x.rank), 1, self.target_shape)
 
 
 @dataclass(frozen=True)
@@ -153,26 +164,13 @@ class Permute(Layer):
             message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, the batch axis left out."
             raise ArgumentError(message)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """The axes after the batch in their new order."""
-        if len(input_shape) != len(self.order) + 1:
-            message = f"wanted {len(self.order) + 1} axes, batch first; found {len(input_shape)}, {text(input_shape)}."
-            raise ShapeError(message)
-        return (input_shape[0], *(input_shape[position] for position in self.order))
-
-    def views(self) -> tuple[View, ...]:
-        """Where only the channels move, from first to last or back, every entry sees its own along the same spatial axis.
-
-        Raises:
-            NotYetError: spatial axes that change places.
-        """
-        places = len(self.order)
-        to_last, to_first = (*range(2, places + 1), 1), (places, *range(1, places))
-        if self.order in {to_last, to_first}:
-            if to_last == to_first:
-                return Views((), None, "other")
-            return Views((), "channels_first", "channels_last") if self.order == to_last else Views((), "channels_last", "channels_first")
-        return super().views()
+        if x.rank != len(self.order) + 1:
+            message = f"wanted {len(self.order) + 1} axes, batch first; found {x.rank}, {text(x.sizes)}."
+            raise RankError(message)
+        words = [f"a{n}" for n in range(x.rank)]
+        return rearrange(x, f"{' '.join(words)} -> {' '.join(words[n] for n in (0, *self.order))}")
 
 
 @dataclass(frozen=True)
@@ -185,9 +183,9 @@ class RepeatVector(Layer):
 
     times: Dim
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
         """(batch, times, width)."""
-        if len(input_shape) != 2:
-            message = f"wanted 2 axes, (batch, width); found {len(input_shape)}, {text(input_shape)}."
-            raise ShapeError(message)
-        return (input_shape[0], self.times, input_shape[1])
+        if x.rank != 2:
+            message = f"wanted 2 axes, (batch, width); found {x.rank}, {text(x.sizes)}."
+            raise RankError(message)
+        return copies(rearrange(x, "b w -> b () w"), self.times, axis=1)

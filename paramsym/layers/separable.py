@@ -7,20 +7,19 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
-from paramsym.extents import View, Views
-from paramsym.flow import Step, steps
-from paramsym.layer import Part, Tensor
-from paramsym.layers.axes import Axes, DataFormat, Spatial, take_apart
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.spatial import Extents, Padding, PaddingMode, per_axis
 from paramsym.layers.windowed import Sliding, data_format_of
-from paramsym.size import Dim, Shape, canonical, product
+from paramsym.program import Own, Value, convolve
+from paramsym.size import Dim, canonical
 
 Dialect: TypeAlias = Literal["torch", "keras"]
 """Flax has neither layer."""
 
 
-class _Filtering(Spatial):
+class _Filtering(Layer):
     """How the kernel of every channel slides over the spatial axes."""
 
     rank: ClassVar[int]
@@ -30,6 +29,7 @@ class _Filtering(Spatial):
     stride: Extents
     padding: Padding
     dilation: Extents
+    bias: bool
     padding_mode: PaddingMode
     dialect: Dialect
     data_format: DataFormat | None
@@ -43,18 +43,20 @@ class _Filtering(Spatial):
             message = "data_format is 'channels_last', which is Keras' (dialect='keras'); torch's convolutions take the channels first."
             raise ArgumentError(message)
 
-    def views(self) -> tuple[View, ...]:
-        """The kernel with its gaps, moved on by the stride."""
-        return Views(self._sliding.views(), data_format_of(self.data_format, self.dialect))
-
-    def _axes(self, input_shape: Shape) -> Axes:
-        batched = None if self.dialect == "torch" else True
+    def forward(self, own: Own, x: Value) -> Value:
+        """Every channel filtered on its own, then what the layer does with the channels, and the bias."""
         data_format = data_format_of(self.data_format, self.dialect)
-        return take_apart(input_shape, self.rank, data_format, channels=self.in_channels, batched=batched)
+        x, restored = spatial(x, self.rank, data_format, channels=self.in_channels, batched=self.dialect != "torch")
+        sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
+        y = self._mixed(own, sliding.convolve(x, self._filters(own), self.in_channels))
+        return restored(y + per_channel(own.bias, self.rank) if self.bias else y)
 
-    @property
-    def _sliding(self) -> Sliding:
-        return Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, self.padding_mode, self.dialect)
+    def _filters(self, own: Own) -> Value:
+        """The kernels of all channels as torch stores them."""
+        raise NotImplementedError
+
+    def _mixed(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - for those that mix
+        return x
 
 
 class _Depthwise(_Filtering):
@@ -73,16 +75,6 @@ class _Depthwise(_Filtering):
     dialect: Dialect
     data_format: DataFormat | None
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Every channel becomes ``depth_multiplier`` channels, and the spatial axes what the kernel's places leave."""
-        axes = self._axes(input_shape)
-        return axes.giving(self._sliding.over(axes), canonical(self.in_channels * self.depth_multiplier))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """Every weight and bias is used once per place of the kernel."""
-        places = product(self._sliding.over(self._axes(input_shape)))
-        return {tensor.name: places for tensor in self.own_tensors}
-
     def tensors(self) -> Iterator[Tensor]:
         """The kernels, then the bias."""
         extents, outputs = per_axis(self.kernel_size, self.rank, "kernel_size"), (self.in_channels, self.depth_multiplier)
@@ -92,6 +84,9 @@ class _Depthwise(_Filtering):
             yield Tensor("kernel", (*extents, *outputs))
         if self.bias:
             yield Tensor("bias", (outputs,), role="bias")
+
+    def _filters(self, own: Own) -> Value:
+        return own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, "i m -> (i m) ()")
 
 
 class _Separable(_Filtering):
@@ -113,19 +108,16 @@ class _Separable(_Filtering):
     dialect: Dialect
     data_format: DataFormat | None
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The channels become ``out_channels``, and the spatial axes what the kernel's places leave."""
-        axes = self._axes(input_shape)
-        return axes.giving(self._sliding.over(axes), self.out_channels)
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
+    def forward(self, own: Own, x: Value) -> Value:
         """The depthwise convolution, then the one that mixes the channels."""
-        return steps(self.own_parts, input_shape)
+        return own.pointwise(own.depthwise(x)) if self.dialect == "torch" else super().forward(own, x)
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """In Keras every weight and bias is used once per place of the kernel; in torch the parts say it."""
-        places = product(self._sliding.over(self._axes(input_shape)))
-        return {tensor.name: places for tensor in self.own_tensors}
+    def _filters(self, own: Own) -> Value:
+        return in_front(own.depthwise_kernel, self.rank, "i m -> (i m) ()")
+
+    def _mixed(self, own: Own, x: Value) -> Value:
+        none = ((0, 0),) * self.rank
+        return convolve(x, in_front(own.pointwise_kernel, self.rank, "i o -> o i"), (1,) * self.rank, none)
 
     def conditions(self) -> None:
         """Likewise; and Keras has one bias only."""

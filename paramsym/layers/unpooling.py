@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paramsym.extents import spread
-from paramsym.layers.axes import Spatial, take_apart
+from paramsym.layer import Layer
+from paramsym.layers.axes import spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Shape, canonical
+from paramsym.program import Own, Value, put, rearrange
+from paramsym.program.windows import transposed_lengths
+from paramsym.size import canonical, product
 
 
-class _MaxUnpool(Spatial):
+class _MaxUnpool(Layer):
     """What undoing a pooling by maximum shares."""
 
     rank: ClassVar[int]
@@ -26,13 +28,19 @@ class _MaxUnpool(Spatial):
         per_axis(self.stride, self.rank, "stride")
         per_axis(self.padding, self.rank, "padding")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The length that the pooling may have had: (length - 1)*stride - 2*padding + kernel."""
-        axes = take_apart(input_shape, self.rank)
-        kernel = per_axis(self.kernel_size, self.rank, "kernel_size")
+    def forward(self, own: Own, x: Value, indices: Value | None = None) -> Value:  # noqa: ARG002 - it stores nothing
+        """The length that the pooling may have had, (length - 1)*stride - 2*padding + kernel; the indices have the input's shape."""
+        x, restored = spatial(x, self.rank)
+        found = x if indices is None else spatial(indices, self.rank)[0]
+        kernel, padding = per_axis(self.kernel_size, self.rank, "kernel_size"), per_axis(self.padding, self.rank, "padding")
         stride = kernel if self.stride is None else per_axis(self.stride, self.rank, "stride")
-        padding = (canonical(2 * side) for side in per_axis(self.padding, self.rank, "padding"))
-        return axes.giving(axes.each(spread, kernel, stride, tuple(padding)))
+        both = tuple(canonical(2 * side) for side in padding)
+        lengths = transposed_lengths(x.sizes[2:], kernel, stride, both, (1,) * self.rank, (0,) * self.rank)
+        words = tuple("uvw"[: self.rank])
+        places = " ".join(words)
+        x, found = (rearrange(one, f"b c {places} -> b c ({places})") for one in (x, found))
+        y = put(x, found, product(lengths))
+        return restored(rearrange(y, f"b c ({places}) -> b c {places}", **dict(zip(words, lengths, strict=True))))
 
 
 @dataclass(frozen=True)

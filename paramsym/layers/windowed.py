@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
+from sympy import Max, Mod
+
 from paramsym.errors import ShapeError
-from paramsym.extents import View, exactly, over, reach, same, spread, spread_by_word, windows
+from paramsym.extents import over, reach, same, spread, spread_by_word, up_over, windows
 from paramsym.layers.axes import Axes, DataFormat, not_empty
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, per_axis
-from paramsym.program import Value, convolve, pad
-from paramsym.size import Count, Dim, canonical, text
+from paramsym.program import Value, convolve, convolve_transposed, pad, rearrange, reduce
+from paramsym.program.windows import along_each
+from paramsym.size import Count, Dim, canonical
 
 
 def data_format_of(data_format: DataFormat | None, dialect: str) -> DataFormat:
@@ -55,15 +58,15 @@ class Sliding:
         Raises:
             ShapeError: an empty axis, a kernel that does not fit, or a padding that copies more than there is.
         """
-        if x.sizes[0] != 0 or self.padding_mode != "zeros":  # torch takes an empty batch whatever the other axes are
+        if x.sizes[0] != 0 or self.padding_mode != "zeros" or self.padding == "same":  # else torch takes an empty batch of anything
             not_empty(x.sizes[2:], "the axes")
         if self.padding == "same" and self.padding_mode == "zeros":
             return convolve(x, kernel, self.stride, "same", self.dilation, groups)
         margins = self._margins()
         if self.padding_mode == "zeros":
             return convolve(x, kernel, self.stride, margins, self.dilation, groups)
-        for length, (before, after) in zip(x.sizes[2:], margins, strict=True):
-            check_copied(self.padding_mode, length, before, after)
+        if self.dialect == "torch":  # Flax continues an input as often as it takes
+            check_copied(self.padding_mode, x.sizes[2:], margins)
         padded = pad(x, margins, self.padding_mode)
         return convolve(padded, kernel, self.stride, ((0, 0),) * len(margins), self.dilation, groups)
 
@@ -79,52 +82,27 @@ class Sliding:
         return tuple((margin, margin) for margin in self.padding)
 
     def over(self, axes: Axes) -> tuple[Count | None, ...]:
-        """Return the extents that are left.
+        """Return the extents that Keras leaves.
 
         Raises:
-            ShapeError: an empty axis, a kernel that does not fit, or a padding that copies more than there is.
+            ShapeError: an empty axis, or a kernel that does not fit.
         """
-        margins = self.padding if isinstance(self.padding, tuple) else (self.padding,) * len(self.kernel)
-        if axes.batch != (0,) or self.padding_mode != "zeros":  # of an empty batch torch works out the shape alone
-            not_empty(axes.extents, "the axes")
-        return axes.each(self._along, self.kernel, self.stride, self.dilation, margins)
-
-    def views(self) -> tuple[View, ...]:
-        """Return what one output entry sees."""
-        settings = zip(self.kernel, self.dilation, self.stride, strict=True)
-        return tuple(View(reach(kernel, spacing), stride) for kernel, spacing, stride in settings)
-
-    def _along(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, margin: Count | str) -> Count:
-        if self.dialect != "torch" and margin in {"same", "causal"}:
-            return same(length, stride)  # Flax continues an input as often as it takes, whatever the padding mode
-        width = reach(kernel, dilation)
-        if margin == "same":
-            not_empty((length,), "the axis")
-            before, after = _halves(width)
-        else:
-            before = after = 0 if isinstance(margin, str) else margin
-        check_copied(self.padding_mode, length, before, after)
-        return length if margin == "same" else windows(length, kernel, stride, canonical(before + after), dilation)
+        not_empty(axes.extents, "the axes")
+        places = (lambda n, _, s, __: same(n, s)) if self.padding == "same" else lambda n, k, s, d: windows(n, k, s, 0, d)
+        return axes.each(places, self.kernel, self.stride, self.dilation)
 
 
-def _halves(width: Count) -> tuple[Count, Count]:
-    """Return the padding of both sides that keeps a length; the odd entry comes after, as in torch."""
-    total = canonical(width - 1)
-    before = total // 2 if isinstance(total, int) else 0  # symbols are checked once they are numbers
-    return before, canonical(total - before) if isinstance(total, int) else 0
-
-
-def check_copied(padding_mode: str, length: Count, before: Any, after: Any) -> None:
-    """Raise ``ShapeError`` where more is to be mirrored or continued than the axis holds."""
-    widest = max((side for side in (before, after) if isinstance(side, int)), default=0)
-    if not isinstance(length, int):
-        return
-    if padding_mode == "reflect" and widest >= length:
-        message = f"a padding of {widest} mirrors more than there is; reflect padding must be smaller than the input, which has {length}."
-        raise ShapeError(message)
-    if padding_mode == "circular" and widest > length:
-        message = f"a padding of {widest} goes around the {length} entries of the input more than once."
-        raise ShapeError(message)
+def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[tuple[Any, Any]]) -> None:
+    """Raise ``ShapeError`` where more is to be mirrored or continued than an axis holds."""
+    for length, sides in zip(extents, margins, strict=True):
+        widest = max((side for side in sides if isinstance(side, int)), default=0)
+        if isinstance(length, int) and padding_mode == "reflect" and widest >= length:
+            message = f"a padding of {widest} mirrors too much; reflect padding must be smaller than the input, which has {length}."
+            raise ShapeError(message)
+        kept = length + sum(side for side in sides if isinstance(side, int) and side < 0)
+        if isinstance(kept, int) and padding_mode == "circular" and widest > kept:
+            message = f"a padding of {widest} goes around the {kept} entries of the input more than once."
+            raise ShapeError(message)
 
 
 @dataclass(frozen=True)
@@ -136,7 +114,6 @@ class Spreading:
     dilation: tuple[Dim, ...]
     padding: tuple[Count, ...] | str
     output_padding: tuple[Count | None, ...]
-    groups: Dim
     dialect: Dialect
 
     @classmethod
@@ -148,71 +125,70 @@ class Spreading:
         dilation: Extents,
         padding: Padding,
         output_padding: Margin | None,
-        groups: Dim,
         dialect: Dialect,
     ) -> Spreading:
         """Read the settings as a layer takes them: one number stands for every axis."""
         margins = padding if isinstance(padding, str) else per_axis(padding, rank, "padding")
         settings = (per_axis(kernel, rank, "kernel_size"), per_axis(stride, rank, "stride"), per_axis(dilation, rank, "dilation"))
-        return cls(*settings, margins, per_axis(output_padding, rank, "output_padding"), groups, dialect)
+        return cls(*settings, margins, per_axis(output_padding, rank, "output_padding"), dialect)
 
-    def over(self, axes: Axes) -> tuple[Count | None, ...]:
-        """Return the extents that come out.
+    def convolve(self, x: Value, kernel: Value, groups: Dim = 1) -> Value:
+        """Spread (batch, in, *spatial) by a kernel (in, out/groups, *extents).
 
         Raises:
-            ShapeError: an empty axis, an output padding that is smaller than neither stride nor dilation, more padding than output, or an
-                empty output where torch's kernels refuse one.
+            ShapeError: an empty axis, an output padding that is smaller than neither stride nor dilation, or more padding than output.
         """
-        if self.dialect != "torch" and isinstance(self.padding, str):
-            return axes.each(self._by_word, self.kernel, self.stride, self.dilation, self.output_padding)
-        if self.dialect == "flax":
-            return axes.each(self._padded, self.kernel, self.stride, self.padding, self.dilation)
-        margins = (0,) * len(self.kernel) if isinstance(self.padding, str) else self.padding
-        if axes.batch != (0,):  # of an empty batch torch works out the shape alone
-            not_empty(axes.extents, "the axes")
+        if x.sizes[0] != 0 or self.dialect != "torch":  # torch takes an empty batch whatever the other axes are
+            not_empty(x.sizes[2:], "the axes")
             self._check_output_padding()
-        left = axes.each(self._along, self.kernel, self.stride, margins, self.dilation, self.output_padding)
-        if 0 in left and not self._empty_allowed(axes):
-            message = f"nothing of the output is left after padding; its extents are {text(left)}, and torch makes no empty ones here."
-            raise ShapeError(message)
-        return left
+        spread_over = self._by_word if isinstance(self.padding, str) else self._by_number
+        margins = self.padding if isinstance(self.padding, tuple) else (self.padding,) * len(self.kernel)
+        settings = (self.kernel, self.stride, self.dilation, margins, self.output_padding)
+        lengths = along_each(lambda *given: spread_over(*given)[0], x.sizes[2:], *settings)
+        before = tuple(spread_over(*given)[1] for given in zip(x.sizes[2:], *settings, strict=True))
+        return convolve_transposed(x, kernel, self.stride, before, self.dilation, lengths, groups)
 
-    def _along(self, length: Count, kernel: Dim, stride: Dim, margin: Count, dilation: Dim, extra: Count | None) -> Count:
-        return spread(length, kernel, stride, canonical(2 * margin), dilation, extra or 0)
+    def around(self, x: Value, kernel: Value, *, odd_before: bool) -> Value:
+        """Likewise in circles, each ``stride`` times as long as the axis: what reaches beyond the end goes on at the start, as in Flax."""
+        circles = [canonical(length * stride) for length, stride in zip(x.sizes[2:], self.stride, strict=True)]
+        y = self.convolve(x, kernel)
+        for axis, (length, circle) in enumerate(zip(y.sizes[2:], circles, strict=True), 2):
+            y = wrapped(y, axis, canonical(length - circle), circle, odd_before=odd_before)
+        return y
 
-    def _padded(self, length: Count, kernel: Dim, stride: Dim, margin: Count, dilation: Dim) -> Count:
-        """Flax pads the spread input instead of cutting the output."""
-        return windows(canonical((length - 1) * stride + 1), kernel, 1, canonical(2 * margin), dilation)
+    def _by_number(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, margin: Count, extra: Count | None) -> tuple[Count, Count]:
+        """Return the length that comes out and what is cut off in front; Flax pads the spread input instead of cutting the output."""
+        if self.dialect != "flax":
+            return spread(length, kernel, stride, canonical(2 * margin), dilation, extra or 0), margin
+        total = canonical(2 * margin)
+        return windows(canonical((length - 1) * stride + 1), kernel, 1, total, dilation), canonical(reach(kernel, dilation) - 1 - margin)
 
-    def _by_word(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, extra: Count | None) -> Count:
-        not_empty((length,), "the axis")
-        return spread_by_word(length, kernel, stride, str(self.padding), dilation, extra)
+    def _by_word(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, word: str, extra: Count | None) -> tuple[Count, Count]:
+        """Return the length that comes out and what is cut off in front (``keras.src.backend.common.backend_utils``)."""
+        if word != "same":
+            return spread_by_word(length, kernel, stride, word, dilation, extra), 0
+        width = reach(kernel, dilation)
+        odd = width % 2 if isinstance(width, int) else Mod(width, 2)
+        pads = stride + width - 2 if extra is None else width + odd - 2 + extra
+        before = canonical(width - 1 - up_over(canonical(pads), 2))
+        return spread_by_word(length, kernel, stride, word, dilation, extra), max(before, 0) if isinstance(before, int) else Max(before, 0)
 
     def _check_output_padding(self) -> None:
         for extra, stride, dilation in zip(self.output_padding, self.stride, self.dilation, strict=True):
-            if all(isinstance(value, int) for value in (extra, stride, dilation)) and not (extra < stride or extra < dilation):  # type: ignore[operator]
+            known = self.dialect == "torch" and all(isinstance(value, int) for value in (extra, stride, dilation))
+            if known and not (extra < stride or extra < dilation):  # type: ignore[operator]
                 message = f"output_padding {extra} must be smaller than the stride {stride} or the dilation {dilation}."
                 raise ShapeError(message)
 
-    def _empty_allowed(self, axes: Axes) -> bool:
-        """Say whether torch returns an empty output: its oneDNN kernels do, its native ones refuse.
 
-        Which of them a float32 call on a processor with several threads takes follows from its settings (``use_mkldnn`` in
-        ``aten/src/ATen/native/Convolution.cpp``). Outputs of negative extent are refused by both, in different words.
-        """
-        batch = axes.batch[0] if axes.batch else 1
-        if batch == 0:
-            return True
-        pairs = zip(self.output_padding, self.stride, strict=True)
-        if any(isinstance(extra, int) and isinstance(step, int) and extra >= step for extra, step in pairs):
-            return False
-        kernel, extents = ((1, *values) if len(self.kernel) == 1 else values for values in (self.kernel, axes.extents))
-        wide = all(isinstance(size, int) and size > 3 for size in kernel[-2:])
-        known = (batch, axes.channels, *extents[:2])
-        large = all(isinstance(size, int) for size in known) and prod(size for size in known if isinstance(size, int)) > 20480
-        return self.groups != 1 or batch != 1 or wide or large
-
-
-def shuffled(channels: Count | None, factor: Dim, what: str) -> Count | None:
-    """Return channels over a factor, where they are known."""
-    return None if channels is None else exactly(channels, factor, what)
+def wrapped(y: Value, axis: int, beyond: Count, circle: Dim, *, odd_before: bool) -> Value:
+    """Return an axis, ``beyond`` entries longer than a circle, laid around it and added up; entries before its middle go backwards."""
+    twice = canonical(2 * circle)
+    short = -beyond % twice if isinstance(beyond, int) and isinstance(twice, int) else Mod(-beyond, twice)
+    half = over(short, 2)
+    rest = canonical(short - half)
+    none = [(0, 0)] * (y.rank - axis - 1)
+    y = pad(y, [(rest, half) if odd_before else (half, rest), *none])
+    names = [f"a{n}" for n in range(y.rank)]
+    left, right = " ".join(names[:axis]), " ".join(names[axis + 1 :])
+    return reduce("sum", rearrange(y, f"{left} (rounds circle) {right} -> {left} rounds circle {right}", circle=circle), axis)

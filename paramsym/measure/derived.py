@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
+from paramsym.errors import ShapeError
 from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
@@ -19,7 +20,7 @@ from paramsym.program.own import trace_layer
 from paramsym.program.pairs import sizes_of
 from paramsym.program.reductions import Normalise
 from paramsym.program.types import ArrayType, Open, flat
-from paramsym.size import Count, Dim, Shape, canonical, product
+from paramsym.size import Count, Dim, Shape, canonical, product, text
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
@@ -107,7 +108,11 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
 
 
 def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
-    """Return how often one example uses each entry of the layer's own tensors: the products and sums with data that it takes part in."""
+    """Return how often one example uses each entry of the layer's own tensors: the products and sums with data that it takes part in.
+
+    Raises:
+        ShapeError: uses that depend on a size of None.
+    """
     batch = batch_axis(layer, input_shape)
     shapes = [tuple(1 if n == batch else size for n, size in enumerate(shape)) for shape in each_input(input_shape)]
     totals: dict[str, list[Polynomial]] = {}
@@ -118,6 +123,9 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
         if totals.get(tensor.name) and not tensor.buffer:
             whole = Polynomial.total(totals[tensor.name]).as_expr()
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
+            if whole.atoms(Open):
+                message = f"the uses of {tensor.name} depend on a size of None in {text(input_shape)}; give a size or a symbol."
+                raise ShapeError(message)
     return found
 
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
-from paramsym.extents import View, widest
+from paramsym.extents import View, reach, widest
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Copies, Flip, Join, Named, Pad, Rearrange, Roll, Segments, Take, groups
 from paramsym.program.conditions import Where
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
-from paramsym.program.lookups import Best, Choose, Lookup, Pick
+from paramsym.program.lookups import Best, Choose, Lookup, Pick, Put
 from paramsym.program.own import trace_layer
 from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Normalise, Reduce, Softmax
+from paramsym.program.resampling import Resample
 from paramsym.program.types import ArrayType, Open
-from paramsym.program.windows import Convolve, ConvolveTransposed, Pool, Unfold, reach
+from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
+from paramsym.size import extent, product
 
 if TYPE_CHECKING:
     from paramsym.layer import Layer
@@ -30,12 +32,13 @@ _NOT_SPATIAL = {"batch", "one", "channels", "features"}
 class Seen:
     """One axis of a value: the axis of the input that it comes from, and the view of its entries; None is a view of everything.
 
-    ``spatial`` means that a window slid along it, or that a layer calls it spatial.
+    ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` that a window did.
     """
 
     source: int
     view: View | None = _OWN
     spatial: bool = False
+    slid: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
     if everything:
         message = f"a position of {type(layer).__name__} sees every other one, as through attention."
         raise NotYetError(message)
+    if not any(one.slid for one in found.values()):
+        return ()
     return tuple(one.view for _, one in sorted(found.items()) if one.view is not None)
 
 
@@ -115,9 +120,9 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
             slid = [View(reach(k, d), s) for k, d, s in zip(operation.kernel, operation.dilation, operation.stride, strict=True)]
             more = (None,) * (len(given[0].shape) - len(types[0].shape))
             one = _slid(taken[0], slid, len(types[0].shape))
-            return [replace(one, axes=(*one.axes, *more))]
-        case ConvolveTransposed():
-            message = "outputs between two strides see fewer entries than others."
+            return [replace(one, axes=(*one.axes, *more))] * len(given)
+        case ConvolveTransposed() | Fold() | PoolTo() | Put() | Resample():
+            message = f"the outputs of {operation} do not all see equally many entries."
             raise NotYetError(message)
         case Named(words=words):
             named = zip(words, taken[0].axes, strict=True)
@@ -125,7 +130,7 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
         case Contract(spec=spec):
             return [_contracted(spec, taken, types)]
         case Rearrange(pattern=pattern):
-            return [_rearranged(pattern, taken[0])]
+            return [_rearranged(pattern, dict(operation.sizes), taken[0])]
         case Reduce(over=over, keep=keep):
             gone = {types[0].axis(axis) for axis in over}
             axes = [None if n in gone else one for n, one in enumerate(taken[0].axes) if keep or n not in gone]
@@ -170,7 +175,7 @@ def _named(word: str, one: Seen | None) -> Seen | None:
 def _then(one: Seen | None, view: View) -> Seen | None:
     if one is None:
         return None
-    return replace(one, spatial=True, view=None if one.view is None else one.view.then(view))
+    return replace(one, spatial=True, slid=True, view=None if one.view is None else one.view.then(view))
 
 
 def _at_axis(seen: Field, position: int, view: View) -> Field:
@@ -189,11 +194,12 @@ def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
 
 def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:
     """Return the field behind a layer that says itself what its outputs see."""
-    if layer.gathers:
-        return seen.gather((one and replace(one, spatial=True) for one in seen.axes[2:]), (*seen.axes[:1], *(None,) * rank)[:rank])
     if seen.gathered and not any(one is not None and one.spatial for one in seen.axes):
         return Field((*seen.axes[:1], *(None,) * rank)[:rank], seen.gathered)  # behind a flattened map everything is seen
     slid = layer.views()
+    places = [n for n, one in enumerate(seen.axes) if one is not None and one.spatial]
+    if len(places) == len(slid) and rank == before:  # its spatial axes are those that were spatial before, wherever they stand
+        return replace(seen, axes=tuple(_then(one, slid[places.index(n)]) if n in places else one for n, one in enumerate(seen.axes)))
     return _slid(seen, slid, rank) if slid or rank != before else seen
 
 
@@ -219,16 +225,30 @@ def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...]) -> 
     return Field((), gathered).gather([axis for axis in summed if axis.source not in kept], axes)
 
 
-def _rearranged(pattern: str, seen: Field) -> Field:
+def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
+    """Return the field with the axes of the right side; a spatial axis that is taken apart moves on by its inner part.
+
+    Raises:
+        NotYetError: a spatial axis that is merged with a part of another axis, as when channels turn into resolution.
+    """
     before, behind = groups(pattern)
+    alone = {words[0] for words in behind if len(words) == 1}
     where: dict[str, Seen | None] = {}
     for words, one in zip(before, seen.axes, strict=True):
         where |= {word: one if len(words) == 1 else None for word in words}
+        if len(words) > 1 and one is not None and one.spatial and words[0] in alone:
+            inner = product(extent(sizes[word]) for word in words[1:])
+            where[words[0]] = _then(one, View(inner, inner))
+    parts = {word for words in before if len(words) > 1 for word in words}
     gone: list[Seen | None] = []
     axes: list[Seen | None] = []
     for words in behind:
         axes.append(where[words[0]] if len(words) == 1 else None)
-        gone += [where[word] for word in words] if len(words) > 1 else []
+        merged = [where[word] for word in words] if len(words) > 1 else []
+        if parts.intersection(words) and any(one is not None and one.spatial for one in merged):
+            message = "entries that stood side by side as channels see the same."
+            raise NotYetError(message)
+        gone += merged
     return seen.gather(gone, axes)
 
 
@@ -241,12 +261,12 @@ def _widest(several: list[Seen | None]) -> Seen | None:
     known = [one for one in several if one is not None]
     if not known or len({one.source for one in known}) > 1:
         return None
-    spatial = any(one.spatial for one in known)
+    flags = any(one.spatial for one in known), any(one.slid for one in known)
     seen = [one.view for one in known if one.view is not None]
     if len(seen) < len(known):
-        return Seen(known[0].source, None, spatial)
+        return Seen(known[0].source, None, *flags)
     (view,) = widest([(one,) for one in seen])
-    return Seen(known[0].source, view, spatial)
+    return Seen(known[0].source, view, *flags)
 
 
 def _gathered(taken: list[Field]) -> dict[int, Seen]:
@@ -272,7 +292,7 @@ def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
 def _repeated(old: Seen | None, new: Seen | None, times: Any) -> Seen | None:
     if old is None or new is None:
         return None
-    spatial = old.spatial or new.spatial
+    flags = old.spatial or new.spatial, old.slid or new.slid
     if old.view is None or new.view is None:
-        return Seen(old.source, None, spatial)
-    return Seen(old.source, old.view.then(new.view.repeated(times)), spatial)
+        return Seen(old.source, None, *flags)
+    return Seen(old.source, old.view.then(new.view.repeated(times)), *flags)

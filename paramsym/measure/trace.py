@@ -52,7 +52,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
     if not layer.computes:
         message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
         raise NotYetError(message)
-    names = [name for name in signature(type(layer.computed_as).forward).parameters if name not in {"self", "own"}]
+    names = [name for name in signature(type(layer.computed_as).forward).parameters if name not in {"self", "own", "along"}]
     unknown = [name for name in named if name not in names]
     if unknown:
         message = f"{type(layer).__name__} has no input {unknown[0]!r}; it takes {', '.join(names)}."

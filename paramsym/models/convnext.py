@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.extents import View, Views
+from paramsym.extents import View
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
@@ -183,7 +183,7 @@ class ConvNextBlock(OverPositions):
 
     def views(self) -> tuple[View, ...]:
         """What the convolution sees; the map comes and goes with its channels last."""
-        return Views(self.part("dwconv").views(), "channels_last")
+        return self.part("dwconv").views()
 
     def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
         """The scale is used once per place."""

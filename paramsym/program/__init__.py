@@ -13,6 +13,7 @@ from paramsym.program.axes import (
     flip as flip,
     heads as heads,
     join as join,
+    known as known,
     pad as pad,
     rearrange as rearrange,
     roll as roll,
@@ -21,7 +22,15 @@ from paramsym.program.axes import (
 )
 from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
-from paramsym.program.lookups import best as best, choose as choose, constant as constant, drop as drop, lookup as lookup, pick as pick
+from paramsym.program.lookups import (
+    best as best,
+    choose as choose,
+    constant as constant,
+    drop as drop,
+    lookup as lookup,
+    pick as pick,
+    put as put,
+)
 from paramsym.program.own import (
     Applied as Applied,
     Lent as Lent,
@@ -35,7 +44,15 @@ from paramsym.program.own import (
 from paramsym.program.pairs import ALL as ALL, Mask as Mask
 from paramsym.program.products import contract as contract
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
+from paramsym.program.resampling import resample as resample
 from paramsym.program.state import past as past, remember as remember
 from paramsym.program.tracing import Value as Value, each as each, region as region, scan as scan
 from paramsym.program.types import ArrayType as ArrayType
-from paramsym.program.windows import convolve as convolve, convolve_transposed as convolve_transposed, pool as pool, unfold as unfold
+from paramsym.program.windows import (
+    convolve as convolve,
+    convolve_transposed as convolve_transposed,
+    fold as fold,
+    pool as pool,
+    pool_to as pool_to,
+    unfold as unfold,
+)

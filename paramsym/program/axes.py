@@ -9,10 +9,11 @@ from math import prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.errors import RankError, ShapeError, StructureError
-from paramsym.extents import differ, negative
+from paramsym.extents import differ
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, Open
+from paramsym.program.windows import along_each
 from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
 
 Groups: TypeAlias = tuple[tuple[str, ...], ...]
@@ -75,7 +76,7 @@ class Named(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Known(Operation):
-    """An array whose open sizes turned out to be known."""
+    """An array whose sizes are known in another form than the one worked out: open ones, or quotients that a layer's conditions settle."""
 
     view = True
 
@@ -225,23 +226,20 @@ class Pad(Operation):
         """
         (x,) = taken
         lead = len(x.shape) - len(self.margins)
-        padded = [canonical(n + a + b) for n, (a, b) in zip(x.sizes[lead:], self.margins, strict=True)]
-        for before, after in zip(x.sizes[lead:], padded, strict=True):
-            if negative(after):
-                message = f"{after} entries are left of {before}."
-                raise ShapeError(message)
+        padded = along_each(_padded if self.mode == "constant" else _longer, x.sizes[lead:], self.margins)
         kept = zip(x.shape[lead:], self.margins, padded, strict=True)
         return (ArrayType((*x.shape[:lead], *(axis if margin == (0, 0) else size for axis, margin, size in kept)), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Pad, then cut."""
+        """Pad, then cut; a circle is cut first."""
         (x,) = arrays
         margins = [(0, 0)] * (x.ndim - len(self.margins)) + [(int(a), int(b)) for a, b in self.margins]
-        x = x[tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, margins, strict=True))]
         outside = [(max(a, 0), max(b, 0)) for a, b in margins]
+        if self.mode == "circular":
+            return xp.pad(_cut(x, margins), outside, mode="wrap")
         if self.mode == "constant":
-            return xp.pad(x, outside, constant_values=self.value)
-        return xp.pad(x, outside, mode={"replicate": "edge", "circular": "wrap"}.get(self.mode, self.mode))
+            return _cut(xp.pad(x, outside, constant_values=self.value), margins)
+        return _cut(xp.pad(x, outside, mode="edge" if self.mode == "replicate" else self.mode), margins)
 
     def __str__(self) -> str:
         return f"pad {self.mode} {text(self.margins)}"
@@ -284,24 +282,25 @@ class Flip(Operation):
         return f"flip axis {self.axis}"
 
 
-def rearrange(x: Value, pattern: str, **sizes: Dim) -> Value:
+def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
     """Take axes apart, move and merge them: ``rearrange(x, "b s (a d) -> b a s d", a=heads)``; ``...`` stands for any number of axes.
 
     The factors of an axis are used where they fit the words in brackets; one word may be left open, and is an exact quotient then.
+    ``...`` stands for any number of axes that stay as they are.
 
     Raises:
         ShapeError: another number of axes than words; an axis that the given sizes do not divide.
     """
     left, _ = groups(pattern)
     if ("...",) in left:
-        pattern = pattern.replace("...", " ".join(f"_{number}" for number in range(x.rank - len(left) + 1)))
+        pattern = pattern.replace("...", " ".join(f"axis{n}" for n in range(x.rank - len(left) + 1)))
         left, _ = groups(pattern)
     found = axes_of_words(pattern, left, x.type, sizes)
     inside = [word for group in left if len(group) != 1 for word in group]
     return record(Rearrange(pattern, tuple((word, found[word]) for word in inside)), x)
 
 
-def axes(x: Value, words: str, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
+def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value], Value]]:
     """Name the axes of an input and check them: ``axes(x, "[batch] channels height width", channels=C)``.
 
     ``[batch]`` may be missing in the input. Return the array with all named axes, and a function that takes a batch that was added away
@@ -314,8 +313,9 @@ def axes(x: Value, words: str, **sizes: Dim) -> tuple[Value, Callable[[Value], V
     optional = next((n for n, word in enumerate(words.split()) if word.startswith("[")), None)
     alone = optional is not None and x.rank == len(names) - 1
     full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
-    # With another size than the given one an array is taken for a batch that lacks an axis, and not for one example.
-    fits = all(not isinstance(size, Open) and canonical(sizes.get(name, size)) == size for name, size in zip(full, x.sizes, strict=False))
+    # With another size than the given one, or an open one in front, an array is taken for a batch that lacks an axis.
+    fits = all(canonical(sizes.get(name, size)) == size for name, size in zip(full, x.sizes, strict=False))
+    fits = fits and not any(isinstance(size, Open) for size in x.sizes[:1])
     if x.rank != len(full) or (alone and not fits):
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
@@ -347,6 +347,19 @@ def features(x: Value, *sizes: Axis) -> Value:
             message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {text(x.sizes)}."
             raise ShapeError(message)
     return x
+
+
+def known(x: Value, *shape: Axis) -> Value:
+    """State the axes of an array whose sizes follow from what its layer knows: an image tiled by patches has W/p rows of them.
+
+    Raises:
+        ShapeError: axes that cannot be those of the array.
+    """
+    stated = ArrayType(shape, x.type.kind)
+    if len(shape) != x.rank or any(map(differ, stated.sizes, x.sizes)):
+        message = f"{text(x.sizes)} cannot be {text(stated.sizes)}."
+        raise ShapeError(message)
+    return record(Known(stated), x)
 
 
 def heads(x: Value, axis: int = -1) -> Value:
@@ -462,14 +475,14 @@ def _completed(pattern: str, words: tuple[str, ...], size: Dim, found: dict[str,
     if len(unknown) > 1:
         message = f"{pattern!r} leaves {', '.join(unknown)} open; give all of them but one."
         raise StructureError(message)
-    if isinstance(size, int) and isinstance(known, int) and (known == 0 or size % known):
-        message = f"an axis of {size} cannot be taken apart into {' x '.join(words)} with {known} given, in {pattern!r}."
-        raise ShapeError(message)
     if not unknown:
         if differ(size, known):
             message = f"an axis of {size} is not {' x '.join(words)} = {known}, in {pattern!r}."
             raise ShapeError(message)
         return {}
+    if isinstance(size, int) and isinstance(known, int) and (known == 0 or size % known):
+        message = f"an axis of {size} cannot be taken apart into {' x '.join(words)} with {known} given, in {pattern!r}."
+        raise ShapeError(message)
     return {unknown[0]: 0 if size == 0 else canonical(per(size, known))}
 
 
@@ -491,3 +504,21 @@ def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | N
 
 def _unchanged(x: Value) -> Value:
     return x
+
+
+def _padded(length: Dim, margins: tuple[Count, Count]) -> Count:
+    """Return a length with its margins; what they cut off must be there."""
+    cut = -sum(side for side in margins if isinstance(side, int) and side < 0)
+    if isinstance(length, int) and cut > length:
+        message = f"margins of {margins} cut {cut} of {length} entries."
+        raise ShapeError(message)
+    return _longer(length, margins)
+
+
+def _longer(length: Dim, margins: tuple[Count, Count]) -> Count:
+    return canonical(length + margins[0] + margins[1])
+
+
+def _cut(x: Any, margins: list[tuple[int, int]]) -> Any:
+    """Return an array without the entries that margins below zero cut off."""
+    return x[tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, margins, strict=True))]

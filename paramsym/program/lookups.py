@@ -91,6 +91,35 @@ class Pick(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Put(Operation):
+    """The inverse of ``Pick``: entries put at the positions that a second array holds, in a last axis of zeros with ``size`` entries."""
+
+    size: Dim
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the last axis with the new size."""
+        return (taken[0].with_axis(-1, self.size),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Scatter the entries.
+
+        Raises:
+            ArgumentError: positions that are no whole numbers below ``size``.
+        """
+        x, index = arrays
+        size = int(self.size)
+        if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
+            message = f"the positions are {index.dtype} from {index.min()} to {index.max()}; wanted whole numbers from 0 to {size - 1}."
+            raise ArgumentError(message)
+        y = xp.zeros((*x.shape[:-1], size), dtype=x.dtype)
+        xp.put_along_axis(y, index, x, -1)
+        return y
+
+    def __str__(self) -> str:
+        return f"put into {self.size}"
+
+
+@dataclass(frozen=True, slots=True)
 class Best(Operation):
     """The k greatest entries of the last axis in falling order, and their positions."""
 
@@ -230,6 +259,11 @@ def choose(weights: Value, index: Value) -> Value:
 def pick(x: Value, index: Value) -> Value:
     """Return the entries of the last axis at the positions in ``index``, as ``torch.gather`` along the last axis."""
     return record(Pick(), x, index)
+
+
+def put(x: Value, index: Value, size: Dim) -> Value:
+    """Return a last axis of ``size`` entries with those of ``x`` at the positions in ``index``, zeros elsewhere."""
+    return record(Put(size), x, index)
 
 
 def best(x: Value, k: Dim) -> tuple[Value, Value]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from math import inf
+from math import inf, prod
 from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import ShapeError
-from paramsym.extents import negative, reach, same, spread, windows, windows_ceil
+from paramsym.errors import NotYetError, ShapeError
+from paramsym.extents import negative, same, spread, windows, windows_ceil
 from paramsym.program.graph import MULTIPLY_ADD, Operation, Work
-from paramsym.program.tracing import Value, record
+from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Axis, Count, Dim, canonical
+from paramsym.size import Axis, Count, Dim, canonical, text
 
 Margins: TypeAlias = tuple[tuple[Count, Count], ...] | Literal["same"]
+Pooling: TypeAlias = Literal["max", "mean"]
 _SPATIAL = {2: ("height", "width"), 3: ("depth", "height", "width")}
 
 
@@ -61,7 +62,7 @@ class Convolve(Operation):
 class ConvolveTransposed(Operation):
     """The transpose of a convolution: every entry of (batch, in, *spatial) is spread by a kernel (in, out/groups, *extents).
 
-    ``lengths`` are the output lengths; ``before`` says how many positions are cut off in front.
+    ``lengths`` are the output lengths; ``before`` says how many positions are cut off in front, or below zero how many zeros stand there.
     """
 
     stride: tuple[Dim, ...]
@@ -90,17 +91,7 @@ class ConvolveTransposed(Operation):
         positions, extents = "uvw"[:rank], "xyz"[:rank]
         spread_out = xp.einsum(f"bgi{positions},gio{extents}->bgo{positions}{extents}", grouped, parts, optimize=True)
         spread_out = spread_out.reshape(x.shape[0], -1, *spread_out.shape[3:])
-        stride, dilation = (tuple(map(int, setting)) for setting in (self.stride, self.dilation))
-        spans = tuple((n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(x.shape[2:], stride, kernel.shape[2:], dilation, strict=True))
-        total = tuple(max(span, int(a) + int(n)) for span, a, n in zip(spans, self.before, self.lengths, strict=True))
-        y = xp.zeros((*spread_out.shape[:2], *total), dtype=spread_out.dtype)
-        for offset in xp.ndindex(*kernel.shape[2:]):
-            where = tuple(
-                slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, n, s in zip(offset, dilation, x.shape[2:], stride, strict=True)
-            )
-            y[(slice(None), slice(None), *where)] += spread_out[(..., *offset)]
-        cut = tuple(slice(int(a), int(a) + int(n)) for a, n in zip(self.before, self.lengths, strict=True))
-        return y[(slice(None), slice(None), *cut)]
+        return folded(xp, spread_out, self.stride, self.before, self.dilation, self.lengths)
 
     def __str__(self) -> str:
         return "convolve transposed"
@@ -108,13 +99,14 @@ class ConvolveTransposed(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Pool(Operation):
-    """The maximum, the mean or the power mean of every window over the last axes.
+    """The maximum or the mean of every window over the last axes.
 
     ``ceil`` also takes a last, partial window; then the padding is as much on both sides. ``whole`` divides a mean by the size of the
-    window even where it reaches into the padding; ``divisor`` takes the place of that size. ``norm`` is the exponent of a power mean.
+    window even where it reaches into the padding; ``divisor`` takes the place of that size. ``indices`` gives a second result: where in
+    the flattened spatial axes each maximum was found.
     """
 
-    name: Literal["max", "mean", "norm"]
+    name: Pooling
     kernel: tuple[Dim, ...]
     stride: tuple[Dim, ...]
     padding: Margins
@@ -122,14 +114,15 @@ class Pool(Operation):
     ceil: bool = False
     whole: bool = True
     divisor: int | None = None
-    norm: float = 2.0
+    indices: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the input with a window's position for every entry of the spatial axes."""
         (x,) = taken
         lead = len(x.shape) - len(self.kernel)
         spatial = lengths(x.sizes[lead:], self.kernel, self.stride, self.padding, self.dilation, ceil=self.ceil)
-        return (ArrayType((*x.shape[:lead], *spatial)),)
+        shape = (*x.shape[:lead], *spatial)
+        return (ArrayType(shape), ArrayType(shape, "index")) if self.indices else (ArrayType(shape),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         """One operation per entry of every window."""
@@ -138,31 +131,86 @@ class Pool(Operation):
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Reduce every window."""
         (x,) = arrays
-        rank, size = len(self.kernel), 1
+        return self._maxima(xp, x) if self.name == "max" else self._means(xp, x)
+
+    def _windows(self, xp: Any, x: Any, fill: float = 0.0, count: Any = None, padding: Margins | None = None) -> Any:
+        margins = self.padding if padding is None else padding
+        return windows_of(xp, x, self.kernel, self.stride, margins, self.dilation, fill=fill, ceil=self.ceil, count=count)
+
+    def _maxima(self, xp: Any, x: Any) -> Any:
+        rank = len(self.kernel)
+        seen = self._windows(xp, x, -inf)
+        if not self.indices:
+            return seen.max(tuple(range(-rank, 0)))
+        places = self._windows(xp, xp.arange(prod(x.shape[-rank:])).reshape(x.shape[-rank:]), -1)
+        size = prod(seen.shape[-rank:])
+        return greatest(xp, seen.reshape(*seen.shape[:-rank], size), places.reshape(*places.shape[:-rank], size))
+
+    def _means(self, xp: Any, x: Any) -> Any:
+        rank = len(self.kernel)
         last = tuple(range(-rank, 0))
-        if self.name == "max":
-            return windows_of(xp, x, self.kernel, self.stride, self.padding, self.dilation, fill=-inf, ceil=self.ceil).max(last)
-        if self.name == "norm":
-            total = (windows_of(xp, x**self.norm, self.kernel, self.stride, self.padding, self.dilation, ceil=self.ceil)).sum(last)
-            return xp.sign(total) * xp.abs(total) ** (1 / self.norm) if self.norm == 1 else total ** (1 / self.norm)
-        total = windows_of(xp, x, self.kernel, self.stride, self.padding, self.dilation, ceil=self.ceil).sum(last)
+        total = self._windows(xp, x).sum(last)
         if self.divisor is not None:
             return total / self.divisor
         inside = xp.ones(x.shape[-rank:], dtype=x.dtype)
         if not self.whole:
-            return total / windows_of(xp, inside, self.kernel, self.stride, self.padding, self.dilation, ceil=self.ceil).sum(last)
-        if not self.ceil:
-            for extent in self.kernel:
-                size *= int(extent)
-            return total / size
-        assert self.padding != "same"  # noqa: S101 - for the type checker; a partial window needs margins in numbers
+            return total / self._windows(xp, inside).sum(last)
+        if not self.ceil or self.padding == "same":
+            return total / prod(map(int, self.kernel))
         padded = xp.pad(inside, [(int(a), int(b)) for a, b in self.padding], constant_values=1)
-        none = ((0, 0),) * rank
-        beyond = windows_of(xp, padded, self.kernel, self.stride, none, self.dilation, count=total.shape[-rank:])
-        return total / beyond.sum(last)
+        return total / self._windows(xp, padded, count=total.shape[-rank:], padding=((0, 0),) * rank).sum(last)
 
     def __str__(self) -> str:
         return f"{self.name} pool"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTo(Operation):
+    """The maximum or the mean of as many windows over the last axes as are wanted: ``lengths`` of them.
+
+    Window i of o covers the entries from floor(i*n/o) to ceil((i+1)*n/o). With ``kernel`` the windows have that size and tile the input in
+    random steps (Graham 2014). ``indices`` are those of ``Pool``.
+    """
+
+    name: Pooling
+    lengths: tuple[Count, ...]
+    kernel: tuple[Dim, ...] | None = None
+    indices: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the input with the wanted spatial axes."""
+        shape = (*taken[0].shape[: -len(self.lengths)], *self.lengths)
+        return (ArrayType(shape), ArrayType(shape, "index")) if self.indices else (ArrayType(shape),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
+        """One operation per entry of the input; those that two windows share count once."""
+        factors = flat(taken[0].shape) if self.kernel is None else (*flat(given[0].shape), *self.kernel)
+        return (Work(f"{self.name} pool", factors),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Reduce every window.
+
+        Raises:
+            NotYetError: windows in random steps.
+        """
+        if self.kernel is not None:
+            message = "fractional pooling draws its windows at random, so that no two runs agree; its shape and its work are known."
+            raise NotYetError(message)
+        (x,) = arrays
+        rank = len(self.lengths)
+        lead, spatial, wanted = x.shape[:-rank], x.shape[-rank:], tuple(map(int, self.lengths))
+        places = xp.arange(prod(spatial)).reshape(spatial)
+        y, index = xp.empty((*lead, *wanted), dtype=x.dtype), xp.empty((*lead, *wanted), dtype=xp.int64)
+        for position in xp.ndindex(*wanted):
+            spans = (slice(i * n // o, -(-(i + 1) * n // o)) for i, n, o in zip(position, spatial, wanted, strict=True))
+            where = (..., *spans)
+            found = places[where].reshape(-1)
+            window, here = x[where].reshape(*lead, found.size), (..., *position)
+            y[here], index[here] = greatest(xp, window, found) if self.name == "max" else (window.mean(-1), 0)
+        return (y, index) if self.indices else y
+
+    def __str__(self) -> str:
+        return f"{self.name} pool to {text(self.lengths)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +238,31 @@ class Unfold(Operation):
         return "unfold"
 
 
+@dataclass(frozen=True, slots=True)
+class Fold(Operation):
+    """Windows added up where they overlap, the transpose of ``Unfold``: (..., *positions, *kernel) becomes (..., *lengths)."""
+
+    stride: tuple[Dim, ...]
+    before: tuple[Count, ...]
+    dilation: tuple[Dim, ...]
+    lengths: tuple[Count, ...]
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the stated lengths in the place of positions and windows."""
+        return (ArrayType((*taken[0].shape[: -2 * len(self.lengths)], *self.lengths)),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One addition per entry of every window."""
+        return (Work("add", flat(taken[0].shape)),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Add up the windows."""
+        return folded(xp, arrays[0], self.stride, self.before, self.dilation, self.lengths)
+
+    def __str__(self) -> str:
+        return "fold"
+
+
 def convolve(
     x: Value, kernel: Value, stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim] | None = None, groups: Dim = 1
 ) -> Value:
@@ -210,17 +283,33 @@ def convolve_transposed(
     return record(ConvolveTransposed(tuple(stride), tuple(before), tuple(dilation), tuple(lengths), groups), x, kernel)
 
 
-def pool(
-    name: Literal["max", "mean", "norm"], x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, **more: Any
-) -> Value:
-    """Reduce every window over the last axes to one number. Work: one operation per entry of every window."""
+def pool(name: Pooling, x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, **more: Any) -> Any:
+    """Reduce every window over the last axes to one number. Work: one operation per entry of every window.
+
+    Return one array, or with ``indices=True`` also where each maximum was found.
+    """
     dilation = more.pop("dilation", (1,) * len(kernel))
-    return record(Pool(name, tuple(kernel), tuple(stride), padding, tuple(dilation), **more), x)
+    results = record_all(Pool(name, tuple(kernel), tuple(stride), padding, tuple(dilation), **more), x)
+    return results if more.get("indices") else results[0]
+
+
+def pool_to(name: Pooling, x: Value, lengths: Sequence[Count], kernel: Sequence[Dim] | None = None, *, indices: bool = False) -> Any:
+    """Reduce the last axes to the wanted lengths, by windows that tile them. Work: one operation per entry of the input.
+
+    Return one array, or with ``indices=True`` also where each maximum was found.
+    """
+    results = record_all(PoolTo(name, tuple(lengths), None if kernel is None else tuple(kernel), indices), x)
+    return results if indices else results[0]
 
 
 def unfold(x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim]) -> Value:
     """Return the windows of the last axes as further axes. No work; a copy."""
     return record(Unfold(tuple(kernel), tuple(stride), padding, tuple(dilation)), x)
+
+
+def fold(x: Value, stride: Sequence[Dim], before: Sequence[Count], dilation: Sequence[Dim], lengths: Sequence[Count]) -> Value:
+    """Add up windows (..., *positions, *kernel) where they overlap. Work: one addition per entry."""
+    return record(Fold(tuple(stride), tuple(before), tuple(dilation), tuple(lengths)), x)
 
 
 def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tuple[Count, ...]:
@@ -254,7 +343,7 @@ def lengths(
     return along_each(lambda n, k, s, p, d: windows(n, k, s, canonical(p[0] + p[1]), d), spatial, kernel, stride, padding, dilation)
 
 
-def margins_of(spatial: Sequence[int], kernel: Sequence[int], stride: Sequence[int], padding: Margins, dilation: Sequence[int]) -> Any:
+def margins_of(spatial: Sequence[Any], kernel: Sequence[Any], stride: Sequence[Any], padding: Margins, dilation: Sequence[Any]) -> Any:
     """Return the padding in numbers; "same" puts the odd position after."""
     if padding != "same":
         return [(int(before), int(after)) for before, after in padding]
@@ -284,6 +373,28 @@ def windows_of(
     return seen[(..., *positions, *(slice(None, None, d) for d in dilation))]
 
 
+def folded(xp: Any, seen: Any, stride: Any, before: Any, dilation: Any, lengths: Any) -> Any:
+    """Return arrays of windows, (..., *positions, *kernel), added up; ``before`` positions are cut off in front."""
+    stride, before, dilation, lengths = (tuple(map(int, setting)) for setting in (stride, before, dilation, lengths))
+    rank = len(lengths)
+    positions, kernel = seen.shape[-2 * rank : -rank], seen.shape[-rank:]
+    ahead = tuple(max(-cut, 0) for cut in before)
+    spans = ((n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(positions, stride, kernel, dilation, strict=True))
+    total = (a + max(span, cut + n) for a, span, cut, n in zip(ahead, spans, before, lengths, strict=True))
+    y = xp.zeros((*seen.shape[: -2 * rank], *total), dtype=seen.dtype)
+    for offset in xp.ndindex(*kernel):
+        first = (a + o * d for a, o, d in zip(ahead, offset, dilation, strict=True))
+        y[(..., *(slice(f, f + n * s, s) for f, n, s in zip(first, positions, stride, strict=True)))] += seen[(..., *offset)]
+    return y[(..., *(slice(a + cut, a + cut + n) for a, cut, n in zip(ahead, before, lengths, strict=True)))]
+
+
+def greatest(xp: Any, windows: Any, places: Any) -> tuple[Any, Any]:
+    """Return the first greatest entry along the last axis, and the entry of ``places`` that belongs to it."""
+    which = windows.argmax(-1)[..., None]
+    found = xp.broadcast_to(places, windows.shape)
+    return xp.take_along_axis(windows, which, -1)[..., 0], xp.take_along_axis(found, which, -1)[..., 0]
+
+
 def transposed_lengths(
     spatial: Sequence[Dim],
     kernel: Sequence[Dim],
@@ -305,6 +416,3 @@ def _possible(length: Count, of: Count) -> Count:
         message = f"{length} entries are left of {of}."
         raise ShapeError(message)
     return length
-
-
-__all__ = ["Convolve", "ConvolveTransposed", "Pool", "Unfold", "convolve", "convolve_transposed", "pool", "reach", "unfold"]

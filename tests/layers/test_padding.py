@@ -52,7 +52,7 @@ def test_how_much_there_must_be_to_copy(kind: str, least: int, rank: int) -> Non
     for extent in range(1, 5):
         given = (1, 3, *[extent] * rank)
         if extent < least:
-            with pytest.raises(ShapeError, match=r"goes around|mirrors more"):
+            with pytest.raises(ShapeError, match=r"goes around|mirrors too much"):
                 layer.output_shape(given)
         else:
             assert layer.output_shape(given) == (1, 3, *[extent + 4] * rank)

@@ -10,7 +10,7 @@ from frameworks import assert_same_as_torch, assert_same_signature, imported
 
 import paramsym as ps
 from paramsym import C
-from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
+from paramsym.errors import ArgumentError, ShapeError, SizeError
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("Flatten", (2, 3)), ("Unflatten", (1, (2, -1)))])
@@ -65,12 +65,17 @@ def test_a_permutation_says_how_many_axes_it_wants() -> None:
 
 
 def test_what_does_not_fit() -> None:
-    """Both numbers of entries are said; and what a permutation of channels sees, which leaves the spatial axes in order."""
+    """Both numbers of entries are said."""
     with pytest.raises(ShapeError, match=r"^\(7,\) has 7 entries, \(2, 3\) has 6\.$"):
         ps.Unflatten(1, (2, 3)).output_shape((5, 7))
-    assert ps.Permute((2, 3, 1)).views() == ps.Permute((3, 1, 2)).views() == ()
-    with pytest.raises(NotYetError):
-        ps.Permute((2, 1, 3)).views()
+
+
+def test_what_is_seen_through_a_permutation() -> None:
+    """Its own entry; a kernel behind it sees along the axis of the input that the permutation put there."""
+    assert ps.Permute((2, 3, 1)).views() == ps.Permute((2, 1, 3)).views() == ()
+    wide = ps.Conv2d(1, 1, (1, 5), dialect="keras")
+    assert ps.receptive_field(ps.Sequential(ps.Permute((2, 1, 3)), wide)) == ps.receptive_field(wide)[::-1] == (5, 1)
+    assert ps.receptive_field(ps.Sequential(ps.Permute((3, 1, 2)), ps.Conv2d(1, 1, (1, 5)))) == (1, 5)
 
 
 def test_axes_from_the_end_and_what_is_no_axis() -> None:

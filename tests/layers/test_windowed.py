@@ -18,14 +18,10 @@ def test_words_and_symbols() -> None:
 
 
 def test_an_empty_output() -> None:
-    """The oneDNN kernels of torch return one, its native kernels refuse it; which it is follows from the settings."""
+    """The oneDNN kernels of torch return one, its native kernels refuse it; both refuse a length below zero, and so do we."""
     assert ps.output_shape(ps.ConvTranspose1d(1, 1, 3, padding=2), (2, 1, 2)) == (2, 1, 0)
     assert ps.output_shape(ps.ConvTranspose2d(1, 1, 5, padding=3), (1, 1, 2, 12)) == (1, 1, 0, 10)
     assert ps.output_shape(ps.ConvTranspose1d(1, 1, 3, padding=2), (B, 1, 2)) == (B, 1, 0)
-    assert ps.output_shape(ps.ConvTranspose2d(1, 1, 1, padding=(1, 0)), (1, 1, 2, 20_481)) == (1, 1, 0, 20_481)
-    for kernel, padding, extent in ((3, 2, 2), (4, 2, 1), (6, 3, 1)):
-        with pytest.raises(ShapeError, match="makes no empty ones here"):
-            ps.output_shape(ps.ConvTranspose1d(1, 1, kernel, padding=padding), (1, 1, extent))
     with pytest.raises(ShapeError, match="cuts away more"):
         ps.output_shape(ps.ConvTranspose1d(1, 1, 3, padding=3), (2, 1, 2))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -23,12 +24,21 @@ def shape_of(row: dict[str, Any]) -> tuple[Any, ...]:
     return ps.output_shape(layer, row["input_shape"])
 
 
+def refused_empty(row: dict[str, Any]) -> bool:
+    """Say whether torch refused an empty output of a transposed convolution, as its native kernels do; its oneDNN kernels return one.
+
+    Which kernel it takes follows from thread counts and sizes, so that we give the shape for both: four rows, of ConvTranspose2d and 3d.
+    """
+    sizes = re.search(r"Calculated output size per channel: \(([^)]*)\)", row["error"] or "")
+    return row["layer"].startswith("ConvTranspose") and sizes is not None and min(map(int, sizes[1].split(" x "))) == 0
+
+
 @pytest.mark.parametrize(("library", "layer"), LAYERS, ids="-".join)
 def test_rows(library: str, layer: str) -> None:
     """The shapes are those that the framework returned when it was called, and its errors are errors."""
     wrong = []
     for row in ROWS:
-        if row["layer"] != layer or not row["library"].startswith(library):
+        if row["layer"] != layer or not row["library"].startswith(library) or refused_empty(row):
             continue
         try:
             found: list[Any] | None = list(shape_of(row))
@@ -43,7 +53,7 @@ def test_errors_say_what_arrived() -> None:
     """An error of ours is worth reading: it is a sentence, and one line."""
     seen = 0
     for row in ROWS:
-        if row["error"] is None:
+        if row["error"] is None or refused_empty(row):
             continue
         with pytest.raises(ParamsymError) as caught:
             shape_of(row)
@@ -51,4 +61,13 @@ def test_errors_say_what_arrived() -> None:
         assert words.endswith(".")
         assert "\n" not in words
         seen += 1
-    assert seen == sum(row["output_shape"] is None for row in ROWS)
+    assert seen == sum(row["output_shape"] is None for row in ROWS) - 4
+
+
+def test_an_empty_output_is_one() -> None:
+    """What torch's native kernels refuse as empty has the extents that their error says."""
+    refused = [row for row in ROWS if refused_empty(row)]
+    assert len(refused) == 4
+    for row in refused:
+        extents = "x".join(map(str, shape_of(row)[2:])).replace("x", " x ")
+        assert f"Calculated output size per channel: ({extents})" in row["error"]

@@ -1,0 +1,100 @@
+"""Interpolation along the last axes: every output entry is a weighted sum of neighbouring entries, axis by axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sympy import Expr
+
+from paramsym.program.graph import Operation, Work
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, flat
+from paramsym.size import Count, text
+
+Interpolation: TypeAlias = Literal["nearest", "nearest-exact", "linear", "cubic", "lanczos3", "lanczos5"]
+
+
+def _cubic(xp: Any, distance: Any) -> Any:
+    # Keys 1981, equation 4, with the constant -3/4, which is torch's.
+    near = (1.25 * distance - 2.25) * distance**2 + 1
+    far = -0.75 * (((distance - 5) * distance + 8) * distance - 4)
+    return xp.where(distance <= 1, near, xp.where(distance < 2, far, 0))
+
+
+def _lanczos(radius: int) -> Callable[[Any, Any], Any]:
+    return lambda xp, distance: xp.where(distance < radius, xp.sinc(distance) * xp.sinc(distance / radius), 0)
+
+
+_KERNELS: Mapping[str, tuple[int, Callable[[Any, Any], Any]]] = {
+    "linear": (2, lambda xp, distance: xp.maximum(1 - distance, 0)),
+    "cubic": (4, _cubic),
+    "lanczos3": (6, _lanczos(3)),
+    "lanczos5": (10, _lanczos(5)),
+}
+"""How many entries along an axis an output entry is made of, and their weights by the distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resample(Operation):
+    """The last axes interpolated to other lengths.
+
+    ``factors`` are the stated factors of growth, None where they follow from the lengths; ``aligned`` puts the first and the last entry of
+    input and output on each other.
+    """
+
+    mode: Interpolation
+    lengths: tuple[Count, ...]
+    factors: tuple[float | Expr | None, ...]
+    aligned: bool = False
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the input with the stated lengths."""
+        return (ArrayType((*taken[0].shape[: -len(self.lengths)], *self.lengths)),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        """One operation for every entry that an output entry is made of."""
+        taps, _ = _KERNELS.get(self.mode, (1, None))
+        return (Work(self.mode, (*flat(given[0].shape), *(taps,) * len(self.lengths))),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Multiply every axis with its matrix of weights."""
+        (x,) = arrays
+        for position, (length, factor) in enumerate(zip(self.lengths, self.factors, strict=True), x.ndim - len(self.lengths)):
+            weights = self._weights(xp, x.shape[position], int(length), None if factor is None else float(factor))
+            x = xp.moveaxis(xp.tensordot(weights.astype(x.dtype), x, (1, position)), 0, position)
+        return x
+
+    def _weights(self, xp: Any, size: int, length: int, factor: float | None) -> Any:
+        """Return the matrix (output entries, input entries) of one axis."""
+        step = size / length if factor is None else 1 / factor
+        if self.aligned:
+            step = (size - 1) / (length - 1) if length > 1 else 0.0
+        there = xp.arange(length)
+        if self.mode in {"nearest", "nearest-exact"}:
+            found = xp.floor((there + (0.5 if self.mode == "nearest-exact" else 0)) * step)
+            return xp.eye(size)[xp.minimum(found, size - 1).astype(int)]
+        where = there * step if self.aligned else (there + 0.5) * step - 0.5
+        taps, kernel = _KERNELS[self.mode]
+        if self.mode == "linear":
+            where = xp.maximum(where, 0)
+        near = xp.floor(where)[:, None] + xp.arange(1 - taps // 2, 1 + taps // 2)
+        weights = kernel(xp, xp.abs(where[:, None] - near))
+        inside = (near >= 0) & (near < size)
+        if self.mode.startswith("lanczos"):  # what lies beyond the edge has no weight; the others repeat the edge
+            weights = xp.where(inside, weights, 0)
+            weights = weights / weights.sum(1, keepdims=True)
+        matrix = xp.zeros((length, size))
+        xp.add.at(matrix, (there[:, None], xp.clip(near, 0, size - 1).astype(int)), weights)
+        return matrix
+
+    def __str__(self) -> str:
+        return f"resample {self.mode} to {text(self.lengths)}"
+
+
+def resample(
+    mode: Interpolation, x: Value, lengths: Sequence[Count], factors: Sequence[float | Expr | None], *, aligned: bool = False
+) -> Value:
+    """Interpolate the last axes to other lengths. Work: one operation for every entry that an output entry is made of."""
+    return record(Resample(mode, tuple(lengths), tuple(factors), aligned), x)

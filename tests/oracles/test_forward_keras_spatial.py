@@ -1,0 +1,109 @@
+"""Keras' doors over spatial axes compute what Keras computes on torch, on random settings."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+from frameworks import imported
+
+import paramsym as ps
+
+
+def layer_arguments(name: str, random: Random, rank: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Draw arguments of one layer."""
+    pair = tuple((random.randint(0, 1), random.randint(0, 2)) for _ in range(rank))
+    each = tuple(random.randint(1, 4) for _ in range(rank))
+    if name.startswith(("ZeroPadding", "Cropping")):
+        return (pair[0] if rank == 1 else pair,), {}
+    if name.startswith("UpSampling"):
+        return (each if rank > 1 else each[0],), {"interpolation": random.choice(["nearest", "bilinear", "bicubic"])} if rank == 2 else {}
+    if name.startswith("Global"):
+        return (), {"keepdims": random.random() < 0.5}
+    if name.startswith("Adaptive"):
+        return (each if rank > 1 else each[0],), {}
+    if "Pooling" in name:
+        return (each,), {"strides": random.choice([None, 1, 2, 3]), "padding": random.choice(["valid", "same"])}
+    stride = random.choice([1, 1, 2, 3])
+    options: dict[str, Any] = {
+        "kernel_size": each,
+        "strides": stride,
+        "padding": random.choice(["valid", "same"]),
+        "dilation_rate": random.randint(1, 2) if stride == 1 else 1,
+        "use_bias": random.random() < 0.5,
+    }
+    if name.endswith("Transpose") and stride > 1:
+        options["output_padding"] = random.choice([None, 0, 1])
+    if name.startswith(("Depthwise", "Separable")):
+        options["depth_multiplier"] = random.randint(1, 2)
+    elif not name.endswith("Transpose"):
+        options |= {"groups": random.choice([1, 2]), "padding": random.choice(["valid", "same", *(["causal"] if rank == 1 else [])])}
+    return () if name.startswith("Depthwise") else (2 * random.randint(1, 2),), options
+
+
+OVER_AXES = [
+    "Conv{}D",
+    "Conv{}DTranspose",
+    "DepthwiseConv{}D",
+    "SeparableConv{}D",
+    "MaxPooling{}D",
+    "AveragePooling{}D",
+    "GlobalMaxPooling{}D",
+    "GlobalAveragePooling{}D",
+    "AdaptiveMaxPooling{}D",
+    "AdaptiveAveragePooling{}D",
+    "ZeroPadding{}D",
+    "Cropping{}D",
+    "UpSampling{}D",
+]
+CASES = [(name.format(rank), rank) for name in OVER_AXES for rank in (1, 2, 3) if not (rank == 3 and name.startswith(("Depth", "Separ")))]
+WITHOUT_FORMAT = {"ZeroPadding1D", "Cropping1D", "UpSampling1D"}
+
+
+def assert_runs_as_keras(name: str, arguments: tuple[Any, ...], options: dict[str, Any], image: Any) -> None:
+    """Fail unless the door's layer computes what Keras computes with the same random weights."""
+    keras, xp, torch = imported("keras"), imported("numpy"), imported("torch")
+    module = getattr(keras.layers, name)(*arguments, **options, dtype="float64")
+    module.build(image.shape)
+    generator = xp.random.default_rng(0)
+    tensors = {weight.path.split("/", 1)[-1].replace("/", "."): generator.standard_normal(weight.shape) for weight in module.weights}
+    module.set_weights(list(tensors.values()))
+    wanted = module(torch.from_numpy(image)).detach().numpy()
+    found = ps.run(getattr(ps.keras, name)(*arguments, **options, input_shape=image.shape), tensors, image)
+    assert found.shape == wanted.shape, options
+    tolerance = 1e-6 if name.startswith("GlobalAverage") else 1e-9  # Keras takes this mean in float32, whatever the number type
+    assert abs(found - wanted).max(initial=0) < tolerance, options
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:.*output_padding")
+@pytest.mark.parametrize(("name", "rank"), CASES)
+def test_over_axes(name: str, rank: int) -> None:
+    """Ten random settings each, channels last and first."""
+    xp, random = imported("numpy"), Random(rank)  # noqa: S311 - test data
+    for _ in range(10):
+        arguments, options = layer_arguments(name, random, rank)
+        extents, channels = tuple(random.randint(7, 9) for _ in range(rank)), 2
+        first = random.random() < 0.3 and name not in WITHOUT_FORMAT
+        options |= {"data_format": "channels_first" if first else "channels_last"} if name not in WITHOUT_FORMAT else {}
+        shape = (2, channels, *extents) if first else (2, *extents, channels)
+        assert_runs_as_keras(name, arguments, options, xp.random.default_rng(rank).standard_normal(shape))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "shape"),
+    [
+        ("Flatten", (), (2, 3, 4)),
+        ("Reshape", ((-1, 6),), (2, 3, 4)),
+        ("Reshape", ((12,),), (2, 3, 4)),
+        ("Reshape", ((2, -1, 3),), (2, 3, 4)),
+        ("Permute", ((2, 1),), (2, 3, 4)),
+        ("Permute", ((3, 1, 2),), (2, 3, 4, 5)),
+        ("Permute", ((2, 1, 3),), (2, 3, 4, 5)),
+        ("RepeatVector", (3,), (2, 5)),
+        ("Identity", (), (2, 3)),
+    ],
+)
+def test_reshaping(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+    """Layers that take few settings, one by one."""
+    assert_runs_as_keras(name, arguments, {}, imported("numpy").random.default_rng(0).standard_normal(shape))
