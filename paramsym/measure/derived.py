@@ -13,7 +13,7 @@ from paramsym.errors import ShapeError
 from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Named
+from paramsym.program.axes import Join, Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
@@ -147,13 +147,21 @@ def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...]
             owner.update(dict.fromkeys(step.gives, next(name for name in held if name)))
         else:
             for name in dict.fromkeys(name for name in held if name):
-                totals.setdefault(name, []).extend(_meetings(operation, taken, program.given(step), times))
+                totals.setdefault(name, []).extend(_meetings(operation, held, taken, program.given(step), times))
 
 
-def _meetings(operation: Operation, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], times: tuple[Dim, ...]) -> list[Polynomial]:
+def _meetings(
+    operation: Operation,
+    held: list[str | None],
+    taken: tuple[ArrayType, ...],
+    given: tuple[ArrayType, ...],
+    times: tuple[Dim, ...],
+) -> list[Polynomial]:
     """Return how often entries of a tensor meet data in one operation."""
     works = [work.factors for work in operation.work(taken, given) if work.unit == MULTIPLY_ADD]
-    if not works:
+    if isinstance(operation, Join):
+        works = [flat(one.shape) for one, name in zip(taken, held, strict=True) if name]  # each entry stands once among the data
+    elif not works:
         shape = taken[0].shape if isinstance(operation, Normalise) else given[0].shape
         works = [flat(shape)] if isinstance(operation, Normalise | Combine) or operation.work(taken, given) else []
     plain = ([size for factor in one for size in sizes_of(factor)] for one in works)

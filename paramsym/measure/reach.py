@@ -32,13 +32,15 @@ _NOT_SPATIAL = {"batch", "one", "channels", "features"}
 class Seen:
     """One axis of a value: the axis of the input that it comes from, and the view of its entries; None is a view of everything.
 
-    ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` that a window did.
+    ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` that a window did. ``mixed`` is the layer
+    through which it sees everything.
     """
 
     source: int
     view: View | None = _OWN
     spatial: bool = False
     slid: bool = False
+    mixed: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,27 +86,40 @@ def _views(layer: Layer, seen: Field) -> tuple[View, ...]:
     found = {**spatial, **seen.gathered}
     everything = [one for one in (*seen.axes, *found.values()) if one is not None and one.view is None]
     if everything:
-        message = f"a position of {type(layer).__name__} sees every other one, as through attention."
+        through = next((one.mixed for one in everything if one.mixed), type(layer).__name__)
+        message = f"an output of {through} sees everything along an axis, and so sees every other one."
         raise NotYetError(message)
     if not any(one.slid for one in found.values()):
         return ()
     return tuple(one.view for _, one in sorted(found.items()) if one.view is not None)
 
 
-def followed(program: Program, inputs: list[Field]) -> list[Field]:
-    """Return what the outputs of a program see, for what its inputs see."""
+def followed(program: Program, inputs: list[Field], owner: str = "") -> list[Field]:
+    """Return what the outputs of a program see, for what its inputs see; ``owner`` is the layer that a region belongs to."""
+    owner = owner if program.layer is None else type(program.layer).__name__
     at = dict(zip(program.inputs, inputs, strict=True))
     for step in program.steps:
         taken = [at[number] for number in step.takes]
-        results = _step(step.operation, taken, program.taken(step), program.given(step))
-        at.update(zip(step.gives, results, strict=True))
+        results = _step(step.operation, taken, program.taken(step), program.given(step), owner)
+        at.update(zip(step.gives, (_mixed(one, owner) for one in results), strict=True))
     return [at[number] for number in program.outputs]
 
 
-def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> list[Field]:  # noqa: C901, PLR0912
+def _mixed(seen: Field, owner: str) -> Field:
+    """Return the field in which every axis that sees everything names the layer that made it so."""
+    if all(one is None or one.view is not None or one.mixed for one in seen.axes):
+        return seen
+    return replace(
+        seen, axes=tuple(one if one is None or one.view is not None or one.mixed else replace(one, mixed=owner) for one in seen.axes)
+    )
+
+
+def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
+    operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], owner: str
+) -> list[Field]:
     match operation:
         case Call(body=body) | Region(body=body):
-            return followed(body, taken)
+            return followed(body, taken, owner)
         case Loop():
             return _loop(operation, taken)
         case Opaque():

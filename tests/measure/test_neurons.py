@@ -322,7 +322,7 @@ class TestReceptiveField:
         heard = ps.from_config({"model_type": "wav2vec2", "feat_extract_norm": "layer"}).part("feature_extractor")
         assert (ps.receptive_field(heard), ps.effective_stride(heard)) == ((400,), (320,))
 
-        with pytest.raises(NotYetError, match="GroupNorm normalises by statistics of the whole map"):
+        with pytest.raises(NotYetError, match="GroupNorm sees everything"):
             ps.receptive_field(ps.load("facebook/wav2vec2-base-960h", "Wav2Vec2Model").part("feature_extractor"))
 
     @pytest.mark.parametrize("name", NORMS)
