@@ -288,7 +288,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
     for key, values in (others or {}).items():
-        name = key if isinstance(key, str) else key.name
+        name = str(getattr(key, "name", key))
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
             message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)

@@ -9,7 +9,7 @@ from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, Spatial, not_empty, take_apart
 from paramsym.layers.spatial import per_axis
-from paramsym.size import Dim, Shape
+from paramsym.size import Dim, Shape, within
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
@@ -145,7 +145,7 @@ class _GlobalPool(Layer):
 
     def conditions(self) -> None:
         """There are one, two or three spatial axes."""
-        if isinstance(self.rank, int) and self.rank not in {1, 2, 3}:
+        if not within(self.rank, 3):
             message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
             raise ArgumentError(message)
 
