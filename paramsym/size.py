@@ -44,13 +44,13 @@ _asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
 
 @contextmanager
 def conditions_asked() -> Generator[list[Condition], None, None]:
-    """Collect the conditions that ``per``, ``divides`` and ``at_most`` are asked for inside the block, symbolic ones included.
+    """Collect the conditions that sizes meet inside the block while they are symbols: those of every gate, of ``per`` and of ``at_most``.
 
     >>> from paramsym import A, H
     >>> with conditions_asked() as asked:
     ...     _ = per(H, A)
-    >>> asked
-    [Condition(kind='divides', small=A, large=H)]
+    >>> asked[-1]
+    Condition(kind='divides', small=A, large=H)
     """
     found: list[Condition] = []
     token = _asked.set(found)

@@ -17,6 +17,7 @@ from paramsym.optional import needed
 
 Column: TypeAlias = Any
 """An int, or a NumPy array of whole numbers."""
+_NARROW = 2**31
 _SINGLE, _DOUBLE = 2**24, 2**53  # below these, whole numbers are exact in float32 and float64
 _UFUNCS: dict[Kind, str] = {
     "add": "add",
@@ -98,7 +99,7 @@ def run(
         )
         message = f"the columns do not go together; their shapes are {shapes}."
         raise SizeError(message) from None
-    result, kept = np.empty(shape, np.int64), np.ones(shape, bool)
+    result, kept = np.empty(shape, np.int64), np.ones(shape if drop else (), bool)
     aligned = [column.reshape((1,) * (len(shape) - np.ndim(column)) + column.shape) if np.ndim(column) else column for column in columns]
     pieces = _Pieces(np, program)
     for where in _blocks(shape, chunk) if result.size else ():
@@ -155,25 +156,16 @@ class _Pieces:
         self.box: list[tuple[int, int]] = []
         self.bounds: list[tuple[int, int]] = []
         self.steps: list[tuple[Kind, int, int, Any]] = []
-        self.read = {register for op in program.ops for register in op[1:]} | {program.result}
+        self.last = {register: place for place, op in enumerate(program.ops, program.first) for register in op[1:]}
+        self.last[program.result] = -1
         self.functions = {kind: getattr(np, name) for kind, name in _UFUNCS.items()}
 
     def compute(self, columns: list[Column], target: Any) -> tuple[Any, Any]:
         """Write the values of one piece to the target; return which rows are refused, and which have to be asked about one by one."""
-        np, program = self.np, self.program
-        refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
-        extremes: list[tuple[int, int]] = []
-        registers: list[Any] = []
-        for column, least in zip(columns, program.least, strict=True):
-            low, high = (int(np.min(column)), int(np.max(column))) if np.ndim(column) else (column, column)
-            if low < least:
-                refused |= column < least
-            registers.append(np.maximum(column, least) if low < least else column)
-            extremes.append((max(low, least), max(high, least)))
-        if not self._fits(extremes):
+        program, refused, asked = self.program, self.np.zeros(target.shape, bool), self.np.zeros(target.shape, bool)
+        registers = self._inputs(columns, refused)
+        if not registers:
             return refused, ~asked
-        registers = [column.astype(np.int64, copy=False) if np.ndim(column) else column for column in registers]
-        registers += program.constants
         for place, (kind, left, right, number) in enumerate(self.steps, program.first):
             one, other = registers[left], registers[right]
             passed: Any = True
@@ -182,13 +174,34 @@ class _Pieces:
             elif kind in CHECKS:
                 value, passed = None, number or self.functions[kind](one, other)
             else:
-                value = self.functions[kind](one, other, out=target if place == program.result else None)
-            if not np.all(passed):
+                value = self.functions[kind](one, other, out=target if place == program.result else None, dtype=number)
+            if passed is not True and not passed.all():
                 (refused if kind in SURE else asked)[...] |= ~passed
             registers.append(value)
+            for side in (left, right):  # what is not read again makes room in the cache
+                if self.last[side] == place:
+                    registers[side] = None
         if registers[program.result] is not target:
             target[...] = registers[program.result]
         return refused, asked
+
+    def _inputs(self, columns: list[Column], refused: Any) -> list[Any]:
+        """Return columns and constants in the narrowest numbers, too small sizes refused and put up; nothing where steps do not fit."""
+        np, lowest, highest = self.np, self.np.minimum.reduce, self.np.maximum.reduce
+        found: list[Any] = []
+        extremes: list[tuple[int, int]] = []
+        for column, least in zip(columns, self.program.least, strict=True):
+            low, high = (column, column) if isinstance(column, int) else (int(lowest(column, None)), int(highest(column, None)))
+            if low < least:
+                refused |= column < least
+            found.append(np.maximum(column, least) if low < least else column)
+            extremes.append((max(low, least), max(high, least)))
+        if not self._fits(extremes):
+            return []
+        for place, pair in enumerate(extremes):
+            if not isinstance(found[place], int):
+                found[place] = found[place].astype(self._number(pair), copy=False)
+        return [*found, *self.program.constants]
 
     def _fits(self, extremes: list[tuple[int, int]]) -> bool:
         """Whether no step can leave 63 bits; then the box of what is known to fit has grown."""
@@ -201,18 +214,25 @@ class _Pieces:
             if len(known) == len(bounds):
                 self.bounds = known
                 self.steps = [
-                    (kind, left, right, self._number(kind, known[left], known[right])) for kind, left, right in self.program.steps
+                    (kind, left, right, self._kind_of_number(kind, known[left], known[right], result))
+                    for (kind, left, right), result in zip(self.program.steps, known[self.program.first :], strict=True)
                 ]
                 return True
         self.box = []
         return False
 
-    def _number(self, kind: Kind, left: tuple[int, int], right: tuple[int, int]) -> Any:
-        """Return whether a check always holds, or the kind of number in which a quotient is exact."""
+    def _number(self, *bounds: tuple[int, int]) -> Any:
+        """Return the narrowest whole numbers that hold these bounds."""
+        return self.np.int32 if all(low >= -_NARROW and high < _NARROW for low, high in bounds) else self.np.int64
+
+    def _kind_of_number(self, kind: Kind, left: tuple[int, int], right: tuple[int, int], result: tuple[int, int]) -> Any:
+        """Return whether a check always holds, the floats in which a quotient is exact, or the whole numbers that hold a step."""
         if kind in CHECKS:
             return always(kind, left, right)
-        largest = max(abs(bound) for bound in (*left, *right))
-        return self.np.float32 if largest < _SINGLE else self.np.float64 if largest < _DOUBLE else self.np.int64
+        if kind in QUOTIENTS:
+            largest = max(abs(bound) for bound in (*left, *right))
+            return self.np.float32 if largest < _SINGLE else self.np.float64 if largest < _DOUBLE else self.np.int64
+        return self._number(left, right, result)
 
     def _divided(self, one: Any, other: Any, number: Any, place: int) -> tuple[Any, Any]:
         """Return a quotient, and where it is whole.
@@ -221,10 +241,12 @@ class _Pieces:
         divides, for below 2**24 (2**53) whole numbers are exact in float32 (float64).
         """
         np = self.np
-        one, other = np.asarray(one).astype(number, copy=False), np.asarray(other).astype(number, copy=False)
-        quotient = one // other if number is np.int64 else np.rint(one / other)
-        passed = quotient * other == one
-        if place not in self.read:
+        one, other = np.asarray(one).astype(number, copy=False), np.asarray(other).astype(number)
+        quotient = np.asarray(np.floor_divide(one, other) if number is np.int64 else np.divide(one, other))
+        if number is not np.int64:
+            np.rint(quotient, out=quotient)
+        passed = np.multiply(quotient, other, out=other if other.shape == quotient.shape else None) == one
+        if place not in self.last:
             return None, passed
-        value = quotient.astype(np.int64, copy=False)
+        value = quotient.astype(self._number(self.bounds[place]), copy=False)
         return (value if passed.all() else np.maximum(value, self.bounds[place][0])), passed  # what comes of it stays within its bounds

@@ -16,7 +16,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownName
 from paramsym.layer import Layer
 from paramsym.sizing import mapping_from
 
-CHUNK = 16_384
+CHUNK = 32_768
 """Rows computed at once: few enough that the columns at hand stay in the cache, many enough that the steps between pieces do not count."""
 
 
@@ -95,7 +95,7 @@ class Plan:
 
     def quick(self, values: Sequence[Any]) -> int | None:
         """Return the value for whole numbers that nothing speaks against, else None."""
-        for value, least in zip(values, self.program.least, strict=True):
+        for value, least in zip(values, self.program.least):  # noqa: B905 - as many of both, and this is what takes the time
             if type(value) is not int or not least <= value < LIMIT:
                 return None
         try:
@@ -164,7 +164,7 @@ def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
         raise UnknownNameError(message)
     if len(_plans) >= _REMEMBERED:
         _plans.clear()
-    plan = _plans[id(subject), *keys] = Plan(subject, statement.program(symbols))
+    plan = _plans[id(subject), *keys] = Plan(subject, compiled(subject, tuple(symbols)))
     return plan
 
 

@@ -105,17 +105,13 @@ class Program:
         """
         registers = [*values, *self.constants]
         append = registers.append
-        for kind, left, right in self.steps:
-            one, other = registers[left], registers[right]
-            if kind == "mul":
-                append(one * other)
-            elif kind == "add":
-                append(one + other)
-            elif kind in _HOLDS and not _HOLDS[kind](one, other):
-                raise Broken(kind, one, other)
-            else:
-                append(_ON_INTS[kind](one, other))
+        for step, left, right in self._calls:
+            append(step(registers[left], registers[right]))
         return registers[self.result]
+
+    @cached_property
+    def _calls(self) -> list[tuple[Callable[[int, int], int], int, int]]:
+        return [(_ON_INTS[kind], left, right) for kind, left, right in self.steps]
 
     def apply(self, values: Sequence[Any]) -> Any:
         """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
@@ -141,32 +137,51 @@ def always(kind: Kind, left: Bounds, right: Bounds) -> bool:
     return kind == "differ" and (left[1] < right[0] or right[1] < left[0])
 
 
-_HOLDS: dict[str, Callable[[int, int], bool]] = {
-    **dict.fromkeys(QUOTIENTS, lambda left, right: right != 0 and left % right == 0),
-    **dict.fromkeys(("floordiv", "mod"), lambda _left, right: right != 0),
-    "pow": lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER,
-    "most": lambda left, right: left <= right and right.bit_length() <= MAX_BITS,
-    "equal": operator.eq,
-    "differ": operator.ne,
-}
-"""What has to hold of the operands of a step."""
-_ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
+def _checked(
+    kind: Kind, holds: Callable[[Any, Any], bool], function: Callable[[Any, Any], Any] = lambda _left, _right: 0
+) -> Callable[[Any, Any], Any]:
+    def step(left: int, right: int) -> int:
+        if not holds(left, right):
+            raise Broken(kind, left, right)
+        return cast("int", function(left, right))
+
+    return step
+
+
+def _divided(kind: Kind) -> Callable[[int, int], int]:
+    def step(left: int, right: int) -> int:
+        if not right or left % right:
+            raise Broken(kind, left, right)
+        return left // right
+
+    return step
+
+
+_ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "mod": operator.mod,
     "pow": operator.pow,
-    "max": max,
-    "min": min,
-    **dict.fromkeys(("floordiv", *QUOTIENTS), operator.floordiv),
-    **dict.fromkeys(CHECKS, lambda _left, _right: 0),
-}
-"""What each step gives for Python integers."""
-_ON_ANYTHING = _ON_INTS | {
     "max": lambda left, right: right + (left - right + abs(left - right)) // 2,
     "min": lambda left, right: right + (left - right - abs(left - right)) // 2,
+    "floordiv": operator.floordiv,
+    "divides": operator.floordiv,
+    "exact": operator.floordiv,
 }
 """What each step gives for whatever knows the operators."""
+_ON_INTS = _ON_ANYTHING | {
+    "max": max,
+    "min": min,
+    "floordiv": _checked("floordiv", lambda _left, right: right != 0, operator.floordiv),
+    "mod": _checked("mod", lambda _left, right: right != 0, operator.mod),
+    "pow": _checked("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER, operator.pow),
+    "most": _checked("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
+    "equal": _checked("equal", operator.eq),
+    "differ": _checked("differ", operator.ne),
+    **{kind: _divided(kind) for kind in QUOTIENTS},
+}
+"""What each step gives for Python integers; it raises ``Broken`` where two numbers contradict a condition."""
 
 
 def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
@@ -180,7 +195,7 @@ def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
         return None
     if kind == "mod":
         return 0, right[1] - 1
-    corners = [_ON_INTS[kind](one, other) for one in left for other in right]  # each step rises or falls with each of its operands
+    corners = [_ON_ANYTHING[kind](one, other) for one in left for other in right]  # each step rises or falls with each of its operands
     if kind in QUOTIENTS and left[0] > 0:  # what divides a positive number goes into it at least once
         corners = [max(corner, 1) for corner in corners]
     return min(corners), max(corners)
@@ -197,7 +212,7 @@ class Statement:
     symbols: tuple[Symbol, ...]
     conditions: tuple[Condition, ...]
 
-    @property
+    @cached_property
     def needed(self) -> tuple[Symbol, ...]:
         """The symbols that the value depends on; the others cancel, and may be left out."""
         free = () if self.polynomial is None else self.polynomial.free_symbols
@@ -239,21 +254,23 @@ def stated(subject: Layer | Expr | int) -> Statement:
 
 
 @lru_cache(maxsize=1024)
-def compiled(subject: Layer | Expr | int) -> Program:
+def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
     """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
+
+    It reads ``inputs`` in this order; without them all symbols, by name.
 
     Raises:
         ArgumentError: neither a layer nor an expression.
-        SizeError: an expression that no size is made of, or a layer without a closed form.
+        SizeError: an expression that no size is made of; without ``inputs``, a layer without a closed form.
 
     >>> from paramsym import A, H, MultiHeadAttention
     >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
     2362368
     """
     statement = stated(subject)
-    if statement.polynomial is None and isinstance(subject, Layer):
-        subject.polynomial  # noqa: B018 - raises, and says why
-    return statement.program(statement.symbols)
+    if inputs is None and isinstance(subject, Layer):
+        subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
+    return statement.program(statement.symbols if inputs is None else inputs)
 
 
 @lru_cache(maxsize=256)

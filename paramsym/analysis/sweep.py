@@ -17,7 +17,7 @@ from paramsym.analysis.columns import as_column, run
 from paramsym.analysis.evaluate import CHUNK, Plan, called, evaluate, planned
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.frames import together
-from paramsym.analysis.program import stated
+from paramsym.analysis.program import compiled
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.optional import available
@@ -107,7 +107,7 @@ def sweep(
     if parts:
         formula = formula_of(subject, None, None if parts is True else parts)
         amounts = {name: formula.value(amount.as_expr()) for name, amount in formula.parts}
-    plans = [Plan(value, stated(value).program(plan.program.inputs)) for value in amounts.values()]
+    plans = [Plan(value, compiled(value, plan.program.inputs)) for value in amounts.values()]
     names = (*(symbol.name for symbol in plan.program.inputs), "params", *amounts)
     columns: list[list[int]] = [[] for _ in names]
     total, tell = prod(map(len, axes)), _bar(progress)

@@ -13,7 +13,7 @@ from paramsym.errors import ShapeError, SizeError
 from paramsym.extents import View, reach, same, windows, windows_ceil
 from paramsym.layers.axes import Axes, DataFormat, Spatial, not_empty, take_apart
 from paramsym.layers.spatial import Extents, Margin, per_axis
-from paramsym.size import Count, Dim, Shape, canonical
+from paramsym.size import Count, Dim, Shape, canonical, within
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or one of Keras' words."""
@@ -25,7 +25,7 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
     if isinstance(padding, str):
         return
     for margin, kernel in zip(per_axis(padding, rank, "padding"), kernels, strict=True):
-        if isinstance(margin, int) and isinstance(kernel, int) and 2 * margin > kernel:
+        if not within(2 * margin, kernel):
             message = f"padding {margin} is more than half of the kernel size {kernel}."
             raise SizeError(message)
 

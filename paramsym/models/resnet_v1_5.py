@@ -25,7 +25,7 @@ from paramsym.models.between import refuse_maps
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, per, same
+from paramsym.size import Count, Dim, per, same, within
 from paramsym.symbols import C, H, N
 
 Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBackbone"]
@@ -96,8 +96,9 @@ class ResNetV15(InTurn):
         if not self.hidden_sizes or not self.depths:
             message = "hidden_sizes and depths need at least one entry each."
             raise ArgumentError(message)
-        thin = [width for width in self.hidden_sizes[: len(self.depths)] if isinstance(width, int) and width < REDUCTION]
-        if thin and self.layer_type == "bottleneck":
+        bottlenecks = self.hidden_sizes[: len(self.depths)] if self.layer_type == "bottleneck" else ()
+        thin = [width for width in bottlenecks if not within(REDUCTION, width)]
+        if thin:
             message = f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more."
             raise ArgumentError(message)
 

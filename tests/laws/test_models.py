@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import random
 
 import pytest
 from strategies import model_classes, names
 from sympy import Integer, Symbol
 
 import paramsym as ps
-from paramsym.errors import DivisibilityError, ParamsymError
 from paramsym.models import family_of, model_types
 from paramsym.polynomial import Polynomial
 
@@ -35,27 +33,6 @@ def test_views_agree(cls: type[ps.Layer]) -> None:
     renaming = {symbol: Symbol(f"{symbol.name}_z", integer=True, positive=True) for symbol in model.symbols}
     assert Polynomial.of(model.params.xreplace(renaming)) == Polynomial.of(model.at(renaming).params)
     assert model.freeze().trainable == 0
-
-
-@every_model
-def test_evaluating_is_putting_sizes_in(cls: type[ps.Layer]) -> None:
-    """At sizes drawn at random: the number that ``at`` counts, and an error where sizes are what ``at`` refuses."""
-    model, draw = cls(), random.Random(0)  # noqa: S311 - sizes are no secret
-    counted = 0
-    for values in ((1, 2, 4, 8, 16, 32), (3, 6, 12, 24, 48), (64, 128, 256), (1, 2, 3, 4, 5, 6, 7)) * 6:
-        sizes = {symbol: draw.choice(values) for symbol in sorted(model.symbols, key=lambda symbol: symbol.name)}
-        try:
-            expected = model.at(sizes).count
-        except ParamsymError:
-            with pytest.raises(ParamsymError):
-                ps.evaluate(model, sizes)
-        else:
-            counted += 1
-            try:
-                assert ps.evaluate(model, sizes) == expected
-            except DivisibilityError:
-                assert cls is ps.models.ResNetV15  # whose reference rounds a width that four does not divide, at numbers only
-    assert counted
 
 
 @every_model
