@@ -9,18 +9,18 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
+from sympy import Add, Dummy, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.layer import Layer
 from paramsym.polynomial import Monomial, Polynomial
-from paramsym.size import MAX_BITS, Condition, conditions_asked, per, symbols_in
+from paramsym.size import MAX_BITS, Condition, conditions_asked, per, substitute, symbols_in
 
 Quotient: TypeAlias = Literal["divides", "exact"]
 Check: TypeAlias = Literal["most", "equal", "differ"]
@@ -170,7 +170,8 @@ _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "exact": operator.floordiv,
 }
 """What each step gives for whatever knows the operators."""
-_ON_INTS = _ON_ANYTHING | {
+_ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
+    **_ON_ANYTHING,
     "max": max,
     "min": min,
     "floordiv": _checked("floordiv", lambda _left, right: right != 0, operator.floordiv),
@@ -179,7 +180,8 @@ _ON_INTS = _ON_ANYTHING | {
     "most": _checked("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
     "equal": _checked("equal", operator.eq),
     "differ": _checked("differ", operator.ne),
-    **{kind: _divided(kind) for kind in QUOTIENTS},
+    "divides": _divided("divides"),
+    "exact": _divided("exact"),
 }
 """What each step gives for Python integers; it raises ``Broken`` where two numbers contradict a condition."""
 
@@ -279,17 +281,18 @@ def _of_layer(layer: Layer) -> Statement:
         lines = layer.substituted({}).lines  # built and stated anew, so that every size passes its gate again
     written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
     asked.extend(_asked_by(_quotients_in(written)))
-    free: dict[Condition, None] = {}
-    for one in asked:
+    inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
+    found: dict[Condition, None] = {}
+    for condition in asked:
+        one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
-        decided = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in free
-        if symbols_in((one.small, one.large)) <= layer.symbols and not decided:
-            free[one] = None
+        if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:
+            found[one] = None
     try:
         polynomial = layer.polynomial
     except SizeError:
         polynomial = None
-    return Statement(polynomial, _ordered(layer.symbols), tuple(free))
+    return Statement(polynomial, _ordered(layer.symbols), tuple(found))
 
 
 @lru_cache(maxsize=1024)

@@ -184,11 +184,11 @@ def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
         message = f"target is {target!r} ({type(target).__name__}); wanted a whole number, or words such as '1.3B'."
         raise ArgumentError(message)
+    if not isinstance(target, str) and int(target).bit_length() > MAX_BITS:
+        message = f"target has {int(target).bit_length()} bits; no count that is looked for has more than {MAX_BITS}."
+        raise ArgumentError(message)
     claim = read(target if isinstance(target, str) else int(target)).stated
     low, high = claim.low, claim.high
-    if high.bit_length() > MAX_BITS:
-        message = f"target has {high.bit_length()} bits; no count that is looked for has more than {MAX_BITS}."
-        raise ArgumentError(message)
     if tolerance is not None:
         if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:
             message = f"tolerance is {tolerance!r}; wanted an exact fraction such as Rational(1, 100)."

@@ -329,6 +329,30 @@ def test_the_program_of_a_convolution() -> None:
         evaluate(model, C=6, N=8, K=3, G=3)
 
 
+def test_every_refusal_is_in_the_words_of_this_library() -> None:
+    """Quotients by zero, remainders without end, numbers of thousands of digits, one column twice."""
+    layer = ps.Dense(floor(H / (F - 3)), 2)
+    for question in ({"H": 3, "F": 3}, {"H": [3], "F": [3]}):
+        with pytest.raises(SizeError, match="a quotient by zero is not a size"):
+            evaluate(layer, question)
+    with pytest.raises(SizeError, match="a quotient by zero is not a size"):
+        ps.Dense(Mod(H, F - 3) + 1, 2).at(H=3, F=3)
+    deep = H
+    for number in range(300):
+        deep = Mod(deep + number + 1, F + number, evaluate=False)
+    for subject in (lambda: evaluate(deep, H=3, F=5), lambda: ps.Dense(deep + 1, 2)):
+        with pytest.raises(SizeError, match="nested too deeply"):
+            subject()
+    for size in (10**5000, [10**5000]):
+        with pytest.raises(SizeError, match="H has 16610 bits"):
+            evaluate(ps.Dense(H, F), H=size, F=1)
+    with pytest.raises(SizeError, match="a number of 16610 bits cannot be divided by zero"):
+        evaluate(Mod(H, F), H=10**5000, F=0)
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(SizeError, match="H is given twice"):
+        evaluate(ps.Dense(H, F), pandas.DataFrame([[1, 2, 3]], columns=["H", "H", "F"]))
+
+
 def test_without_numpy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Single sizes need nothing; columns need NumPy, which the extra brings."""
     monkeypatch.setitem(sys.modules, "numpy", None)
