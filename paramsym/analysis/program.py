@@ -255,7 +255,6 @@ def stated(subject: Layer | Expr | int) -> Statement:
         raise SizeError(message) from None
 
 
-@lru_cache(maxsize=1024)
 def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
     """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
 
@@ -272,7 +271,12 @@ def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = No
     statement = stated(subject)
     if inputs is None and isinstance(subject, Layer):
         subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
-    return statement.program(statement.symbols if inputs is None else inputs)
+    return _compiled(subject, statement.symbols if inputs is None else inputs)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+    return stated(subject).program(inputs)
 
 
 @lru_cache(maxsize=256)
