@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
-from sympy import Expr, Function, Integer, Mod, Rational, Symbol, nan, zoo
+from sympy import Expr, Function, Integer, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
-from paramsym.errors import DivisibilityError, SizeError
+from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 from paramsym.naming import digits, short
 from paramsym.polynomial import ROUNDED, Polynomial
 
@@ -45,13 +45,13 @@ _asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
 
 @contextmanager
 def conditions_asked() -> Generator[list[Condition], None, None]:
-    """Collect the conditions that ``per``, ``divides`` and ``at_most`` are asked for inside the block, symbolic ones included.
+    """Collect the conditions that sizes meet inside the block while they are symbols: those of every gate, of ``per`` and of ``at_most``.
 
     >>> from paramsym import A, H
     >>> with conditions_asked() as asked:
     ...     _ = per(H, A)
-    >>> asked
-    [Condition(kind='divides', small=A, large=H)]
+    >>> asked[-1]
+    Condition(kind='divides', small=A, large=H)
     """
     found: list[Condition] = []
     token = _asked.set(found)
@@ -67,7 +67,7 @@ def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, lar
         asked.append(Condition(kind, small, large))
 
 
-_MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
+MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
 _PLAIN = 1 << 63  # nearly every size is an int below this, and needs no second look
 _INERT = (int, str, type(None))  # what holds no symbols; a tuple, because a union would be made anew at every call
 
@@ -96,9 +96,11 @@ def _gate(value: object, where: str, least: int) -> Dim:
         if value.is_integer is False or value.is_positive is False or value.is_commutative is False:
             message = f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims()."
             raise SizeError(message)
+        _ask("at most", least, value)
         return value
     if isinstance(value, Expr) and not value.is_Number:
         _check_expression(value, where)
+        _ask("at most", least, value)
         return value
     if isinstance(value, Integer):
         value = int(value)
@@ -110,8 +112,8 @@ def _gate(value: object, where: str, least: int) -> Dim:
         shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
         message = f"{where} is {short(shown)}; {wanted}.{hint}"
         raise SizeError(message)
-    if number.bit_length() > _MAX_BITS:
-        message = f"{where} has {number.bit_length()} bits; no size has more than {_MAX_BITS}."
+    if number.bit_length() > MAX_BITS:
+        message = f"{where} has {number.bit_length()} bits; no size has more than {MAX_BITS}."
         raise SizeError(message)
     if number < least:
         message = f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}."
@@ -135,8 +137,8 @@ def _expression_fault(value: Expr) -> str:
     except SizeError as error:
         return str(error)
     longest = max(side.bit_length() for c in polynomial.terms.values() for side in (c.numerator, c.denominator)) if polynomial else 0
-    if longest > _MAX_BITS:
-        return f"it has a number of {longest} bits; no size has more than {_MAX_BITS}."
+    if longest > MAX_BITS:
+        return f"it has a number of {longest} bits; no size has more than {MAX_BITS}."
     if all(coefficient <= 0 for coefficient in polynomial.terms.values()):
         return f"{short(value)} is never positive."
     for symbol in value.free_symbols:
@@ -146,7 +148,10 @@ def _expression_fault(value: Expr) -> str:
 
 
 def _check_expression(value: Expr, where: str) -> None:
-    fault = _expression_fault(value)
+    try:
+        fault = _expression_fault(value)
+    except RecursionError:
+        fault = "it is nested too deeply."
     if fault:
         message = f"{where} cannot be a size: {fault}"
         raise SizeError(message)
@@ -419,8 +424,7 @@ def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
     if isinstance(value, _INERT):
         return value
     if isinstance(value, Expr):
-        result = _unfolded(value, mapping) if _compares(value) else value.xreplace(dict(mapping))
-        return int(result) if isinstance(result, Integer) else result
+        return _placed(value, mapping)
     if isinstance(value, tuple):
         return tuple(substitute(item, mapping) for item in value)
     if isinstance(value, cat):
@@ -448,11 +452,24 @@ def _unfolded(value: Expr, mapping: Mapping[Symbol, Expr]) -> Expr:
         return value
     arguments = [_unfolded(cast("Expr", argument), mapping) for argument in value.args]
     if isinstance(value, ROUNDED):
-        if (isinstance(value, Mod) and arguments[1] == 0) or any(argument.has(nan, zoo) for argument in arguments):
-            message = f"{short(value)} divides by zero at these sizes."
-            raise SizeError(message)
+        if any(argument.has(S.NaN, S.ComplexInfinity) for argument in arguments):
+            return S.NaN
         return cast("Expr", value.func(*arguments, evaluate=all(argument.is_Number for argument in arguments)))
     return value.func(*arguments)
+
+
+def _placed(value: Expr, mapping: Mapping[Symbol, Expr]) -> Dim:
+    try:
+        result = _unfolded(value, mapping) if _compares(value) else cast("Expr", value.xreplace(dict(mapping)))
+        if result is not S.ComplexInfinity and result is not S.NaN:
+            return int(result) if isinstance(result, Integer) else result
+    except ParamsymError:
+        raise
+    except (ArithmeticError, TypeError, ValueError, RecursionError):  # SymPy's, of Mod(H, 0) or Max(H, H/0)
+        pass
+    where = ", ".join(f"{symbol}={text(size)}" for symbol, size in mapping.items() if symbol in value.free_symbols)
+    message = f"{short(text(value))} has no value at {short(where)}: a quotient by zero is not a size."
+    raise SizeError(message)
 
 
 def symbols_in(value: object) -> set[Symbol]:

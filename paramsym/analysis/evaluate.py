@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import partial
 from typing import Any, Literal, overload
 
-from sympy import Expr, Integer, Symbol
+from sympy import Expr
 
-from paramsym.analysis import columns as vectorised
-from paramsym.analysis.bytecode import Quick, function_of
+from paramsym.analysis.columns import as_column, run
 from paramsym.analysis.frames import as_given, is_lazy, lazily, together
-from paramsym.analysis.program import REFUSED, Program, compiled, narrowed
+from paramsym.analysis.program import LIMIT, SURE, Broken, Program, compiled, stated
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.naming import quoted
 from paramsym.render.table import Printed
 from paramsym.sizing import mapping_from
 
-CHUNK = 65_536
+CHUNK = 32_768
 """Rows computed at once: few enough that the columns at hand stay in the cache, many enough that the steps between pieces do not count."""
 
 
@@ -51,9 +50,7 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     when they are asked for. int64 is used where a bound computed before each piece shows that nothing can overflow, Python integers (dtype
     object) where it does not.
 
-    The conditions the layer was built under (A divides H; k is at most E; two widths differ where equal ones would change which tensors
-    exist) are checked in every row in which their sizes are given, and the first row that contradicts one is named. What contradicts flags
-    only, and changes no count, is checked by ``at`` alone.
+    Every answer is that of ``layer.at(sizes).count``, and so is every refusal, in every row; the first row that is refused is named.
 
     ``floats=True`` returns an ``Approximate`` instead: the exact values, each rounded once.
 
@@ -72,21 +69,17 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     >>> evaluate(MultiHeadAttention(H, 12), H=786)
     Traceback (most recent call last):
         ...
-    paramsym.errors.DivisibilityError: MultiHeadAttention: 786 is not divisible by 12 (786 = 65*12 + 6).
+    paramsym.errors.DivisibilityError: MultiHeadAttention: embed_dim 786 is not divisible by num_heads 12 (786 = 65*12 + 6).
     """
     if type(chunk) is not int or chunk < 1:
         message = f"chunk is {quoted(chunk)}; wanted a positive number of rows."
         raise ArgumentError(message)
     given = named if sizes is None else sizes if type(sizes) is dict and not named else together(called(subject), sizes, named)
-    plan = _plans.get((id(subject), *given))
-    result = None if plan is None else plan.function(*given.values())
+    plan = _plans.get((id(subject), *given)) or planned(subject, tuple(given))
+    values = [*given.values()]
+    result = plan.quick(values)
     if result is None:
-        plan = plan or planned(subject, tuple(given))
-        try:
-            result = plan.run([*given.values()], chunk)
-        except REFUSED as error:
-            message = f"{called(subject)}: {error}"
-            raise type(error)(message) from None
+        result = plan.careful(values, chunk)
     return Approximate(_rounded(result, called(subject)), 2.0**-53) if floats else result
 
 
@@ -97,37 +90,59 @@ def called(subject: Layer | Expr | int) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known once it is known which sizes are given: the program that reads them in this order, without conditions on others."""
+    """What is known once it is known which sizes are given, and in which order: the program that reads them."""
 
     subject: Layer | Expr | int
     program: Program
 
-    @cached_property
-    def function(self) -> Quick:
-        """The program for whole numbers that nothing speaks against; what is asked once can do without."""
-        return function_of(self.program)
+    def quick(self, values: Sequence[Any]) -> int | None:
+        """Return the value for whole numbers that nothing speaks against, else None."""
+        for value, least in zip(values, self.program.least):  # noqa: B905 - as many of both, and this is what takes the time
+            if type(value) is not int or not least <= value < LIMIT:
+                return None
+        try:
+            return self.program.run(values)
+        except Broken:
+            return None
 
-    def run(self, values: Sequence[Any], chunk: int) -> Any:
+    def count(self, values: Sequence[int], *, sure: bool = False) -> int:
+        """Return the value for whole numbers: what ``at`` counts.
+
+        The program is right where it lets plain sizes pass; where it does not, ``at`` decides, and names the field. With ``sure`` it is not
+        asked where the program's refusal is final.
+
+        Raises:
+            ParamsymError: sizes that the subject cannot have.
+        """
+        program, subject = self.program, self.subject
+        layer = subject if isinstance(subject, Layer) else None
+        below = next((row for row in zip(program.inputs, values, program.least, strict=True) if row[1] < row[2]), None)
+        try:
+            value = program.run(values)
+            if below is None and (layer is None or all(size < LIMIT for size in values)):
+                return value
+        except Broken as broken:
+            if layer is None or broken.kind == "pow" or (sure and broken.kind in SURE):
+                raise broken.error from None
+            sure = False
+        if layer is None or (sure and below is not None):
+            message = "{} is {}; wanted {} or more.".format(*below or ())
+            raise SizeError(message)
+        return layer.at(dict(zip(program.inputs, values, strict=True))).count
+
+    def careful(self, values: Sequence[Any], chunk: int) -> Any:
         """Return the value for columns, or for numbers that have to be looked at."""
-        program = self.program
+        program, where = self.program, called(self.subject)
         if any(map(is_lazy, values)):
             return lazily(partial(evaluate, self.subject, chunk=chunk), program.inputs, values)
-        columns = [vectorised.as_column(value, symbol.name) for symbol, value in zip(program.inputs, values, strict=True)]
-        least = self.least(columns)
-        if not all(isinstance(column, int) for column in columns):
-            return as_given(vectorised.run(program, columns, least, chunk)[0], values)
-        for symbol, value, smallest in zip(program.inputs, columns, least, strict=True):
-            if value < smallest:
-                message = f"{symbol} is {value}; wanted {smallest} or more."
-                raise SizeError(message)
-        return program.run(columns)
-
-    def least(self, columns: Sequence[Any]) -> list[int]:
-        """Return 0 for symbols that may be zero, else 1; what is known to be positive is not asked about."""
-        return [
-            1 if isinstance(column, int) and column > 0 else _least_of(self.subject, symbol)
-            for symbol, column in zip(self.program.inputs, columns, strict=True)
-        ]
+        try:
+            columns = [as_column(value, symbol.name) for symbol, value in zip(program.inputs, values, strict=True)]
+            if all(isinstance(column, int) for column in columns):
+                return self.count(columns)
+            return as_given(run(program, columns, self.count, chunk)[0], values)
+        except ParamsymError as error:
+            message = f"{where}: {str(error).replace(f'{where}: ', '', 1).replace(f'{where}.at(): ', '', 1)}"
+            raise type(error)(message) from None
 
 
 _plans: dict[tuple[Any, ...], Plan] = {}
@@ -138,28 +153,20 @@ _REMEMBERED = 128
 
 def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
     """Look at the names once, and remember what follows."""
-    program = compiled(subject)
-    where = called(subject)
-    by_name = {symbol.name: symbol for symbol in program.inputs}
-    symbols: dict[Symbol, None] = {}
-    for key in keys:
-        symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
-        if symbol is None or (isinstance(key, Symbol) and key != symbol):
-            mapping_from(where, [(key, 1)], frozenset(program.inputs))  # raises, and says what there is
-            continue
-        if symbol in symbols:
-            message = f"{where}: {symbol} is given twice."
-            raise SizeError(message)
-        symbols[symbol] = None
-    missing = [symbol.name for register, symbol in enumerate(program.inputs) if symbol not in symbols and register in program.needed]
+    statement, where = stated(subject), called(subject)
+    known = frozenset(statement.symbols)
+    symbols = [symbol for key in keys for symbol in mapping_from(where, [(key, 1)], known)]
+    twice = next((symbol for symbol in symbols if symbols.count(symbol) > 1), None)
+    if twice is not None:
+        message = f"{where}: {twice} is given twice."
+        raise SizeError(message)
+    missing = [symbol.name for symbol in statement.needed if symbol not in symbols]
     if missing:
-        message = f"{where} needs a size for {', '.join(missing)}; it has {', '.join(by_name)}."
+        message = f"{where} needs a size for {', '.join(missing)}; it has {', '.join(symbol.name for symbol in statement.symbols)}."
         raise UnknownNameError(message)
-    if len(symbols) < len(program.inputs):  # conditions on symbols that cancel, and that were left out, cannot be checked
-        program = narrowed(subject, frozenset(symbols))
     if len(_plans) >= _REMEMBERED:
         _plans.clear()
-    plan = _plans[id(subject), *keys] = Plan(subject, program.reading(tuple(symbols)))
+    plan = _plans[id(subject), *keys] = Plan(subject, compiled(subject, tuple(symbols)))
     return plan
 
 
@@ -173,32 +180,18 @@ def as_function(subject: Layer | Expr | int) -> Any:
     >>> as_function(Dense(H, F))(F=3072, H=768)
     2362368
     """
-    program = compiled(subject)
-    names = [symbol.name for symbol in program.inputs]
+    program, needed = compiled(subject), [symbol.name for symbol in stated(subject).needed]
 
     def apply(**sizes: Any) -> Any:
-        unknown = sorted(sizes.keys() - set(names))
-        used = {symbol.name for symbol, register in zip(program.inputs, range(len(names)), strict=True) if register in program.needed}
-        missing = sorted(used - sizes.keys())
+        unknown = sorted(sizes.keys() - {symbol.name for symbol in program.inputs})
+        missing = sorted(set(needed) - sizes.keys())
         if unknown or missing:
-            message = (
-                f"wanted sizes for {', '.join(sorted(used))}; {f'{unknown[0]} is not known' if unknown else f'{missing[0]} is missing'}."
-            )
+            found = f"{unknown[0]} is not known" if unknown else f"{missing[0]} is missing"
+            message = f"wanted sizes for {', '.join(needed)}; {found}."
             raise UnknownNameError(message)
-        return program.apply([sizes.get(name, 1) for name in names])
+        return program.apply([sizes.get(symbol.name, 1) for symbol in program.inputs])
 
     return apply
-
-
-@lru_cache(maxsize=1024)
-def _least_of(subject: Layer | Expr | int, symbol: Symbol) -> int:
-    if not isinstance(subject, Layer):
-        return 0
-    try:
-        subject.substituted({symbol: Integer(0)})
-    except ParamsymError:
-        return 1
-    return 0
 
 
 def _rounded(result: Any, where: str) -> Any:

@@ -26,7 +26,8 @@ def together(where: str, sizes: Any, named: Mapping[str, Any]) -> Mapping[Any, A
         found += "; a published size is put in with .at(...)" if isinstance(sizes, str) else ""
         message = f"{where}: sizes are a mapping or a data frame from names to numbers, not {found}."
         raise ArgumentError(message)
-    twice = [key for key in keys if key in named]
+    keys = [*keys]
+    twice = [key for key in keys if key in named or keys.count(key) > 1]
     if twice:
         message = f"{where}: {twice[0]} is given twice."
         raise SizeError(message)

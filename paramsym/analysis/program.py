@@ -1,44 +1,46 @@
 """A closed form as a short straight-line program: factored, with its conditions as steps, and with a bound for every intermediate value.
 
-The polynomial is written by Horner's rule in many letters, the letter of most terms first, so that few multiplications are left. A step
-that divides says what must divide what; ``run`` raises there. One program runs on Python integers, on columns and, without its checks, on
-any array that knows ``+``, ``*`` and ``//``.
+The polynomial is written by Horner's rule in many letters, the letter of most terms first, so that few multiplications are left. One
+program runs on Python integers, on columns and, without its checks, on any array that knows ``+``, ``*`` and ``//``.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial, reduce
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from sympy import Add, Expr, Integer, Max, Min, Mod, Pow, Symbol, ceiling, floor
+from sympy import Add, Dummy, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
-from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.layer import Layer
-from paramsym.naming import described, digits
-from paramsym.polynomial import Polynomial
-from paramsym.size import Condition, conditions_asked, per, symbols_in
+from paramsym.naming import described
+from paramsym.polynomial import Monomial, Polynomial
+from paramsym.size import MAX_BITS, Condition, conditions_asked, per, substitute, symbols_in
 
 Quotient: TypeAlias = Literal["divides", "exact"]
 Check: TypeAlias = Literal["most", "equal", "differ"]
 Kind: TypeAlias = Literal["add", "sub", "mul", "floordiv", "mod", "max", "min", "pow"] | Quotient | Check
-Bounds: TypeAlias = tuple[int, int]
+Bounds: TypeAlias = "tuple[int, int] | None"
+"""The least and the largest value of a register; None where nothing is known."""
 QUOTIENTS: tuple[Quotient, ...] = get_args(Quotient)
 """Steps whose quotient must come out whole."""
 CHECKS: tuple[Check, ...] = get_args(Check)
 """Steps that give nothing, and refuse what they do not let pass."""
-REFUSED = (SizeError, StructureError)
-"""What is raised for numbers that contradict a condition."""
-_STEPS: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
+SURE: frozenset[Kind] = frozenset({"divides", "most", "equal"})
+"""Steps whose refusal is final; what others refuse may be another layer."""
+LIMIT = 2**63
+"""Sizes below this are plain: a check that holds for all of them is no step of a program."""
+_CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
+_ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
 _Terms: TypeAlias = dict[frozenset[tuple[int, int]], int]
-
-_HUGE = 1 << 4096  # stands for a power too large to write down
-LONGEST_POWER = 1 << 20
-"""Bits of a power that is still computed."""
+_LONGEST_POWER = 1 << 20  # bits of a power that is still computed
+_WRITTEN = 1024  # bits of a number that an error writes out
 
 
 class Op(NamedTuple):
@@ -49,15 +51,41 @@ class Op(NamedTuple):
     right: int
 
 
+class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is raised to a user is ``error``
+    """What a step refuses: two numbers that contradict a condition."""
+
+    def __init__(self, kind: Kind, left: int, right: int) -> None:
+        """Keep what is needed to word the error, which few callers want."""
+        super().__init__(kind, left, right)
+        self.kind, self.left, self.right = kind, left, right
+
+    @property
+    def error(self) -> SizeError:
+        """The error to raise where there is no layer to ask."""
+        left, right = (str(side) if side.bit_length() <= _WRITTEN else f"a number of {side.bit_length()} bits" for side in self.args[1:])
+        if self.kind == "pow":
+            return SizeError(f"{left}**{right} is no whole number, or one too long to write down.")
+        if self.kind == "most":
+            return SizeError(f"{left} is more than {right}, and must not be.")
+        if not self.right:
+            return SizeError(f"{left} cannot be divided by zero.")
+        if self.kind == "exact":
+            return DivisibilityError(f"the value is {left}/{right}, not a whole number.")
+        return DivisibilityError(f"{left} is not divisible by {right}.")
+
+
 @dataclass(frozen=True)
 class Program:
-    """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer."""
+    """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer.
+
+    ``least`` is the least value of each input; the registers ``needed`` are those that the answer depends on.
+    """
 
     inputs: tuple[Symbol, ...]
+    least: tuple[int, ...]
     constants: tuple[int, ...]
     ops: tuple[Op, ...]
     result: int
-    conditions: tuple[Condition, ...]
     needed: frozenset[int]
 
     @cached_property
@@ -74,42 +102,17 @@ class Program:
         """Return the exact value for whole numbers, one per input, in order.
 
         Raises:
-            DivisibilityError, SizeError: numbers that contradict a condition.
+            Broken: numbers that contradict a condition.
         """
         registers = [*values, *self.constants]
-        for kind, left, right in self.steps:
-            if kind == "mul":
-                registers.append(registers[left] * registers[right])
-            elif kind == "add":
-                registers.append(registers[left] + registers[right])
-            else:
-                registers.append(_ON_INTS[kind](registers[left], registers[right]))
+        append = registers.append
+        for step, left, right in self._calls:
+            append(step(registers[left], registers[right]))
         return registers[self.result]
 
-    @staticmethod
-    def step(kind: Kind, left: int, right: int) -> int:
-        """Return one step on two whole numbers.
-
-        Raises:
-            DivisibilityError, SizeError: numbers that contradict a condition.
-        """
-        return int(_ON_INTS[kind](left, right))
-
-    def reading(self, inputs: Sequence[Symbol]) -> Program:
-        """Return the same program with its inputs in another order, and with inputs that no step reads.
-
-        >>> from paramsym import A, H, MultiHeadAttention
-        >>> compiled(4 * H).reading([A, H]).run([12, 768])
-        3072
-        """
-        places = {register: inputs.index(symbol) for register, symbol in enumerate(self.inputs)}
-        moved = len(inputs) - len(self.inputs)
-
-        def place(register: int) -> int:
-            return places[register] if register in places else register + moved
-
-        ops = tuple(Op(op.kind, place(op.left), place(op.right)) for op in self.ops)
-        return Program(tuple(inputs), self.constants, ops, place(self.result), self.conditions, frozenset(map(place, self.needed)))
+    @cached_property
+    def _calls(self) -> list[tuple[Callable[[int, int], int], int, int]]:
+        return [(_ON_INTS[kind], left, right) for kind, left, right in self.steps]
 
     def apply(self, values: Sequence[Any]) -> Any:
         """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
@@ -118,195 +121,215 @@ class Program:
             registers.append(_ON_ANYTHING[kind](registers[left], registers[right]) if position in self.needed else 0)
         return registers[self.result]
 
-    def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds] | None:
-        """Return bounds of every register from bounds of the inputs; None where a divisor may be zero."""
+    def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds]:
+        """Return bounds of every register from bounds of the inputs."""
         found: list[Bounds] = [*inputs, *((c, c) for c in self.constants)]
-        for op in self.ops:
-            bound = _bound(op.kind, found[op.left], found[op.right])
-            if bound is None:
-                return None
-            found.append(bound)
+        for kind, left, right in self.steps:
+            found.append(_bound(kind, found[left], found[right]))
         return found
 
 
-def reached(steps: Sequence[tuple[Kind, int, int]], first: int, wanted: Iterable[int]) -> set[int]:
-    """Return the registers that it takes to compute those wanted, these included; ``first`` is that of the first step."""
-    found = set(wanted)
-    for place, (_, left, right) in reversed([*enumerate(steps, first)]):
-        if place in found:
-            found |= {left, right}
-    return found
-
-
-def fault(kind: Kind, left: int, right: int, where: str = "") -> SizeError | StructureError:
-    """Return the error of a step that numbers contradict."""
-    prefix = f"{where}: " if where else ""
-    above, below = digits(left), digits(right)
+def always(kind: Kind, left: Bounds, right: Bounds) -> bool:
+    """Whether a check holds for all numbers within two bounds."""
+    if left is None or right is None:
+        return False
     if kind == "most":
-        return SizeError(f"{prefix}{above} is more than {below}, and must not be.")
-    if kind == "equal":
-        return SizeError(f"{prefix}{above} is not {below}, and must be.")
-    if kind == "differ":
-        return StructureError(
-            f"{prefix}two sizes that this formula takes to differ are both {above}, which changes which tensors exist;"
-            " build the layer with them instead."
-        )
-    if kind == "pow":
-        return SizeError(f"{prefix}{above}**{below} is no whole number, or one too long to write down.")
-    if not right:
-        return SizeError(f"{prefix}{above} cannot be divided by zero.")
-    if kind == "exact":
-        value = Fraction(left, right)
-        return DivisibilityError(f"{prefix}the value is {digits(value.numerator)}/{digits(value.denominator)}, not a whole number.")
-    quotient, rest = map(digits, divmod(left, right))
-    return DivisibilityError(f"{prefix}{above} is not divisible by {below} ({above} = {quotient}*{below} + {rest}).")
+        return left[1] <= right[0] and right[1].bit_length() <= MAX_BITS
+    return kind == "differ" and (left[1] < right[0] or right[1] < left[0])
 
 
-def holds(kind: Kind, left: int, right: int) -> bool:
-    """Whether a step lets two numbers pass."""
-    if kind in QUOTIENTS:
-        return right != 0 and left % right == 0
-    if kind == "most":
-        return left <= right
-    if kind == "pow":
-        return 0 <= right * left.bit_length() <= LONGEST_POWER
-    return right != 0 if kind in {"floordiv", "mod"} else (left == right) is (kind == "equal")
-
-
-def _checked(kind: Kind, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
+def _checked(
+    kind: Kind, holds: Callable[[Any, Any], bool], function: Callable[[Any, Any], Any] = lambda _left, _right: 0
+) -> Callable[[Any, Any], Any]:
     def step(left: int, right: int) -> int:
-        if not holds(kind, left, right):
-            raise fault(kind, left, right)
-        return function(left, right)
+        if not holds(left, right):
+            raise Broken(kind, left, right)
+        return cast("int", function(left, right))
 
     return step
 
 
-_ON_INTS: dict[str, Any] = {
+def _divided(kind: Kind) -> Callable[[int, int], int]:
+    def step(left: int, right: int) -> int:
+        if not right or left % right:
+            raise Broken(kind, left, right)
+        return left // right
+
+    return step
+
+
+_ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
-    "floordiv": _checked("floordiv", operator.floordiv),
-    "mod": _checked("mod", operator.mod),
-    "max": max,
-    "min": min,
-    "pow": _checked("pow", operator.pow),
-    **{kind: _checked(kind, operator.floordiv) for kind in QUOTIENTS},
-    **{kind: _checked(kind, lambda _left, _right: 0) for kind in CHECKS},
-}
-"""What each step does with Python integers."""
-_ON_ANYTHING: dict[str, Any] = _ON_INTS | {
-    **dict.fromkeys(("floordiv", *QUOTIENTS), operator.floordiv),
     "mod": operator.mod,
     "pow": operator.pow,
     "max": lambda left, right: right + (left - right + abs(left - right)) // 2,
     "min": lambda left, right: right + (left - right - abs(left - right)) // 2,
+    "floordiv": operator.floordiv,
+    "divides": operator.floordiv,
+    "exact": operator.floordiv,
 }
-"""What each step does with whatever knows the operators, unchecked."""
+"""What each step gives for whatever knows the operators."""
+_ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
+    **_ON_ANYTHING,
+    "max": max,
+    "min": min,
+    "floordiv": _checked("floordiv", lambda _left, right: right != 0, operator.floordiv),
+    "mod": _checked("mod", lambda _left, right: right != 0, operator.mod),
+    "pow": _checked("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER, operator.pow),
+    "most": _checked("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
+    "equal": _checked("equal", operator.eq),
+    "differ": _checked("differ", operator.ne),
+    "divides": _divided("divides"),
+    "exact": _divided("exact"),
+}
+"""What each step gives for Python integers; it raises ``Broken`` where two numbers contradict a condition."""
 
 
-def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds | None:
+def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
     if kind in CHECKS:
         return 0, 0
-    if kind == "add":
-        return left[0] + right[0], left[1] + right[1]
-    if kind == "sub":
-        return left[0] - right[1], left[1] - right[0]
-    if kind == "mul":
-        corners = [a * b for a in left for b in right]
-        return min(corners), max(corners)
-    if kind in {"max", "min"}:
-        choose = max if kind == "max" else min
-        return choose(left[0], right[0]), choose(left[1], right[1])
-    if kind == "pow":
-        return _power_bound(left, right)
-    if right[0] <= 0:
+    if left is None or right is None:
+        return None
+    if kind == "pow" and (left[0] < 0 or right[0] < 0 or right[1] * left[1].bit_length() > 2 * MAX_BITS):
+        return None
+    if kind in {"floordiv", "mod", *QUOTIENTS} and right[0] <= 0:
         return None
     if kind == "mod":
         return 0, right[1] - 1
-    corners = [a // b for a in left for b in right]
+    corners = [_ON_ANYTHING[kind](one, other) for one in left for other in right]  # each step rises or falls with each of its operands
+    if kind in QUOTIENTS and left[0] > 0:  # what divides a positive number goes into it at least once
+        corners = [max(corner, 1) for corner in corners]
     return min(corners), max(corners)
 
 
-def _power_bound(left: Bounds, right: Bounds) -> Bounds | None:
-    if left[0] < 0 or right[0] < 0:
-        return None
-    low, high = (base**exponent if exponent < 4096 else None for base, exponent in zip(left, right, strict=True))
-    return low or 0, _HUGE if high is None else high
+@dataclass(frozen=True)
+class Statement:
+    """What a layer or an expression says: its value, its symbols, and the conditions between them.
+
+    ``polynomial`` is None where there is no closed form while sizes are symbols.
+    """
+
+    polynomial: Polynomial | None
+    symbols: tuple[Symbol, ...]
+    conditions: tuple[Condition, ...]
+
+    @cached_property
+    def needed(self) -> tuple[Symbol, ...]:
+        """The symbols that the value depends on; the others cancel, and may be left out."""
+        free = () if self.polynomial is None else self.polynomial.free_symbols
+        return tuple(symbol for symbol in self.symbols if symbol in free)
+
+    def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> Program:
+        """Return the program that reads these symbols in this order.
+
+        ``value`` is what it computes in place of the statement's own. Conditions on symbols that are not ``held`` are left out; all inputs
+        are, usually.
+        """
+        known = frozenset(inputs if held is None else held)
+        asked = [one for one in self.conditions if symbols_in((one.small, one.large)) <= known]
+        asked += (guard for one in self.conditions for guard in _guards(one, known))
+        compiler = _Compiler(inputs, asked)
+        value = self.polynomial if value is None else value
+        if value is None:
+            compiler.step("differ", compiler.one, compiler.one)  # lets nothing pass: every count is asked for
+        return compiler.finished(compiler.one if value is None else compiler.polynomial(value))
 
 
-def compiled(subject: Layer | Expr | int) -> Program:
-    """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
+def stated(subject: Layer | Expr | int) -> Statement:
+    """Return what a layer or an expression says.
 
     Raises:
         ArgumentError: neither a layer nor an expression.
         SizeError: an expression that no size is made of.
-
-    >>> from paramsym import A, H, MultiHeadAttention
-    >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
-    2362368
     """
     if isinstance(subject, Layer):
         return _of_layer(subject)
     if isinstance(subject, bool) or not isinstance(subject, int | Expr):
         message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
-    return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
+    try:
+        return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
+    except RecursionError:
+        message = "the expression is nested too deeply."
+        raise SizeError(message) from None
 
 
-@lru_cache(maxsize=256)
-def _of_layer(layer: Layer) -> Program:
-    with conditions_asked() as asked:
-        layer.substituted({})
-    quotients = {atom for line in layer.lines for atom in _quotients_in((line.factors, line.stored, line.used, line.shape))}
-    bound = {span.index for line in layer.lines for span in line.spans}
-    known = layer.symbols - bound
-    free = [one for one in (*asked, *_asked_by(quotients)) if symbols_in((one.small, one.large)) <= known]
-    return _Compiler(layer.symbols, free).program(layer.polynomial)
+def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
+    """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
 
-
-@lru_cache(maxsize=1024)
-def _of_expression(expression: Expr) -> Program:
-    symbols = cast("set[Symbol]", expression.free_symbols)
-    return _Compiler(symbols, _asked_by(_quotients_in(expression))).program(Polynomial.of(expression))
-
-
-def narrowed(subject: Layer | Expr | int, held: frozenset[Symbol]) -> Program:
-    """Return the program that reads only the symbols held, without the conditions that read others.
+    It reads ``inputs`` in this order; without them all symbols, by name.
 
     Raises:
         ArgumentError: neither a layer nor an expression.
+        SizeError: an expression that no size is made of; without ``inputs``, a layer without a closed form.
+
+    >>> from paramsym import A, H, MultiHeadAttention
+    >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
+    2362368
     """
-    whole = compiled(subject)
-    polynomial = subject.polynomial if isinstance(subject, Layer) else Polynomial.of(subject)
-    return _Compiler(held, [one for one in whole.conditions if symbols_in((one.small, one.large)) <= held]).program(polynomial)
+    statement = stated(subject)
+    if inputs is None and isinstance(subject, Layer):
+        subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
+    return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 
-def conditions_on(subject: Layer | Expr | int, held: frozenset[Symbol]) -> Program:
-    """Return the program that checks the conditions between the symbols held, and counts nothing."""
-    asked = compiled(subject).conditions
-    return _Compiler(held, [one for one in asked if symbols_in((one.small, one.large)) <= held]).program(Polynomial.of(0))
+@lru_cache(maxsize=1024)
+def _compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+    return stated(subject).program(inputs)
 
 
-def numerator_and_denominator(polynomial: Polynomial) -> tuple[Program, Program]:
+@lru_cache(maxsize=256)
+def _of_layer(layer: Layer) -> Statement:
+    with conditions_asked() as asked:
+        lines = layer.substituted({}).lines  # built and stated anew, so that every size passes its gate again
+    written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
+    asked.extend(_asked_by(_quotients_in(written)))
+    inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
+    found: dict[Condition, None] = {}
+    for condition in asked:
+        one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
+        # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
+        if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:
+            found[one] = None
+    try:
+        polynomial = layer.polynomial
+    except SizeError:
+        polynomial = None
+    return Statement(polynomial, _ordered(layer.symbols), tuple(found))
+
+
+@lru_cache(maxsize=1024)
+def _of_expression(expression: Expr) -> Statement:
+    symbols = cast("set[Symbol]", expression.free_symbols)
+    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(_asked_by(_quotients_in(expression))))
+
+
+def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    return tuple(sorted(symbols, key=lambda symbol: symbol.name))
+
+
+def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) -> tuple[Program, Program]:
     """Return programs of two whole numbers whose quotient is the value, whole or not; nothing is checked.
 
     >>> from paramsym import A, H
-    >>> above, below = numerator_and_denominator(Polynomial.of(H / A + 1))
+    >>> above, below = numerator_and_denominator(Polynomial.of(H / A + 1), [A, H])
     >>> above.run([2, 3]), below.run([2, 3])
     (5, 2)
     """
     sides: list[Program] = []
     for side in (0, 1):
-        compiler = _Compiler(polynomial.free_symbols, ())
-        register = compiler.fraction(polynomial)[side]
-        sides.append(compiler.finished(register))
+        compiler = _Compiler(inputs, ())
+        sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
     return sides[0], sides[1]
 
 
-def _asked_by(quotients: Iterable[Any]) -> list[Condition]:
-    sides = [quotient.as_quotient() for quotient in quotients]
-    return [Condition("divides", below, above) for above, below in sorted(sides, key=str)]
+def _asked_by(quotients: Iterable[Any]) -> Iterable[Condition]:
+    """Yield what ``per`` asks of numbers: both sides positive, and one a divisor of the other."""
+    for above, below in sorted((quotient.as_quotient() for quotient in quotients), key=str):
+        yield Condition("divides", below, above)
+        yield from (Condition("at most", 1, side) for side in (above, below))
 
 
 def _quotients_in(value: Any) -> set[Any]:
@@ -318,83 +341,148 @@ def _quotients_in(value: Any) -> set[Any]:
     return set() if inner is None else _quotients_in(tuple(segment for _, segment in inner))
 
 
+def _guards(condition: Condition, known: frozenset[Symbol]) -> Iterator[Condition]:
+    """Yield what is asked of the sizes known by a condition on others as well: that a size can still be positive."""
+    if condition.kind != "at most" or not isinstance(condition.small, int) or isinstance(condition.large, int):
+        return
+    if not known.intersection(symbols_in(condition.large)) or symbols_in(condition.large) <= known:
+        return
+    factors: dict[Monomial, Polynomial] = {}
+    for monomial, c in Polynomial.of(condition.large).terms.items():
+        held = frozenset(pair for pair in monomial if symbols_in(pair[0]) <= known)
+        one = Polynomial({held: c})
+        factors[monomial - held] = factors[monomial - held] + one if monomial - held in factors else one
+    if not any(isinstance(factor.constant, int) and factor.constant > 0 for factor in factors.values()):
+        yield Condition("differ", cast("Expr", Max(0, *(factor.as_expr() for factor in factors.values()))), 0)
+
+
 class _Compiler:
-    """Collects steps, each distinct one once."""
+    """Collects nodes, each distinct one once: the inputs, constants, and steps with the two nodes that they read."""
 
-    def __init__(self, symbols: Iterable[Symbol], asked: Iterable[Condition]) -> None:
-        self.asked = tuple(dict.fromkeys(asked))
-        held = set(symbols).union(*(symbols_in((condition.small, condition.large)) for condition in self.asked))
-        self.inputs = tuple(sorted(held, key=lambda symbol: symbol.name))
-        self.constants: list[int] = []
-        self.steps: list[tuple[Kind, int, int]] = []
-        self.known: dict[object, int] = {}
-        self.quotients: dict[tuple[Symbol, Symbol], int] = {}
-
-    def program(self, polynomial: Polynomial) -> Program:
-        for condition in self.asked:
-            small, large = self.whole(condition.small), self.whole(condition.large)
-            sides = (large, small) if condition.kind == "divides" else (small, large)
-            register = self.step(_STEPS[condition.kind], *sides)
-            if condition.kind == "divides" and isinstance(condition.small, Symbol) and isinstance(condition.large, Symbol):
-                self.quotients[condition.large, condition.small] = register
-        return self.finished(self.polynomial(polynomial))
+    def __init__(self, inputs: Iterable[Symbol], asked: Sequence[Condition]) -> None:
+        self.inputs = tuple(inputs)
+        self.nodes: list[tuple[Any, int, int]] = []
+        self.bounds: list[Bounds] = []
+        self.known: dict[object, Any] = {}
+        self.quotients = {(one.large, one.small) for one in asked if one.kind == "divides"}
+        least = dict.fromkeys(self.inputs, 0)
+        absent = {one.small for one in asked if one.large == 0 and one.kind == "differ"}  # zero makes another layer
+        for one in asked:
+            if one.kind == "at most" and isinstance(one.large, Symbol) and isinstance(one.small, int) and one.large not in absent:
+                least[one.large] = max(least[one.large], one.small)
+        self.least = tuple(least.values())
+        for place, low in enumerate(self.least):
+            self.node("input", place, 0, (low, LIMIT - 1))
+        self.one = self.constant(1)
+        for one in sorted(asked, key=lambda one: _CHECKED[one.kind] in SURE):  # what is not sure comes first
+            small, large = self.whole(one.small), self.whole(one.large)
+            if one.kind == "divides":
+                self.step("divides", large, small)
+            elif not always(_CHECKED[one.kind], self.bounds[small], self.bounds[large]):
+                self.step(_CHECKED[one.kind], small, large)
 
     def finished(self, result: int) -> Program:
-        """Return the steps so far as a program with its answer in a register."""
-        # Constants were numbered from -1 downwards while their number was not known yet; steps from the inputs upwards.
-        inputs, constants = len(self.inputs), len(self.constants)
+        """Return a program with its answer in a register, without what nothing reads and nothing asks."""
+        checks = {place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS}
+        kept = self._reached({result, *checks})
+        constants = [place for place in kept if self.nodes[place][0] == "constant"]
+        steps = [place for place in kept if self.nodes[place][0] not in {"constant", "input"}]
+        register = {place: number for number, place in enumerate([*range(len(self.inputs)), *constants, *steps])}
+        return Program(
+            self.inputs,
+            self.least,
+            tuple(self.nodes[place][1] for place in constants),
+            tuple(Op(kind, register[left], register[right]) for kind, left, right in (self.nodes[place] for place in steps)),
+            register[result],
+            frozenset(register[place] for place in self._reached({result})),
+        )
 
-        def place(register: int) -> int:
-            if register < 0:
-                return inputs - register - 1
-            return register if register < inputs else register + constants
+    def _reached(self, wanted: set[int]) -> list[int]:
+        """Return the nodes that it takes to compute those wanted, these included, in order."""
+        for place in range(len(self.nodes) - 1, -1, -1):
+            kind, *sides = self.nodes[place]
+            if place in wanted and kind not in {"constant", "input"}:
+                wanted.update(sides)
+        return sorted(wanted)
 
-        ops = tuple(Op(kind, place(left), place(right)) for kind, left, right in self.steps)
-        needed = reached(ops, inputs + constants, {place(result)})
-        return Program(self.inputs, tuple(self.constants), ops, place(result), self.asked, frozenset(needed))
+    def node(self, kind: Any, left: int, right: int, bounds: Bounds) -> int:
+        if (kind, left, right) not in self.known:
+            self.known[kind, left, right] = len(self.nodes)
+            self.nodes.append((kind, left, right))
+            self.bounds.append(bounds)
+        return cast("int", self.known[kind, left, right])
 
     def constant(self, value: int) -> int:
-        if value not in self.constants:
-            self.constants.append(value)
-        return -1 - self.constants.index(value)
+        return self.node("constant", value, 0, (value, value))
 
     def step(self, kind: Kind, left: int, right: int) -> int:
-        key = (kind, left, right)
-        if key not in self.known:
-            self.steps.append(key)
-            self.known[key] = len(self.inputs) + len(self.steps) - 1
-        return self.known[key]
+        """Return the register of a step; what is known while compiling is no step."""
+        if kind == "mul" and self.one in {left, right}:
+            return left if right == self.one else right
+        if right == self.one and (kind == "floordiv" or kind in QUOTIENTS):
+            return left
+        if kind == "pow" and (left == self.one or self.bounds[right] == (0, 0)):
+            return self.one
+        one, other = (self.nodes[side] for side in (left, right))
+        if one[0] == other[0] == "constant" and kind in _ALWAYS_KNOWN:
+            return self.constant(_ON_INTS[kind](one[1], other[1]))
+        return self.node(kind, left, right, _bound(kind, self.bounds[left], self.bounds[right]))
 
     def whole(self, value: Expr | int) -> int:
         return self.constant(value) if isinstance(value, int) else self.polynomial(Polynomial.of(value))
 
-    def generator(self, generator: Expr) -> int:
-        """Return the register of a symbol or an atom."""
-        if isinstance(generator, Symbol):
-            return self.inputs.index(generator)
-        if generator not in self.known:
-            self.known[generator] = self._atom(generator)
-        return self.known[generator]
-
-    def _atom(self, atom: Expr) -> int:
-        arguments = cast("tuple[Expr, ...]", atom.args)
-        if isinstance(atom, floor | ceiling):
-            above, below = self.fraction(Polynomial.of(arguments[0]))
-            if isinstance(atom, floor):
-                return self.step("floordiv", above, below)
-            return self.step("sub", self.constant(0), self.step("floordiv", self.step("sub", self.constant(0), above), below))
-        if isinstance(atom, Add):
-            return self.polynomial(Polynomial.of(atom))
-        kinds: dict[Any, Kind] = {Max: "max", Min: "min", Mod: "mod", Pow: "pow"}
-        registers = [self.polynomial(Polynomial.of(argument)) for argument in arguments]
-        result = registers[0]
-        for register in registers[1:]:
-            result = self.step(kinds[atom.func], result, register)
-        return result
-
     def polynomial(self, polynomial: Polynomial) -> int:
         above, below = self.fraction(polynomial)
-        return above if below == self.constant(1) else self.step("exact", above, below)
+        return above if below == self.one else self.step("exact", above, below)
+
+    def generator(self, generator: Expr) -> tuple[int, int]:
+        """Return numerator and denominator of a symbol or an atom."""
+        if isinstance(generator, Symbol):
+            return self.inputs.index(generator), self.one
+        if generator not in self.known:
+            self.known[generator] = self._atom(generator, [*map(Polynomial.of, cast("tuple[Expr, ...]", generator.args))])
+        return cast("tuple[int, int]", self.known[generator])
+
+    def _atom(self, atom: Expr, arguments: list[Polynomial]) -> tuple[int, int]:
+        if isinstance(atom, Add):
+            return self.fraction(Polynomial.total(arguments))
+        if isinstance(atom, Pow):
+            return self._exponential(*arguments)
+        sides = [self.fraction(argument) for argument in arguments]
+        above, below = sides[0]
+        if isinstance(atom, floor):
+            return self.step("floordiv", above, below), self.one
+        if isinstance(atom, ceiling):
+            return self.negative(self.step("floordiv", self.negative(above), below)), self.one
+        kind: Kind = "mod" if isinstance(atom, Mod) else "max" if isinstance(atom, Max) else "min"
+        above, below = self._positive(above, below)
+        for other in sides[1:]:  # compared over one denominator
+            top, bottom = self._positive(*other)
+            above = self.step(kind, self.step("mul", above, bottom), self.step("mul", top, below))
+            below = self.step("mul", below, bottom)
+        return above, below
+
+    def _positive(self, above: int, below: int) -> tuple[int, int]:
+        """Write a quotient with a denominator that is not negative."""
+        bounds = self.bounds[below]
+        if bounds is not None and bounds[0] >= 0:
+            return above, below
+        return self.step("mul", above, below), self.step("mul", below, below)
+
+    def _exponential(self, base: Polynomial, exponent: Polynomial) -> tuple[int, int]:
+        """A power with symbols in its exponent: what the exponent is above zero goes above, what it is below zero goes below."""
+        (above, below), power, zero = self.fraction(base), self.polynomial(exponent), self.constant(0)
+        bounds = self.bounds[power]
+        signed = bounds is None or bounds[0] < 0
+        up = self.step("max", power, zero) if signed else power
+        down = self.step("max", self.negative(power), zero) if signed else zero
+        return (
+            self.step("mul", self.step("pow", above, up), self.step("pow", below, down)),
+            self.step("mul", self.step("pow", below, up), self.step("pow", above, down)),
+        )
+
+    def negative(self, register: int) -> int:
+        return self.step("sub", self.constant(0), register)
 
     def fraction(self, polynomial: Polynomial) -> tuple[int, int]:
         """Return the registers of a whole numerator and a whole denominator."""
@@ -402,22 +490,23 @@ class _Compiler:
         for monomial, c in polynomial.terms.items():
             exponents = dict(monomial)
             registers: dict[int, int] = {}
-            for (large, small), register in self.quotients.items():
-                times = min(exponents.get(large, 0), -exponents.get(small, 0))
-                if times > 0:
-                    exponents[large] -= times
-                    exponents[small] += times
-                    registers[register] = times
+            for small in [generator for generator, exponent in monomial if exponent < 0]:
+                for large in [generator for generator, exponent in monomial if exponent > 0 and (generator, small) in self.quotients]:
+                    times = min(exponents[large], -exponents[small])
+                    if times > 0:
+                        exponents[large] -= times
+                        exponents[small] += times
+                        registers[self.step("divides", self.whole(large), self.whole(small))] = times
             for generator, exponent in exponents.items():
-                if exponent:
-                    registers[self.generator(generator)] = exponent
+                above, below = self.generator(generator) if exponent else (self.one, self.one)
+                registers[above] = registers.get(above, 0) + exponent
+                registers[below] = registers.get(below, 0) - exponent
+            registers.pop(self.one, None)
             terms.append((registers, Fraction(c)))
         scale = lcm(*(c.denominator for _, c in terms))
-        lowest: dict[int, int] = {}
-        for registers, _ in terms:
-            for register, exponent in registers.items():
-                lowest[register] = min(lowest.get(register, 0), exponent)
-        lifted = {register: -exponent for register, exponent in lowest.items() if exponent < 0}
+        lifted = {register: 0 for registers, _ in terms for register in registers}
+        lifted = {register: -min(registers.get(register, 0) for registers, _ in terms) for register in lifted}
+        lifted = {register: exponent for register, exponent in lifted.items() if exponent > 0}
         whole: _Terms = {}
         for registers, c in terms:
             exponents = {r: registers.get(r, 0) + lifted.get(r, 0) for r in registers.keys() | lifted.keys()}
@@ -429,67 +518,34 @@ class _Compiler:
         """Return the register of a sum of products, with what most terms share taken out."""
         if not terms:
             return self.constant(0)
-        if len(terms) == 1:
-            ((monomial, c),) = terms.items()
-            return self.product(monomial, c)
         content = gcd(*terms.values())
         if content > 1:
-            return self.times(self.horner({monomial: c // content for monomial, c in terms.items()}), content)
-        shares: dict[int, int] = {}
-        for monomial in terms:
-            for register, _ in monomial:
-                shares[register] = shares.get(register, 0) + 1
-        shared = max(shares, key=lambda register: (shares[register], -register)) if shares else -1
-        if not shares or shares[shared] < 2:
-            return self._sum(terms)
-        inside = {_lowered(monomial, shared): c for monomial, c in terms.items() if shared in dict(monomial)}
-        rest = {monomial: c for monomial, c in terms.items() if shared not in dict(monomial)}
-        product = self.step("mul", self.horner(inside), shared)
-        return self._add(product, rest)
-
-    def _add(self, register: int, rest: _Terms) -> int:
-        """Add what is left, a lone constant or letter at a time, which costs one step each."""
+            return self.step("mul", self.horner({monomial: c // content for monomial, c in terms.items()}), self.constant(content))
+        if len(terms) == 1:
+            ((monomial, c),) = terms.items()
+            product = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
+            return product if c > 0 else self.negative(product)
+        shares = Counter(register for monomial in terms for register, _ in monomial)
+        shared = max(shares, key=lambda register: (shares[register], -register))
+        if shares[shared] > 1:
+            inside = {_lowered(monomial, shared): c for monomial, c in terms.items() if shared in dict(monomial)}
+            head = self.step("mul", self.horner(inside), shared)
+            rest = {monomial: c for monomial, c in terms.items() if shared not in dict(monomial)}
+        else:
+            first = min(terms, key=lambda monomial: (terms[monomial] < 0, not monomial, sorted(monomial)))
+            head, rest = self.horner({first: terms[first]}), {monomial: c for monomial, c in terms.items() if monomial != first}
         if not rest:
-            return register
+            return head
         if all(c < 0 for c in rest.values()):
-            return self.step("sub", register, self.horner({monomial: -c for monomial, c in rest.items()}))
-        return self.step("add", register, self.horner(rest))
+            return self.step("sub", head, self.horner({monomial: -c for monomial, c in rest.items()}))
+        return self.step("add", head, self.horner(rest))
 
-    def _sum(self, terms: _Terms) -> int:
-        """Add terms that share no letter; those of one coefficient are multiplied by it together."""
-        by_size: dict[int, _Terms] = {}
-        for monomial, c in terms.items():
-            by_size.setdefault(abs(c) if c < 0 else c, {})[monomial] = c
-        total: int | None = None
-        for size, group in sorted(by_size.items()):
-            ordered = sorted(group.items(), key=lambda item: (item[1] < 0, len(item[0]) == 0, sorted(item[0])))
-            part: int | None = None
-            for monomial, c in ordered:
-                one = self.product(monomial, 1)
-                if part is None:
-                    part = one if c > 0 else self.step("sub", self.constant(0), one)
-                else:
-                    part = self.step("add" if c > 0 else "sub", part, one)
-            scaled = self.times(cast("int", part), size)
-            total = scaled if total is None else self.step("add", total, scaled)
-        return cast("int", total)
-
-    def product(self, monomial: frozenset[tuple[int, int]], coefficient: int) -> int:
-        result: int | None = None
-        for register, exponent in sorted(monomial):
-            power = self._power(register, exponent)
-            result = power if result is None else self.step("mul", result, power)
-        return self.constant(coefficient) if result is None else self.times(result, coefficient)
-
-    def _power(self, register: int, exponent: int) -> int:
+    def power(self, register: int, exponent: int) -> int:
         if exponent == 1:
             return register
-        half = self._power(register, exponent // 2)
+        half = self.power(register, exponent // 2)
         square = self.step("mul", half, half)
         return self.step("mul", square, register) if exponent % 2 else square
-
-    def times(self, register: int, factor: int) -> int:
-        return register if factor == 1 else self.step("mul", register, self.constant(factor))
 
 
 def _lowered(monomial: frozenset[tuple[int, int]], register: int) -> frozenset[tuple[int, int]]:

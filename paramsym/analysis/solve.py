@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, cast, overload
@@ -17,13 +18,13 @@ from sympy.logic.boolalg import Boolean
 
 from paramsym.analysis.claim import read
 from paramsym.analysis.evaluate import called, planned
-from paramsym.analysis.program import REFUSED, compiled, conditions_on, numerator_and_denominator
-from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.analysis.program import SURE, Broken, numerator_and_denominator, stated
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
-from paramsym.size import substitute, symbols_in
+from paramsym.size import MAX_BITS, substitute, symbols_in
 
 _SHOWN = 20
 _PATIENCE = 0.2  # seconds between two words of progress
@@ -52,12 +53,17 @@ class Solution(Printed):
 
 @dataclass(frozen=True)
 class Solutions(Tabular, Sequence[Solution]):
-    """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted."""
+    """The solutions, the nearest to the target first, then by sizes; ``complete`` unless the search was interrupted.
+
+    ``nearest`` says that the nearest were asked for, and not only what gives the target; ``exact`` of them do.
+    """
 
     target: str
     solutions: tuple[Solution, ...]
     searched: int
     complete: bool = True
+    nearest: bool = False
+    exact: int = 0
 
     @overload
     def __getitem__(self, index: int) -> Solution: ...
@@ -82,7 +88,13 @@ class Solutions(Tabular, Sequence[Solution]):
 
     @property
     def _headline(self) -> str:
-        return f"{len(self)} of {self.searched:,} combinations give {self.target}" + ("" if self.complete else " (interrupted)")
+        searched = f"{self.searched:,} combination{'' if self.searched == 1 else 's'}"
+        if self.nearest:
+            given = "none gives it" if self.exact == 0 else "one gives it" if self.exact == 1 else f"{self.exact:,} give it"
+            words = f"the nearest {len(self)} of {searched} to {self.target}: {given}"
+        else:
+            words = f"{len(self)} of {searched} give{'s' if len(self) == 1 else ''} {self.target}"
+        return words + ("" if self.complete else " (interrupted)")
 
 
 def multiples(step: int, least: int, most: int) -> range:
@@ -118,7 +130,7 @@ def solve(
     target: int | str,
     over: Mapping[Any, Any],
     *,
-    where: Sequence[Boolean] = (),
+    where: Boolean | Sequence[Boolean] = (),
     best: int | None = None,
     tolerance: Rational | None = None,
     progress: bool | Callable[[int, int], object] = False,
@@ -142,7 +154,7 @@ def solve(
     >>> from paramsym import F, H, L
     >>> from paramsym.models import Gpt2
     >>> print(solve(Gpt2().at(V=50257, P=1024), 354_823_168, {H: multiples(64, 256, 4096), L: range(1, 97)}))
-    1 of 5,856 combinations give 354,823,168
+    1 of 5,856 combinations gives 354,823,168
     H=1024, L=24: 354,823,168
     """
     low, goal, high = _range(target, tolerance)
@@ -163,27 +175,31 @@ def solve(
     except KeyboardInterrupt:
         complete = False
     wanted = f"{target:,}" if isinstance(target, int) else target
-    return Solutions(wanted, tuple(search.ranked()), prod(len(values) for values in candidates.values()), complete)
+    found, searched = tuple(search.ranked()), prod(map(len, candidates.values()))
+    return Solutions(wanted, found, searched, complete, best is not None, sum(low <= one.count <= high for one in found))
 
 
 def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
         message = f"target is {described(target)}; wanted a whole number, or words such as '1.3B'."
         raise ArgumentError(message)
-    stated = read(target if isinstance(target, str) else int(target)).stated
-    low, high = stated.low, stated.high
+    if not isinstance(target, str) and int(target).bit_length() > MAX_BITS:
+        message = f"target has {int(target).bit_length()} bits; no count that is looked for has more than {MAX_BITS}."
+        raise ArgumentError(message)
+    claim = read(target if isinstance(target, str) else int(target)).stated
+    low, high = claim.low, claim.high
     if tolerance is not None:
         if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:
             message = f"tolerance is {quoted(tolerance)}; wanted an exact fraction such as Rational(1, 100)."
             raise ArgumentError(message)
-        wide = Rational(stated.value) * Rational(tolerance)
-        low, high = min(low, int(ceiling(stated.value - wide))), max(high, int(stated.value + wide))
-    return low, stated.value, high
+        wide = Rational(claim.value) * Rational(tolerance)
+        low, high = min(low, int(ceiling(claim.value - wide))), max(high, int(claim.value + wide))
+    return low, claim.value, high
 
 
 def _split(layer: Layer | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
     """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
-    by_name = {symbol.name: symbol for symbol in compiled(layer).inputs}
+    by_name = {symbol.name: symbol for symbol in stated(layer).symbols}
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
     for key, values in over.items():
@@ -191,6 +207,9 @@ def _split(layer: Layer | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, S
         if symbol is None:
             message = f"{called(layer)} has no symbol {str(key)!r}; it has {', '.join(sorted(by_name))}."
             raise UnknownNameError(message)
+        if symbol in candidates or symbol in derived:
+            message = f"{called(layer)}: {symbol} is given twice."
+            raise SizeError(message)
         if isinstance(values, Expr) and not values.is_number:
             derived[symbol] = values
         else:
@@ -209,6 +228,9 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
     if isinstance(values, int | Integer) and not isinstance(values, bool):
         return [int(values)]
     if isinstance(values, range):
+        if abs(values.stop - values.start) // abs(values.step) >= sys.maxsize:
+            message = f"{symbol} has more candidates than a search can number; take a larger step, as in multiples(64, 64, 8192)."
+            raise ArgumentError(message)
         return values if values.step > 0 else values[::-1]
     found: list[Any] | None = None if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
     if found is None or any(isinstance(value, bool) or not hasattr(value, "__index__") for value in found):
@@ -221,17 +243,17 @@ def _with_expressions(layer: Layer | Expr, candidates: Mapping[Symbol, Sequence[
     model = layer
     if derived:
         model = layer.at(dict(derived)) if isinstance(layer, Layer) else cast("Expr", substitute(layer, derived))
-    program = compiled(model)
-    missing = sorted(s.name for i, s in enumerate(program.inputs) if i in program.needed and s not in candidates)
+    missing = [symbol.name for symbol in stated(model).needed if symbol not in candidates]
     if missing:
         message = f"{called(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
         raise UnknownNameError(message)
     return model
 
 
-def _relations(where: Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boolean, ...]:
+def _relations(where: Boolean | Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boolean, ...]:
     """Check that each relation says something about sizes that are looked for."""
-    for relation in where:
+    given: Any = (where,) if isinstance(where, Boolean) else where
+    for relation in given if isinstance(given, list | tuple | set | frozenset) else (given,):
         if not isinstance(relation, Boolean):
             message = f"where has {quoted(relation)}; wanted relations between symbols, as H >= 64*L."
             raise ArgumentError(message)
@@ -239,7 +261,7 @@ def _relations(where: Sequence[Boolean], known: Iterable[Symbol]) -> tuple[Boole
         if loose:
             message = f"where has {relation}, and {', '.join(loose)} has no candidates."
             raise UnknownNameError(message)
-    return tuple(where)
+    return tuple(given)
 
 
 class _Search:
@@ -261,18 +283,19 @@ class _Search:
         self.low, self.goal, self.high = goal
         self.best = best
         self.order = tuple(candidates)
-        plan = planned(layer, self.order)
-        self.whole = plan.program
-        least = plan.least([values[0] if values else 1 for values in candidates.values()])
-        self.candidates = [values[bisect_left(values, first) :] for first, values in zip(least, candidates.values(), strict=True)]
-        self.sized = {symbol: compiled(value).reading(self.order) for symbol, value in derived.items()}
-        polynomial = layer.polynomial if isinstance(layer, Layer) else Polynomial.of(layer)
-        self.above, self.below = (program.reading(self.order) for program in numerator_and_denominator(polynomial))
+        plan, statement = planned(layer, self.order), stated(layer)
+        self.count = partial(plan.count, sure=True)
+        least = plan.program.least
+        self.candidates = [values[bisect_left(values, low) :] for low, values in zip(least, candidates.values(), strict=True)]
+        self.sized = {symbol: stated(value).program(self.order) for symbol, value in derived.items()}
+        polynomial = statement.polynomial or Polynomial.of(0)
+        self.above, self.below = numerator_and_denominator(polynomial, self.order)
         growing = [place for place, symbol in enumerate(self.order) if _grows(polynomial, symbol)]
         self.place = max(growing, key=lambda place: len(self.candidates[place]), default=None)
         self.inner: Sequence[int] = (0,) if self.place is None else self.candidates[self.place]
         self.outer = [(0,) if place == self.place else values for place, values in enumerate(self.candidates)]
-        self.asked = conditions_on(layer, frozenset(s for place, s in enumerate(self.order) if place != self.place)).reading(self.order)
+        outer = [symbol for place, symbol in enumerate(self.order) if place != self.place]
+        self.asked = statement.program(self.order, Polynomial.of(0), outer)
         self.rounds = prod(map(len, self.outer))
         self.found: list[Solution] = []
         self.worst: int | None = None
@@ -281,11 +304,7 @@ class _Search:
         """Search, and say after each combination of the outer symbols how many are done."""
         for done, combination in enumerate(product(*self.outer), 1):
             sizes = list(combination)
-            try:
-                self.asked.run(sizes)
-            except REFUSED:
-                pass  # whatever the inner symbol is
-            else:
+            if self._may_hold(sizes):
                 self._look_along(sizes)
             yield done
 
@@ -294,17 +313,34 @@ class _Search:
         self.found.sort(key=lambda one: (abs(one.difference), [size for _, size in one.sizes]))
         return self.found if self.best is None else self.found[: self.best]
 
+    def _may_hold(self, sizes: list[int]) -> bool:
+        """Whether no condition speaks against the outer sizes, whatever the inner one is."""
+        try:
+            self.asked.run(sizes)
+        except Broken as broken:
+            return broken.kind not in SURE
+        return True
+
     def _look_along(self, sizes: list[int]) -> None:
         """Consider the inner sizes whose count is near enough, from the target outwards."""
-        below = 1 if self.place is None else self.below.run(sizes)
+        if self.place is None:
+            self._consider(sizes)
+            return
+        try:
+            self.above.run(sizes)
+            below = self.below.run(sizes)
+        except Broken:
+            below = 0
+        if not below:  # the formula says nothing here
+            for size in self.inner:
+                sizes[self.place] = size
+                self._consider(sizes)
+            return
 
         def scaled(size: int) -> int:
             sizes[cast("int", self.place)] = size
             return self.above.run(sizes)
 
-        if self.place is None:
-            self._consider(sizes)
-            return
         start = bisect_left(self.inner, (self.low if self.best is None else self.goal) * below, key=scaled)
         for positions in (range(start, len(self.inner)), range(start - 1, -1, -1)):
             for position in positions:
@@ -320,17 +356,23 @@ class _Search:
     def _consider(self, sizes: list[int]) -> None:
         """Keep sizes that are near enough and contradict no condition."""
         try:
-            count = self.whole.run(sizes)
+            count = self.count(sizes)
             complete = dict(zip(self.order, sizes, strict=True)) | {symbol: one.run(sizes) for symbol, one in self.sized.items()}
-        except REFUSED:
+        except (ParamsymError, Broken):
             return
-        numbers = {symbol: Integer(size) for symbol, size in complete.items()}
-        if not self._near(count) or any(relation.xreplace(numbers) != True for relation in self.where):  # noqa: E712 - SymPy's true
+        if not self._near(count) or not all(_is_true(relation, complete) for relation in self.where):
             return
         self.found.append(Solution(tuple(complete.items()), count, count - self.goal))
         if self.best is not None and len(self.found) >= 2 * self.best:
             self.found = self.ranked()
             self.worst = abs(self.found[-1].difference)
+
+
+def _is_true(relation: Boolean, sizes: Mapping[Symbol, int]) -> bool:
+    try:
+        return bool(relation.xreplace({symbol: Integer(size) for symbol, size in sizes.items()}) == True)  # noqa: E712 - SymPy's true
+    except (ArithmeticError, TypeError, ValueError):
+        return False  # SymPy's, of a quotient by zero
 
 
 def _grows(polynomial: Polynomial, symbol: Symbol) -> bool:

@@ -6,6 +6,7 @@ import csv
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from math import prod
 from typing import Any, TypeAlias
@@ -16,14 +17,14 @@ from paramsym.analysis.columns import as_column, run
 from paramsym.analysis.evaluate import CHUNK, Plan, called, evaluate, planned
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.frames import together
-from paramsym.analysis.program import REFUSED, Program, compiled
-from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.analysis.program import compiled
+from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.naming import quoted
 from paramsym.optional import available
 from paramsym.render.table import Table, Tabular
 
-_BATCH = CHUNK
+_BATCH = 65_536
 _FEW = 1000  # rows for which NumPy is not worth importing
 _SHOWN = 20
 
@@ -103,16 +104,18 @@ def sweep(
     given = together(called(subject), sizes, {})
     plan = planned(subject, tuple(given))
     axes = tuple(_axis(symbol, values) for symbol, values in zip(plan.program.inputs, given.values(), strict=True))
-    formula = formula_of(subject, None, None if parts is True else parts or None)
-    amounts = dict(formula.parts) if parts else {}
-    programs = [compiled(formula.value(one.as_expr())).reading(plan.program.inputs) for one in amounts.values()]
+    amounts = {}
+    if parts:
+        formula = formula_of(subject, None, None if parts is True else parts)
+        amounts = {name: formula.value(amount.as_expr()) for name, amount in formula.parts}
+    plans = [Plan(value, compiled(value, plan.program.inputs)) for value in amounts.values()]
     names = (*(symbol.name for symbol in plan.program.inputs), "params", *amounts)
     columns: list[list[int]] = [[] for _ in names]
     total, tell = prod(map(len, axes)), _bar(progress)
     batch = _with_numpy if axes and total > _FEW else _one_by_one
     for start in range(0, total, _BATCH):
         stop = min(start + _BATCH, total)
-        kept, found = batch(plan, programs, axes, range(start, stop))
+        kept, found = batch(plan, plans, axes, range(start, stop))
         if not invalid and len(kept) < stop - start:
             wrong = next(row for row, one in zip(range(start, stop), (*kept, -1), strict=False) if row != one)
             evaluate(subject, dict(zip(given, _sizes(axes, wrong), strict=True)))  # raises, and says why
@@ -120,38 +123,38 @@ def sweep(
             column.extend(more)
         tell(stop, total)
     left_out = total - len(columns[len(axes)])
-    return Sweep(formula.name, dict(zip(names, map(tuple, columns), strict=True)), left_out)
+    return Sweep(called(subject), dict(zip(names, map(tuple, columns), strict=True)), left_out)
 
 
 _Batch: TypeAlias = tuple[Sequence[int], Sequence[Sequence[int]]]
 """The rows that contradict nothing, and their columns."""
 
 
-def _with_numpy(plan: Plan, programs: list[Program], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
+def _with_numpy(plan: Plan, parts: list[Plan], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
     """Compute a batch in columns; one by one where NumPy is not installed."""
     np = available("numpy")
     if np is None:
-        return _one_by_one(plan, programs, axes, rows)
+        return _one_by_one(plan, parts, axes, rows)
     indices = np.unravel_index(np.arange(rows.start, rows.stop), tuple(map(len, axes)))
     columns = [as_column(axis, symbol.name)[index] for symbol, axis, index in zip(plan.program.inputs, axes, indices, strict=True)]
-    counts, kept = run(plan.program, columns, plan.least(columns), CHUNK, drop=True)
+    counts, kept = run(plan.program, columns, partial(plan.count, sure=True), CHUNK, drop=True)
     columns = [column[kept] for column in columns]
-    amounts = [run(program, columns, [0] * len(columns), CHUNK)[0] for program in programs]
+    amounts = [run(part.program, columns, part.count, CHUNK)[0] for part in parts]
     return (np.flatnonzero(kept) + rows.start).tolist(), [column.tolist() for column in (*columns, counts[kept], *amounts)]
 
 
-def _one_by_one(plan: Plan, programs: list[Program], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
+def _one_by_one(plan: Plan, parts: list[Plan], axes: tuple[tuple[int, ...], ...], rows: range) -> _Batch:
     kept: list[int] = []
     found: list[tuple[int, ...]] = []
     for row in rows:
         values = _sizes(axes, row)
         try:
-            count = plan.run(values, 1)
-        except REFUSED:
+            count = plan.count(values, sure=True)
+        except ParamsymError:
             continue
         kept.append(row)
-        found.append((*values, count, *(program.run(values) for program in programs)))
-    return kept, tuple(zip(*found, strict=True)) or ((),) * (len(axes) + 1 + len(programs))
+        found.append((*values, count, *(part.count(values) for part in parts)))
+    return kept, tuple(zip(*found, strict=True)) or ((),) * (len(axes) + 1 + len(parts))
 
 
 def _sizes(axes: tuple[tuple[int, ...], ...], row: int) -> list[int]:
@@ -168,7 +171,11 @@ def _axis(key: Any, values: Any) -> tuple[int, ...]:
     if not single and (isinstance(values, str) or not hasattr(values, "__iter__")):
         message = f"{key} is {quoted(values)}; wanted a whole number or a sequence of them."
         raise SizeError(message)
-    found = (values,) if single else tuple(values)
+    try:
+        found = (values,) if single else tuple(values)
+    except (OverflowError, MemoryError):
+        message = f"{key} has more sizes than fit in memory; take a larger step, as in ps.multiples(64, 64, 8192)."
+        raise SizeError(message) from None
     if any(isinstance(value, bool) or not hasattr(value, "__index__") or getattr(value, "ndim", 0) for value in found):
         message = f"{key} has {quoted(values)}; sizes are whole numbers."
         raise SizeError(message)

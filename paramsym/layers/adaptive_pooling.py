@@ -10,7 +10,7 @@ from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.spatial import per_axis
 from paramsym.program import Own, Value, pool_to, reduce
-from paramsym.size import Dim
+from paramsym.size import Dim, within
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
@@ -153,7 +153,7 @@ class _GlobalPool(Layer):
 
     def conditions(self) -> None:
         """There are one, two or three spatial axes."""
-        if isinstance(self.rank, int) and self.rank not in {1, 2, 3}:
+        if not within(self.rank, 3):
             message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
             raise ArgumentError(message)
 

@@ -13,7 +13,7 @@ from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.program import Own, Value, flip
-from paramsym.size import Axis, Dim, Shape, divides, per, product
+from paramsym.size import Axis, Dim, Shape, divides, per, product, within
 
 
 class _Convolution(Layer):
@@ -174,7 +174,7 @@ class _Transposed(_Convolution):
         padding = per_axis(self.output_padding, self.rank, "output_padding")
         stride = per_axis(self.stride, self.rank, "stride")
         for extra, step in zip(padding, stride, strict=True):
-            if self.dialect == "keras" and isinstance(extra, int) and isinstance(step, int) and extra >= step:
+            if self.dialect == "keras" and not within(extra + 1, step):
                 message = f"output_padding {self.output_padding} is not less than stride {self.stride}."
                 raise ArgumentError(message)
 

@@ -9,7 +9,7 @@ from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, choose, compare, constant, contract, features, rearrange, scan, where
-from paramsym.size import Count, Dim, canonical, stack
+from paramsym.size import Count, Dim, canonical, stack, within
 
 _DEEPEST = 256  # a tree of depth 256 has more nodes than there are atoms; 2**(10**9) would only fill the memory
 
@@ -54,7 +54,7 @@ class FastFeedForward(Layer):
 
     def conditions(self) -> None:
         """The tree fits somewhere, and the arguments describe one of the two references."""
-        if isinstance(self.depth, int) and self.depth > _DEEPEST:
+        if not within(self.depth, _DEEPEST):
             message = f"depth is {self.depth}; a tree of depth {_DEEPEST} already has 2**{_DEEPEST + 1} nodes."
             raise SizeError(message)
         if self.leaf_width is None:
@@ -62,7 +62,7 @@ class FastFeedForward(Layer):
                 message = "track_usage counts visits to leaves; give leaf_width."
                 raise ArgumentError(message)
             return
-        if self.depth == 0:
+        if not within(1, self.depth):
             message = "depth 0 with leaf_width is one leaf and no node, an ordinary FeedForward; wanted depth 1 or more."
             raise SizeError(message)
         if self.parallel_size != 1:

@@ -15,7 +15,7 @@ from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, pad, pool
 from paramsym.program.windows import Margins, margins_of
-from paramsym.size import Count, Dim, product, text
+from paramsym.size import Count, Dim, product, text, within
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or one of Keras' words."""
@@ -27,7 +27,7 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
     if isinstance(padding, str):
         return
     for margin, kernel in zip(per_axis(padding, rank, "padding"), kernels, strict=True):
-        if isinstance(margin, int) and isinstance(kernel, int) and 2 * margin > kernel:
+        if not within(2 * margin, kernel):
             message = f"padding {margin} is more than half of the kernel size {kernel}."
             raise SizeError(message)
 

@@ -22,7 +22,7 @@ from paramsym.layers.stream import Stream
 from paramsym.models.activations import LEARNED, Activation, learned
 from paramsym.models.between import OneOfEach, TokenModel
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word, shown, whole
-from paramsym.size import Count, Dim, divides
+from paramsym.size import Count, Dim, divides, same
 from paramsym.symbols import A, D, F, H, L, N, V, dims
 
 ROTATED = dims("r")
@@ -191,7 +191,7 @@ def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block
     >>> gated(H, F, "silu").params, gated(H, 0, "silu", bias=True).shapes()["down_proj.weight"]
     (3*F*H, (H, 0))
     """
-    if inner == 0:
+    if same(inner, 0):
         empty = EmptyDense(width, 0, bias)
         return Block({"gate_proj": empty, "up_proj": empty, "down_proj": EmptyDense(0, width, bias), **learned("act_fn", function)})
     up = Dense(width, inner, bias)

@@ -20,7 +20,7 @@ from paramsym.layers.features import over_features, positions
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
-from paramsym.size import Count, Dim, Shape, canonical, cat, product
+from paramsym.size import Count, Dim, Shape, canonical, cat, equal, product, within
 
 C3_TABLE = (
     (0, 1, 2),
@@ -121,10 +121,10 @@ class LeNet5(InTurn):
     def conditions(self) -> None:
         """The image suits the kernels; a table names maps that are there."""
         side = self._side()
-        if isinstance(side, int) and side < 1:
+        if not within(1, side):
             message = f"image_size {self._image()} with padding {self.padding} is too small for two kernels of {self.kernel_size}."
             raise SizeError(message)
-        if self.variant == "1998" and isinstance(side, int) and isinstance(self.kernel_size, int) and side != self.kernel_size:
+        if self.variant == "1998" and not equal(side, self.kernel_size):
             message = (
                 f"image_size {self._image()} with padding {self.padding} leaves maps of {side}x{side} before C5, whose kernels cover"
                 f" {self.kernel_size}x{self.kernel_size}; digits of 28 are centred in 32: image_size=32, or 28 with padding=2."

@@ -81,7 +81,8 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
     stated = (quotient for line in layer.lines for quotient in _quotients(line.factors))
     asked.extend(Condition("divides", *reversed(quotient.as_quotient())) for quotient in stated)
     unique = dict.fromkeys(replace(condition, small=canonical(condition.small), large=canonical(condition.large)) for condition in asked)
-    return tuple(condition for condition in unique if symbols_in((condition.small, condition.large)))
+    # That a size is at least one needs no word: the coordinates are.
+    return tuple(one for one in unique if symbols_in((one.small, one.large)) and not (one.kind == "at most" and one.small in {0, 1}))
 
 
 def _everything(layer: Layer) -> Iterator[Layer]:

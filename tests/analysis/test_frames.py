@@ -114,7 +114,7 @@ def test_lazy_arrays_of_dask_stay_lazy() -> None:
     assert (found.compute().tolist(), found.dtype) == (COUNTS, np.int64)
     assert evaluate(ps.models.Llama(), columns | {"L": 1}).compute()[2] == COUNTS[2]
     wrong = evaluate(ps.MultiHeadAttention(H, 12), H=arrays.from_array(np.array([768, 786]), chunks=1))
-    with pytest.raises(DivisibilityError, match="786 is not divisible by 12"):
+    with pytest.raises(DivisibilityError, match="embed_dim 786 is not divisible by num_heads 12"):
         wrong.compute()
     with pytest.raises(SizeError, match="beyond 64 bits"):
         evaluate(H**3, H=arrays.from_array(np.array([2**40]))).compute()

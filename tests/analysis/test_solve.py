@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from sympy import Rational, ceiling
+from sympy import Eq, Mod, Rational, ceiling
 
 import paramsym as ps
 from paramsym import A, F, G, H, K, L, V, multiples, per, rounded_up, solve
@@ -127,6 +127,34 @@ def test_relations_between_sizes() -> None:
     assert len(found) < len(solve(model, "350M", over))
 
 
+def test_one_relation_needs_no_list() -> None:
+    """A relation that divides by zero somewhere does not hold there."""
+    over = {H: range(1, 9), F: range(1, 9)}
+    assert [(one[H], one[F]) for one in solve(ps.Dense(H, F), 20, over, where=H > F)] == []
+    assert [(one[H], one[F]) for one in solve(ps.Dense(H, F), 20, over, where=H < F)] == [(3, 5)]
+    assert [(one[H], one[F]) for one in solve(ps.Dense(H, F), 20, over, where=[Eq(Mod(H, F - 4), 0)])] == [(3, 5)]
+
+
+def test_what_gives_the_target_is_counted() -> None:
+    """The nearest are asked for; the heading says how many of them give the target."""
+    model = ps.models.Gpt2().at(V=50257, P=1024)
+    over = {H: multiples(256, 256, 2048), L: range(2, 9)}
+    assert str(solve(model, 1_300_000_000, over, best=3)).startswith("the nearest 3 of 56 combinations to 1,300,000,000: none gives it\n")
+    widths = {H: range(1, 9), F: range(1, 9)}
+    assert str(solve(ps.Dense(H, F), 81, widths, best=2)).startswith("the nearest 2 of 64 combinations to 81: none gives it")
+    assert str(solve(ps.Dense(H, F), 72, widths, best=2)).startswith("the nearest 2 of 64 combinations to 72: one gives it")
+    assert str(solve(ps.Dense(H, F), 12, widths, best=9)).startswith("the nearest 9 of 64 combinations to 12: 4 give it")
+    assert str(solve(ps.Dense(H, F), 72, widths)).startswith("1 of 64 combinations gives 72\n")
+
+
+def test_impossible_candidates_are_passed_over() -> None:
+    """No heads divide nothing, whether heads are looked for or the width follows from them."""
+    heads = [one[A] for one in solve(ps.MultiHeadAttention(H, A), 2_362_368, {H: 768, A: range(3)})]
+    assert heads == [1, 2]
+    follows = solve(ps.MultiHeadAttention(H, A), 2_362_368, {A: range(3), H: per(1536, A)})
+    assert [(one[A], one[H]) for one in follows] == [(2, 768)]
+
+
 def test_the_same_again() -> None:
     """Two searches give the same answers in the same order, shown in the same way."""
     over = {H: range(1, 40), F: [5, 3, 3, 8]}
@@ -168,6 +196,20 @@ def test_wrong_questions() -> None:
         solve(ps.Dense(H, F), 12, [H, F])  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="K has no candidates"):
         solve(ps.Dense(H, F), 12, {H: [3], F: K})
+    for where in (True, 3, None, "H>F", [H > 1, 3]):
+        with pytest.raises(ArgumentError, match="wanted relations"):
+            solve(ps.Dense(H, F), 12, {H: [3], F: [1]}, where=where)  # type: ignore[arg-type]
+    with pytest.raises(SizeError, match="H is given twice"):
+        solve(ps.Dense(H, F), 12, {H: [3], "H": [4], F: [1]})
+    with pytest.raises(ArgumentError, match="candidates"):
+        solve(ps.Dense(H, F), 12, {H: range(1, 10**400), F: [1]})
+    with pytest.raises(ArgumentError, match="bits"):
+        solve(ps.Dense(H, F), 10**5000, {H: [1], F: [1]})
+    with pytest.raises(SizeError, match="multiples of something"):
+        multiples(10**5000, -1, 3)
+    for no_size in ("H", True, 3.5):
+        with pytest.raises(ArgumentError, match="takes a size"):
+            rounded_up(no_size, 2)  # type: ignore[arg-type]
     for wrong in ("abc", 2.5, [1.5], [True]):
         with pytest.raises(ArgumentError, match="candidates"):
             solve(ps.Dense(H, F), 12, {H: wrong, F: [1]})

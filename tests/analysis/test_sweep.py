@@ -53,7 +53,7 @@ def test_large_and_small_sweeps_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         assert model.at({str(symbol): large[str(symbol)][row] for symbol in sizes}).count == large["params"][row]
     monkeypatch.setattr("paramsym.analysis.sweep.available", lambda _: None)
     assert sweep(model, sizes, parts=True).columns == large.columns
-    with pytest.raises(SizeError, match="H is 0; wanted 1 or more"):
+    with pytest.raises(SizeError, match="hidden_size is 0; wanted a positive"):
         sweep(model, sizes, invalid=False)
 
 
@@ -87,7 +87,7 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_wrong_questions() -> None:
     """Each with one clear error."""
-    with pytest.raises(DivisibilityError, match="MultiHeadAttention: 64 is not divisible by 5"):
+    with pytest.raises(DivisibilityError, match="MultiHeadAttention: embed_dim 64 is not divisible by num_heads 5"):
         sweep(ps.MultiHeadAttention(H, A), {H: [64], A: [5]}, invalid=False)
     with pytest.raises(UnknownNameError, match="needs a size for F"):
         sweep(ps.Dense(H, F), {H: [3]})

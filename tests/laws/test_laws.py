@@ -13,7 +13,6 @@ from strategies import Subject, layers, names, product, sized, storing_subjects,
 from sympy import Integer, Symbol, expand
 
 import paramsym as ps
-from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.polynomial import Polynomial
 
 
@@ -90,25 +89,6 @@ def test_counting_and_putting_sizes_in_commute(cls: Subject, data: st.DataObject
     assert numeric.formula == layer.params
     assert numeric.sizes == sizes
     assert not numeric.symbols
-
-
-@every_storing_layer
-@few
-@given(data=st.data())
-def test_evaluating_is_putting_sizes_in(cls: Subject, data: st.DataObject) -> None:
-    """At any sizes whatever: the number that ``at`` counts, and an error where sizes are what ``at`` refuses."""
-    layer = data.draw(layers(cls))
-    values = data.draw(st.sampled_from([(1, 2, 3, 4, 5, 6, 7, 8), (2, 4, 8, 16), (1, 4, 8, 12, 24)]))
-    sizes = {symbol: data.draw(st.sampled_from(values)) for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)}
-    try:
-        expected = layer.at(sizes).count
-    except ArgumentError:
-        return  # of flags, which change no count
-    except ParamsymError:
-        with pytest.raises(ParamsymError):
-            ps.evaluate(layer, sizes)
-    else:
-        assert ps.evaluate(layer, sizes) == expected
 
 
 @every_storing_layer

@@ -34,7 +34,7 @@ def test_an_impossible_size_is_named(cls: type[ps.Layer]) -> None:
     """Whatever sizes contradict each other, the error names the arguments: those of the model, or of the part that it names."""
     model = cls()
     known = {field for layer in _inside(model) for field in type(layer).__dataclass_fields__}  # type: ignore[attr-defined]
-    draw = random.Random(11)  # noqa: S311 - test data
+    draw = random.Random(11)  # noqa: S311 - sizes are no secret
     for _ in range(10):
         try:
             model.at({symbol: draw.choice((1, 2, 3, 4, 6, 8, 10, 12, 24, 32)) for symbol in sorted(model.symbols, key=str)})
@@ -56,24 +56,6 @@ def test_views_agree(cls: type[ps.Layer]) -> None:
     renaming = {symbol: Symbol(f"{symbol.name}_z", integer=True, positive=True) for symbol in model.symbols}
     assert Polynomial.of(model.params.xreplace(renaming)) == Polynomial.of(model.at(renaming).params)
     assert model.freeze().trainable == 0
-
-
-@every_model
-def test_evaluating_is_putting_sizes_in(cls: type[ps.Layer]) -> None:
-    """At sizes drawn at random: the number that ``at`` counts, and an error where sizes are what ``at`` refuses."""
-    model, draw = cls(), random.Random(0)  # noqa: S311 - sizes are no secret
-    counted = 0
-    for values in ((1, 2, 4, 8, 16, 32), (3, 6, 12, 24, 48), (64, 128, 256), (1, 2, 3, 4, 5, 6, 7)) * 6:
-        sizes = {symbol: draw.choice(values) for symbol in sorted(model.symbols, key=lambda symbol: symbol.name)}
-        try:
-            expected = model.at(sizes).count
-        except ParamsymError:
-            with pytest.raises(ParamsymError):
-                ps.evaluate(model, sizes)
-        else:
-            counted += 1
-            assert ps.evaluate(model, sizes) == expected
-    assert counted
 
 
 @every_model

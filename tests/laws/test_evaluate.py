@@ -1,0 +1,199 @@
+"""Every answer of ``evaluate``, ``sweep`` and ``solve`` is that of ``at``, and so is every refusal: one gate decides what a size may be."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from strategies import layers, model_classes, storing_subjects
+from sympy import Expr, Integer, Max, Min, Mod, Rational, Symbol, ceiling, floor
+
+import paramsym as ps
+from paramsym import per
+from paramsym.errors import ParamsymError
+from paramsym.testing.random_layers import layers as compositions
+
+SIZES = (
+    (0, 1, 2, 3),
+    (1, 2, 3, 4, 5, 6, 7, 8),
+    (2, 4, 8, 16, 32),
+    (1, 2, 4, 8, 12, 24),
+    (3, 6, 12, 24, 48),
+    (64, 128, 256, 1),
+    (-1, 0, 7, 24),
+)
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+FREE = ps.dims("a b c d")
+
+
+def counted(layer: ps.Layer, sizes: dict[str, int]) -> int | type[Exception]:
+    """Return the count of the layer built anew, or the kind of its refusal."""
+    try:
+        return layer.at(sizes).count
+    except ParamsymError as error:
+        return type(error)
+
+
+def answered(question: Any) -> Any:
+    """Return an answer, or the kind of a refusal; other exceptions get through."""
+    try:
+        return question()
+    except ParamsymError as error:
+        return error
+
+
+def drawn(layer: ps.Layer, draw: random.Random) -> dict[str, int]:
+    """Draw sizes that hit conditions and miss them: divisors and not, zero, less than zero."""
+    values = draw.choice(SIZES)
+    return {symbol.name: draw.choice(values) for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)}
+
+
+def varied(sizes: dict[str, int], draw: random.Random, large: int = 2**33) -> dict[str, int]:
+    """Change up to two of the sizes, also to one beyond 32 bits."""
+    changed = draw.sample(sorted(sizes), min(len(sizes), draw.choice((0, 1, 1, 2))))
+    return sizes | {name: draw.choice((0, 1, 2, 3, 5, 16, 24, 2 * sizes[name], sizes[name] - 1, large)) for name in changed}
+
+
+def check(layer: ps.Layer, sizes: dict[str, int], draw: random.Random, large: int = 2**33) -> None:
+    """Ask for one configuration, for columns with a wrong row in them or not, for a table, and for the sizes of a count."""
+    expected = counted(layer, sizes)
+    found = answered(lambda: ps.evaluate(layer, sizes))
+    assert found == expected or type(found) is expected
+    if not sizes:
+        return
+    rows = [sizes, *(varied(sizes, draw, large) for _ in range(4))]
+    wanted = [counted(layer, row) for row in rows]
+    for some in (rows, [row for row, count in zip(rows, wanted, strict=True) if isinstance(count, int)]):
+        counts = [counted(layer, row) for row in some]
+        found = answered(lambda some=some: ps.evaluate(layer, {name: [row[name] for row in some] for name in sizes})) if some else []
+        wrong = next((place for place, count in enumerate(counts) if not isinstance(count, int)), None)
+        if wrong is None:
+            assert [int(value) for value in found] == counts
+        else:
+            assert (type(found), f"row {wrong}" in str(found)) == (counts[wrong], True)
+    if isinstance(layer, ps.models.ResNetV15):
+        return  # its widths are rounded where they are numbers, which its formula does not say
+    over = {name: [value] for name, value in sizes.items()}
+    for name in draw.sample(sorted(sizes), min(len(sizes), 2)):
+        over[name] = sorted({0, 1, sizes[name], sizes[name] + 1, 2 * sizes[name]})
+    table = {row: counted(layer, dict(zip(over, row, strict=True))) for row in product(*over.values())}
+    valid = {row: count for row, count in table.items() if isinstance(count, int)}
+    swept = ps.sweep(layer, over)
+    assert list(zip(*swept.columns.values(), strict=True)) == [(*row, count) for row, count in valid.items()]
+    assert swept.left_out == len(table) - len(valid)
+    if valid:
+        target = draw.choice([*valid.values()])
+        solutions = ps.solve(layer, target, over)
+        assert sorted(tuple(size for _, size in one.sizes) for one in solutions) == sorted(row for row in valid if valid[row] == target)
+
+
+@pytest.mark.parametrize("few_rows", [0, 1000], ids=["columns", "one by one"])
+@given(data=st.data())
+@few
+def test_layers_and_compositions(few_rows: int, data: st.DataObject) -> None:
+    """Any layer, any flags; in sequence, repeated, tied."""
+    pytest.importorskip("numpy")
+    layer = data.draw(st.one_of(st.sampled_from(storing_subjects()).flatmap(layers), compositions()))
+    draw = random.Random(data.draw(st.integers(0, 2**32)))  # noqa: S311 - sizes are no secret
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paramsym.analysis.sweep._FEW", few_rows)
+        check(layer, drawn(layer, draw), draw)
+
+
+@pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
+def test_families(cls: type[ps.Layer]) -> None:
+    """Every family with its letters, from sizes that it takes."""
+    pytest.importorskip("numpy")
+    model, draw = cls(), random.Random(0)  # noqa: S311 - sizes are no secret
+    tries = (sizes for _ in range(500) if isinstance(counted(model, sizes := drawn(model, draw)), int))
+    base = next(tries)
+    for sizes in (base, varied(base, draw), drawn(model, draw)):
+        check(model, sizes, draw)
+
+
+def expression(draw: random.Random, depth: int) -> Expr:
+    """Draw a size of the functions that sizes are made of."""
+    if depth == 0:
+        return draw.choice(FREE[:2]) if draw.random() < 0.75 else Integer(draw.choice((1, 2, 3, 4, 8)))
+    one, other = (expression(draw, depth - 1) for _ in range(2))
+    found: Expr = draw.choice(
+        (
+            lambda: one + other,
+            lambda: one - other,
+            lambda: one * other,
+            lambda: floor(one / other),
+            lambda: ceiling(one / other),
+            lambda: Min(one, other),
+            lambda: Max(one, other / 3),
+            lambda: Mod(one, other + 1) + 1,
+            lambda: 2 ** draw.choice(FREE[:2]),
+            lambda: per(one, other),
+            lambda: floor(one * Rational(2, 3)),
+        )
+    )()
+    return found
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_sizes_of_every_function(seed: int) -> None:
+    """Floors, ceilings, extremes, remainders, powers and exact quotients, as widths and as numbers of copies."""
+    pytest.importorskip("numpy")
+    draw = random.Random(seed)  # noqa: S311 - sizes are no secret
+    try:
+        one, other, third = (expression(draw, draw.choice((1, 2))) for _ in range(3))
+        kinds = (
+            lambda: ps.Dense(one, other),
+            lambda: ps.Repeat(ps.Dense(one, 2), other, first=ps.Dense(3, third)),
+            lambda: ps.Runs((ps.Dense(one, 2), other), (ps.Dense(2, 2), third)),
+            lambda: ps.Conv2d(one, other, third, groups=FREE[0]),
+        )
+        layer = draw.choice(kinds)()
+    except (ParamsymError, ArithmeticError, ValueError):  # no size, or SymPy's own word for a quotient by zero
+        return
+    check(layer, {symbol.name: draw.choice((0, 1, 2, 3, 4, 6, 8, 12)) for symbol in sorted(layer.symbols, key=str)}, draw, 9)
+
+
+a, b = FREE[:2]
+H, L, A, W, K = (Symbol(name, integer=True, positive=True) for name in "HLAWK")
+
+
+@pytest.mark.parametrize(
+    ("layer", "sizes", "expected"),
+    [
+        (ps.Dense(H - 4, 2, bias=False), {"H": 2}, None),
+        (ps.Dense(H - 4, 2, bias=False), {"H": 6}, 4),
+        (ps.Repeat(ps.Dense(2, 6, bias=False), L - 2), {"L": 1}, None),
+        (ps.Repeat(ps.Dense(2, 6, bias=False), L - 2), {"L": 2}, 0),
+        (ps.Runs((ps.Dense(2, 3, bias=False), 2), (ps.Dense(2, 2, bias=False), L - 2)), {"L": 1}, None),
+        (ps.Dense(per(H - L, A), 2, bias=False), {"H": 2, "L": 8, "A": 3}, None),
+        (ps.Dense(Max(8, b / a), 2, bias=False), {"a": 16, "b": 8}, 16),
+        (ps.models.T5(), {"A": 4, "D": 8, "F": 8, "H": 8, "L": 0, "V": 8, "n_b": 8}, None),
+        (ps.models.ClipVision(), {"A": 4, "C": 3, "F": 8, "H": 8, "K": 16, "L": 1, "W": 8}, None),
+        (ps.GlobalAvgPool(a), {"a": 4}, None),
+        (ps.Repeat(ps.Dense(2 * floor(H / (b + 1)) + 2, 2), a, index=b), {"H": 8, "a": 3}, 74),  # no closed form while a is a symbol
+    ],
+    ids=str,
+)
+def test_sizes_that_only_the_layer_knows(layer: ps.Layer, sizes: dict[str, int], expected: int | None) -> None:
+    """Widths and copies below zero, tensors that would not exist, a maximum of quotients; None where nothing can be built."""
+    pytest.importorskip("numpy")
+    if expected is None:
+        for question in (sizes, {name: [size] for name, size in sizes.items()}):
+            with pytest.raises(ParamsymError):
+                ps.evaluate(layer, question)
+        assert len(ps.sweep(layer, sizes)) == 0
+    else:
+        assert ps.evaluate(layer, sizes) == ps.evaluate(layer, {name: [size] for name, size in sizes.items()})[0] == expected
+        assert ps.sweep(layer, sizes)["params"] == (expected,)
+        assert len(ps.solve(layer, expected, sizes)) == 1
+
+
+def test_a_model_without_layers() -> None:
+    """DeepSeek with no layer and no dense one, which ``at`` takes."""
+    model = ps.models.Deepseek()
+    sizes = dict.fromkeys((symbol.name for symbol in model.symbols), 8) | {"L": 0, "k": 0}
+    assert ps.evaluate(model, sizes) == model.at(sizes).count == 8 * 8 + 8
