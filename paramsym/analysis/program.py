@@ -62,7 +62,10 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
     @property
     def error(self) -> SizeError:
         """The error to raise where there is no layer to ask."""
-        left, right = (str(side) if side.bit_length() <= _WRITTEN else f"a number of {side.bit_length()} bits" for side in self.args[1:])
+        sides: tuple[int, int] = (self.left, self.right)
+        if self.kind == "exact" and self.right:
+            sides = Fraction(self.left, self.right).as_integer_ratio()  # the value in lowest terms
+        left, right = (str(side) if side.bit_length() <= _WRITTEN else f"a number of {side.bit_length()} bits" for side in sides)
         if self.kind == "pow":
             return SizeError(f"{left}**{right} is no whole number, or one too long to write down.")
         if self.kind == "most":

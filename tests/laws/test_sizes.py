@@ -330,13 +330,13 @@ def test_what_is_nested_too_deep_is_refused() -> None:
         nested = sympy.Mod(nested + position, b + position + 1, evaluate=False)
     with pytest.raises(SizeError, match="more than 32 functions stand inside each other"):
         one_by(nested)
-    with pytest.raises(SizeError, match="divides by zero"):
+    with pytest.raises(SizeError, match="division by zero"):
         one_by(sympy.Mod(a, b) + 1).at(b=ps.dims("x")).substituted({ps.dims("x"): Integer(0)})
 
 
 def test_numbers_too_long_to_write_are_named_by_their_length() -> None:
     """Python refuses to write more than 4,300 digits, and a message need not."""
-    with pytest.raises(DivisibilityError, match="a number of about 5,000 digits is not divisible by 2"):
+    with pytest.raises(DivisibilityError, match="a number of 16610 bits is not divisible by 2"):
         ps.evaluate(ps.per(a, b), a=10**5000 + 1, b=2)
     with pytest.raises(SizeError, match="16610 bits"):
         one_by(a * 10**5000)
