@@ -216,6 +216,7 @@ if TYPE_CHECKING:
         UpsamplingBilinear2d as UpsamplingBilinear2d,
         UpsamplingNearest2d as UpsamplingNearest2d,
     )
+    from paramsym.layers.preprocessing import Masking as Masking, Rescaling as Rescaling
     from paramsym.layers.reshaping import (
         Flatten as Flatten,
         Identity as Identity,
@@ -340,6 +341,7 @@ _HOMES = {
     "paramsym.layers.resampling": (
         "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d"
     ),
+    "paramsym.layers.preprocessing": "Masking Rescaling",
     "paramsym.layers.reshaping": "Flatten Identity Permute RepeatVector Reshape Unflatten",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
