@@ -204,6 +204,7 @@ if TYPE_CHECKING:
         RotaryPositions as RotaryPositions,
         SinusoidalPositions as SinusoidalPositions,
     )
+    from paramsym.layers.preprocessing import Masking as Masking, Rescaling as Rescaling
     from paramsym.layers.recurrent import GRU as GRU, LSTM as LSTM, RNN as RNN, PeepholeLSTM as PeepholeLSTM
     from paramsym.layers.reparametrized import SpectralNorm as SpectralNorm, WeightNorm as WeightNorm
     from paramsym.layers.resampling import (
@@ -216,7 +217,6 @@ if TYPE_CHECKING:
         UpsamplingBilinear2d as UpsamplingBilinear2d,
         UpsamplingNearest2d as UpsamplingNearest2d,
     )
-    from paramsym.layers.preprocessing import Masking as Masking, Rescaling as Rescaling
     from paramsym.layers.reshaping import (
         Flatten as Flatten,
         Identity as Identity,
