@@ -114,5 +114,5 @@ def test_reshaping(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]
 def test_masked_steps() -> None:
     """Steps that hold the value alone become zero, one that holds it among others stays."""
     image = imported("numpy").array([[[2.0, 2.0], [2.0, 1.0], [0.0, 0.0]]])
-    assert ps.run(ps.keras.Masking(2.0), {}, image).tolist() == [[[0, 0], [2, 1], [0, 0]]]
+    assert ps.run(ps.Masking(2.0), {}, image).tolist() == [[[0, 0], [2, 1], [0, 0]]]
     assert_runs_as_keras("Masking", (2.0,), {}, image)
