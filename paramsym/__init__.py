@@ -204,6 +204,7 @@ if TYPE_CHECKING:
         RotaryPositions as RotaryPositions,
         SinusoidalPositions as SinusoidalPositions,
     )
+    from paramsym.layers.preprocessing import Masking as Masking, Rescaling as Rescaling
     from paramsym.layers.recurrent import GRU as GRU, LSTM as LSTM, RNN as RNN, PeepholeLSTM as PeepholeLSTM
     from paramsym.layers.reparametrized import SpectralNorm as SpectralNorm, WeightNorm as WeightNorm
     from paramsym.layers.resampling import (
@@ -344,6 +345,7 @@ _HOMES = {
     "paramsym.layers.resampling": (
         "ChannelShuffle Fold PixelShuffle PixelUnshuffle Unfold Upsample UpsamplingBilinear2d UpsamplingNearest2d"
     ),
+    "paramsym.layers.preprocessing": "Masking Rescaling",
     "paramsym.layers.reshaping": "Flatten Identity Permute RepeatVector Reshape Unflatten",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -82,3 +83,14 @@ def assert_same_signature(ours: type, theirs: Callable[..., Any]) -> None:
     positional = [argument.name for argument in itertools.takewhile(lambda argument: not argument.name.startswith("_"), wanted)]
     positional = [name for name in positional if inspect.signature(theirs).parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY]
     assert [name for name, argument in mine.items() if argument.kind is not inspect.Parameter.KEYWORD_ONLY] == positional
+
+
+def refused_empty(error: object) -> tuple[int, ...] | None:
+    """Return the spatial extents of an empty output that torch refused to make; None for any other error.
+
+    Its native kernels for transposed convolutions refuse one, its oneDNN kernels return it. Which of them it takes follows from thread
+    counts and sizes, so that we give the shape for both.
+    """
+    found = re.search(r"Calculated output size per channel: \(([^)]*)\)", str(error))
+    extents = tuple(map(int, found[1].split(" x "))) if found else ()
+    return extents if extents and min(extents) == 0 else None

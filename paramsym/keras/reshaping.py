@@ -12,7 +12,7 @@ from paramsym.keras._base import data_format_of
 from paramsym.keras._common import finished
 from paramsym.keras._unbuilt import Shape
 from paramsym.layer import Layer
-from paramsym.layers import reshaping
+from paramsym.layers import preprocessing, reshaping
 from paramsym.naming import quoted
 from paramsym.size import Dim
 
@@ -69,21 +69,24 @@ def Identity(*, input_shape: Shape | None = None, **base: object) -> Layer:
 
 
 def Masking(mask_value: float = 0.0, *, input_shape: Shape | None = None, **base: object) -> Layer:
-    """Return ``paramsym.Identity``: the layer marks steps and changes no shape.
+    """Return ``paramsym.Masking``, which makes masked steps zero; that later layers skip them is not stated.
 
     >>> Masking()
-    Identity()
+    Masking()
     """
-    return finished(reshaping.Identity(), base, "keras.Masking")
+    return finished(preprocessing.Masking(mask_value), base, "keras.Masking")
 
 
-def Rescaling(scale: object, offset: object = 0.0, *, input_shape: Shape | None = None, **base: object) -> Layer:
-    """Return ``paramsym.Identity``: scale and offset are constants, not weights.
+def Rescaling(
+    scale: float | Sequence[float], offset: float | Sequence[float] = 0.0, *, input_shape: Shape | None = None, **base: object
+) -> Layer:
+    """Return ``paramsym.Rescaling``: scale and offset are constants, not weights.
 
     >>> Rescaling(1 / 255).params
     0
     """
-    return finished(reshaping.Identity(), base, "keras.Rescaling")
+    scale, offset = (tuple(value) if isinstance(value, Sequence) else value for value in (scale, offset))
+    return finished(preprocessing.Rescaling(scale, offset), base, "keras.Rescaling")
 
 
 def _listed(values: Sequence[_Entry], name: str, where: str) -> tuple[_Entry, ...]:

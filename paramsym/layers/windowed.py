@@ -99,9 +99,8 @@ def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[
         if isinstance(length, int) and padding_mode == "reflect" and widest >= length:
             message = f"a padding of {widest} mirrors too much; reflect padding must be smaller than the input, which has {length}."
             raise ShapeError(message)
-        kept = length + sum(side for side in sides if isinstance(side, int) and side < 0)
-        if isinstance(kept, int) and padding_mode == "circular" and widest > kept:
-            message = f"a padding of {widest} goes around the {kept} entries of the input more than once."
+        if isinstance(length, int) and padding_mode == "circular" and widest > length:
+            message = f"a padding of {widest} goes around the {length} entries of the input more than once."
             raise ShapeError(message)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
-from paramsym.errors import ShapeError
+from paramsym.errors import SizeError
 from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
@@ -111,7 +111,7 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
     """Return how often one example uses each entry of the layer's own tensors: the products and sums with data that it takes part in.
 
     Raises:
-        ShapeError: uses that depend on a size of None.
+        SizeError: uses that depend on a size of None.
     """
     batch = batch_axis(layer, input_shape)
     shapes = [tuple(1 if n == batch else size for n, size in enumerate(shape)) for shape in each_input(input_shape)]
@@ -125,7 +125,7 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
             if whole.atoms(Open):
                 message = f"the uses of {tensor.name} depend on a size of None in {text(input_shape)}; give a size or a symbol."
-                raise ShapeError(message)
+                raise SizeError(message)
     return found
 
 

@@ -61,6 +61,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "log": lambda xp, x: xp.log(x),
     "logsigmoid": lambda xp, x: -_softplus(xp, -x, threshold=float("inf")),
     "mish": lambda xp, x: x * xp.tanh(_softplus(xp, x)),
+    "nonzero": lambda xp, x: xp.not_equal(x, 0),
     "quick_gelu": lambda xp, x: x * _sigmoid(xp, 1.702 * x),
     "reciprocal": lambda xp, x: xp.divide(1, x),
     "relu": lambda xp, x: xp.maximum(x, 0),

@@ -231,12 +231,21 @@ class Pad(Operation):
         return (ArrayType((*x.shape[:lead], *(axis if margin == (0, 0) else size for axis, margin, size in kept)), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Pad, then cut; a circle is cut first."""
+        """Pad, then cut; a circle is cut first.
+
+        Raises:
+            ShapeError: a circle of which a cut leaves less than is to be continued; torch leaves such entries undefined.
+        """
         (x,) = arrays
         margins = [(0, 0)] * (x.ndim - len(self.margins)) + [(int(a), int(b)) for a, b in self.margins]
         outside = [(max(a, 0), max(b, 0)) for a, b in margins]
         if self.mode == "circular":
-            return xp.pad(_cut(x, margins), outside, mode="wrap")
+            kept = _cut(x, margins)
+            for length, sides in zip(kept.shape, margins, strict=True):
+                if min(sides) < 0 and max(sides) > length:
+                    message = f"margins of {sides} continue a circle of which they leave {length} entries, fewer than are to be added."
+                    raise ShapeError(message)
+            return xp.pad(kept, outside, mode="wrap")
         if self.mode == "constant":
             return _cut(xp.pad(x, outside, constant_values=self.value), margins)
         return _cut(xp.pad(x, outside, mode="edge" if self.mode == "replicate" else self.mode), margins)

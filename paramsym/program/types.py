@@ -14,7 +14,10 @@ Kind: TypeAlias = Literal["float", "index", "truth"]
 
 
 class Open(Symbol):
-    """The symbol that stands for a size that is open, as None in a shape."""
+    """The symbol that stands for a size that is open, and is written as None, as in a shape."""
+
+    def _sympystr(self, _: object) -> str:
+        return "None"
 
 
 @dataclass(frozen=True, slots=True)

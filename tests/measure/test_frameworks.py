@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, refused_empty
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
@@ -152,8 +152,10 @@ def returned(torch: Any, case: Case) -> tuple[int, ...] | None:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             output = getattr(torch.nn, name)(*arguments, **named).eval()(torch.zeros(shape))
-    except (RuntimeError, ValueError, IndexError, NotImplementedError, AssertionError):
-        return None
+    except (RuntimeError, ValueError, IndexError, NotImplementedError, AssertionError) as error:
+        extents = refused_empty(error) if "Transpose" in name else None
+        rank = int(name[-2]) if extents else 0
+        return None if extents is None else (*shape[: -rank - 1], arguments[1], *extents[-rank:])
     found = tuple((output[0] if isinstance(output, tuple) else output).shape)
     return None if min(found, default=0) < 0 else found  # ReflectionPad2d makes tensors of negative extent from an empty batch
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from frameworks import imported
 from recorded import rows, torch_layer
 
 import paramsym as ps
@@ -51,3 +52,16 @@ def test_rows(layer: str) -> None:
                 if found != wanted:
                     wrong.append((row["args"], row["kwargs"], row["inputs"], row["call"], way, wanted, found))
     assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_grouped_weight_gradients_are_counted_too_often(groups: int) -> None:
+    """The live counter says that a weight gradient costs ``groups`` forward passes; it multiplies as many pairs as one."""
+    torch, counter = imported("torch"), imported("torch.utils.flop_counter").FlopCounterMode(display=False)
+    module = torch.nn.Conv1d(4, 8, 3, groups=groups, bias=False)
+    with counter:
+        module(torch.ones(2, 4, 7)).sum().backward()
+    forward = 2 * (2 * 8 * 5) * (3 * 4 // groups)
+    assert counter.get_total_flops() == forward + groups * forward
+    ours = ps.Conv1d(4, 8, 3, groups=groups, bias=False)
+    assert ps.flops(ours, (2, 4, 7), way="both").total == 2 * forward

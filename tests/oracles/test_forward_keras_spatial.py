@@ -102,8 +102,17 @@ def test_over_axes(name: str, rank: int) -> None:
         ("Permute", ((2, 1, 3),), (2, 3, 4, 5)),
         ("RepeatVector", (3,), (2, 5)),
         ("Identity", (), (2, 3)),
+        ("Rescaling", (2.5, -1.0), (2, 3, 4)),
+        ("Rescaling", ([0.1, 2.0, 3.0], [1.0, 0.0, -1.0]), (2, 3)),
     ],
 )
 def test_reshaping(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
     """Layers that take few settings, one by one."""
     assert_runs_as_keras(name, arguments, {}, imported("numpy").random.default_rng(0).standard_normal(shape))
+
+
+def test_masked_steps() -> None:
+    """Steps that hold the value alone become zero, one that holds it among others stays."""
+    image = imported("numpy").array([[[2.0, 2.0], [2.0, 1.0], [0.0, 0.0]]])
+    assert ps.run(ps.Masking(2.0), {}, image).tolist() == [[[0, 0], [2, 1], [0, 0]]]
+    assert_runs_as_keras("Masking", (2.0,), {}, image)

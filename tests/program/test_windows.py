@@ -84,3 +84,9 @@ def test_what_is_cut_must_be_there() -> None:
     """Zeros on the other side do not help; the axis is named."""
     with pytest.raises(ShapeError, match=r"along the width, margins of \(-4, 9\) cut 4 of 3 entries"):
         Pad(((0, 0), (-4, 9))).gives(ArrayType((5, 3)))
+
+
+def test_a_circle_that_was_cut_too_short() -> None:
+    """Torch 2.13 returns memory that it never wrote; we refuse."""
+    with pytest.raises(ShapeError, match=r"margins of \(-2, 2\) continue a circle of which they leave 1 entries"):
+        Pad(((-2, 2),), "circular").run(imported("numpy"), imported("numpy").ones(3))

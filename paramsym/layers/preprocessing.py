@@ -1,0 +1,47 @@
+"""What Keras does to inputs in front of a network with constants alone. It stores nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from paramsym.layer import Layer
+from paramsym.program import Own, Value, apply, constant, reduce
+
+Constant: TypeAlias = float | tuple[float, ...]
+"""One number, or one for each entry of the last axis."""
+
+
+@dataclass(frozen=True)
+class Rescaling(Layer):
+    """Every entry times a constant, plus another one. Reference: Keras ``Rescaling``.
+
+    >>> Rescaling(1 / 255).params
+    0
+    """
+
+    scale: Constant
+    offset: Constant = 0.0
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """The product and the sum."""
+        return x * _entries(self.scale) + _entries(self.offset)
+
+
+def _entries(value: Constant) -> float | Value:
+    return constant("full", (len(value),), value) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class Masking(Layer):
+    """Zeros in the place of every step whose entries are all ``mask_value``. Reference: Keras ``Masking``.
+
+    >>> Masking().params
+    0
+    """
+
+    mask_value: float = 0.0
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """The input where any entry along the last axis is another."""
+        return x * reduce("max", apply("nonzero", x - self.mask_value), -1, keep=True)

@@ -1,0 +1,103 @@
+"""What one output sees, against the entries of the input that its gradient reaches in torch."""
+
+from __future__ import annotations
+
+from itertools import count
+from random import Random
+from typing import Any
+
+import pytest
+from frameworks import imported
+
+import paramsym as ps
+from paramsym import Conv2d, Sequential
+from paramsym.errors import NotYetError
+from paramsym.extents import View
+
+
+def drawn(random: Random, channels: int) -> tuple[str, tuple[Any, ...], dict[str, Any], int]:
+    """Draw the name of a layer over images, its arguments, and the channels that it gives."""
+    size, step = random.randint(1, 3), random.randint(1, 2)
+    return random.choice(
+        [
+            ("Conv2d", (channels, 2, size), {"stride": step, "dilation": random.randint(1, 2)}, 2),
+            ("AvgPool2d", (size,), {"stride": (step, 1)}, channels),
+            ("MaxPool2d", (1,), {"stride": step}, channels),
+            ("LPPool2d", (1.0, (1, size)), {"stride": step}, channels),
+            ("ZeroPad2d", ((2, 1, 0, -1),), {}, channels),
+            ("ReplicationPad2d", (1,), {}, channels),
+            ("PixelUnshuffle", (2,), {}, 4 * channels),
+            ("Identity", (), {}, channels),
+        ]
+    )
+
+
+def test_stacks() -> None:
+    """Windows, margins and resolution turned into channels, two to four one after another, along both axes."""
+    torch, random = imported("torch"), Random(3)  # noqa: S311 - test data
+    checked = 0
+    while checked < 25:
+        channels, layers, modules = 1, [], []
+        for _ in range(random.randint(2, 4)):
+            name, arguments, options, channels_after = drawn(random, channels)
+            layers.append(getattr(ps, name)(*arguments, **options))
+            modules.append(getattr(torch.nn, name)(*arguments, **options).double())
+            channels = channels_after
+        for module in modules:
+            for parameter in module.parameters():
+                torch.nn.init.ones_(parameter)
+        net, ours = torch.nn.Sequential(*modules), Sequential(*layers)
+        views = ours.views() or (View(),) * 2
+        image = torch.rand(1, 1, 96, 96, dtype=torch.float64, requires_grad=True)
+        try:
+            left = net(image)
+        except RuntimeError:
+            continue  # an odd length cannot be halved
+        checked += 1
+        rows, columns = (extent // 2 for extent in left.shape[-2:])
+        reached = [spans(torch, left[0, :, row, column].sum(), image) for row, column in ((rows, columns), (rows + 1, columns + 1))]
+        for axis, view in enumerate(views):
+            (first, last), (later, _) = reached[0][axis], reached[1][axis]
+            assert (view.size, view.stride) == (last - first + 1, later - first), ours
+
+
+def spans(torch: Any, output: Any, image: Any) -> list[tuple[int, int]]:
+    """Return the first and the last row, and column, that a gradient reaches."""
+    (gradient,) = torch.autograd.grad(output, image, retain_graph=True)
+    places = gradient[0, 0].nonzero()
+    return [(int(places[:, axis].min()), int(places[:, axis].max())) for axis in (0, 1)]
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        ps.AdaptiveAvgPool2d(3),
+        ps.AdaptiveMaxPool2d((1, 2)),
+        ps.AdaptiveAvgPool2d(1),
+        ps.GlobalMaxPool(2),
+        ps.Fold(4, 2),
+        ps.MaxUnpool2d(2),
+        ps.PixelShuffle(2),
+        ps.Upsample(scale_factor=2, mode="bilinear"),
+        ps.FractionalMaxPool2d(2, output_ratio=0.5),
+    ],
+    ids=count(),
+)
+def test_what_does_not_see_equally_much(layer: ps.Layer) -> None:
+    """Outputs that see everything, or more or less by position, have no receptive field, alone or behind a convolution."""
+    for net in (
+        (layer, Sequential(Conv2d(4, 4, 3), layer)) if layer != ps.AdaptiveAvgPool2d(1) and layer != ps.GlobalMaxPool(2) else (layer,)
+    ):
+        with pytest.raises(NotYetError):
+            ps.receptive_field(net)
+
+
+def test_what_ends_a_map() -> None:
+    """Pooling over everything and flattening end a map; it is an entry of that map that is asked about."""
+    for end in (
+        ps.AdaptiveAvgPool2d(1),
+        ps.GlobalAvgPool(2),
+        ps.Flatten(),
+        Sequential(ps.AdaptiveMaxPool2d(1), ps.Flatten(), ps.Dense(4, 2)),
+    ):
+        assert ps.receptive_field(Sequential(Conv2d(3, 4, 3, stride=2), Conv2d(4, 4, 3), end)) == (7, 7)
