@@ -134,7 +134,7 @@ class LoRA(Layer):
         rank = len(weight.shape)
         if isinstance(self.base, Embedding):
             first, second = own[f"lora_embedding_A.{self.adapter}"], own[f"lora_embedding_B.{self.adapter}"]
-            change, over = contract("r v, h r -> v h", first, second), (0,)
+            change, over = contract("r v, h r -> v h", first, second), [0]
         else:
             first, second = own[f"lora_A.{self.adapter}.weight"], own[f"lora_B.{self.adapter}.weight"]
             extents, ones = (" ".join(f"{word}{n}" for n in range(rank - 2)) for word in "xy")
@@ -144,7 +144,7 @@ class LoRA(Layer):
                 else contract(f"o r, r i {extents} -> o i {extents}", rearrange(second, f"o r {ones} -> o (r {ones})"), first)
             )
             change = rearrange(change, "o i -> i o") if isinstance(self.base, TransposedDense) else change
-            over = (0,) if isinstance(self.base, TransposedDense) else tuple(range(1, rank))
+            over = [0] if isinstance(self.base, TransposedDense) else list(range(1, rank))
         adapted = weight + change * self._scale
         length = apply("sqrt", reduce("sum", adapted * adapted, *over))
         magnitude = own[f"lora_magnitude_vector.{self.adapter}.weight"]

@@ -302,6 +302,10 @@ class Normalization(Layer):
             return unknown("standardise", x)
         kept = range(-len(self.shape), 0) if self.axis is None else self.axis
         found = sorted(axis_of(axis, x.sizes, "axis") for axis in kept)
+        for axis, size in zip(found, self.shape, strict=True):
+            if differ(x.sizes[axis], size):
+                message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
+                raise ShapeError(message)
         words = " ".join(f"a{axis}" for axis in found)
         fitting = " ".join(f"a{axis}" if axis in found else "()" for axis in range(x.rank))
         mean, variance = (rearrange(own[name], f"{words} -> {fitting}") for name in ("mean", "variance"))

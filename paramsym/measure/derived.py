@@ -12,7 +12,7 @@ from sympy import Expr, Rational
 from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import Named
+from paramsym.program.axes import Join, Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
@@ -137,6 +137,10 @@ def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...]
             _collect(operation.body, inner, (*times, *more), totals)
         elif not isinstance(operation, Operation) or not any(held):
             continue
+        elif isinstance(operation, Join) and not all(held):
+            for name, one in zip(held, taken, strict=True):
+                if name is not None:  # what is put beside data is used once
+                    totals.setdefault(name, []).append(Polynomial.product((*flat(one.shape), *times)))
         elif all(held) or (operation.view and held[0]):
             owner.update(dict.fromkeys(step.gives, next(name for name in held if name)))
         else:

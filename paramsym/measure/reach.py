@@ -130,8 +130,8 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
             gone = {types[0].axis(axis) for axis in over}
             axes = [None if n in gone else one for n, one in enumerate(taken[0].axes) if keep or n not in gone]
             return [taken[0].gather((one for n, one in enumerate(taken[0].axes) if n in gone), axes)]
-        case Normalise(kind=kind, over=over) if kind != "given":
-            return [_blurred(taken[0], {types[0].axis(axis) for axis in over})]
+        case Normalise():  # with fixed statistics, as receptive fields are told
+            return [taken[0]]
         case Softmax(axis=axis):
             return [_blurred(taken[0], {types[0].axis(axis)})]
         case Take(axis=axis, count=count, step=step):
