@@ -42,8 +42,9 @@ class LoRA(Layer):
 
     Trained around a dense layer or an embedding: r*(in + out). The options are those of PEFT's ``LoraConfig``: ``bias="all"`` or
     ``"lora_only"`` trains the base's own bias as well, ``lora_bias`` gives the second factor a bias, ``use_dora`` adds a magnitude per
-    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the rank), ``lora_dropout`` and
-    ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias stays trained, and those options do not exist.
+    output (Liu et al. 2024, section 4.1), ``lora_magnitude_vector.default.weight``; ``lora_alpha`` (None: the
+    rank), ``lora_dropout`` and ``use_rslora`` change no count. Around a base in Keras' dialect names and freezing are Keras': the bias
+    stays trained, and those options do not exist.
     Around one in Flax' dialect names are those of ``nnx.LoRALinear``, which keeps the base's own tensors beside ``lora`` and leaves it to
     the optimiser to train the factors alone.
 

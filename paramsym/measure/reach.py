@@ -104,7 +104,9 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
             return _loop(operation, taken)
         case Opaque():
             return [_opaque(operation.layer, taken[0], len(types[0].shape), len(one.shape)) for one in given]
-        case Scan() | Route():
+        case Route(body=body):
+            return followed(body, taken[:1])
+        case Scan():
             blurred = tuple(None if one is None else replace(one, view=None) for one in taken[0].axes)
             return [Field((*blurred, *(None,) * len(one.shape))[: len(one.shape)]) for one in given]
         case Convolve():
@@ -163,7 +165,7 @@ def _step(operation: Any, taken: list[Field], types: tuple[ArrayType, ...], give
 
 
 def _named(word: str, one: Seen | None) -> Seen | None:
-    return one if one is None or word in _NOT_SPATIAL else replace(one, spatial=word != "positions" or one.spatial)
+    return None if one is None else replace(one, spatial=word not in _NOT_SPATIAL and (word != "positions" or one.spatial))
 
 
 def _then(one: Seen | None, view: View) -> Seen | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from inspect import Parameter, signature
@@ -142,7 +142,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
 
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
-    least, most = _inputs_of(type(layer))[0], accepted(layer)
+    least, most = _inputs_of(type(layer).forward)
     if layer.computes and (given < least or (most is not None and given > most)):
         wanted = f"at least {least}" if given < least else f"at most {most}"
         message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
@@ -286,9 +286,9 @@ def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeE
 
 
 @cache
-def _inputs_of(cls: type) -> tuple[int, int | None]:
-    """Return how many inputs a class's forward pass needs, and how many it takes; None for any number."""
-    kinds = list(signature(cls.forward).parameters.values())[2:]  # type: ignore[attr-defined]
+def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None]:
+    """Return how many inputs a forward pass needs, and how many it takes; None for any number."""
+    kinds = list(signature(forward).parameters.values())[2:]
     needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
     return needed, None if any(one.kind is Parameter.VAR_POSITIONAL for one in kinds) else len(kinds)
 
@@ -297,7 +297,7 @@ def accepted(layer: Layer) -> int | None:
     """Return how many inputs a layer takes at most; None for any number. A container takes as many as its parts do."""
     if not layer.computes:
         return None if layer.takes_several else 1
-    most = _inputs_of(type(layer))[1]
+    most = _inputs_of(type(layer).forward)[1]
     if most is None and layer.own_parts:
         inside = [3 if part.numbers is not None and part.used is not None else accepted(part.layer) for part in layer.own_parts]
         return None if None in inside else max(count for count in inside if count is not None)
