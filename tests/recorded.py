@@ -52,6 +52,9 @@ def torch_layer(row: dict[str, Any]) -> Any:
     """Build a row's layer; the encoder and decoder stacks describe their inner layer."""
     kwargs = dict(row["kwargs"])
     if row["layer"] in {"TransformerEncoder", "TransformerDecoder"}:
+        if "layer_args" not in kwargs:  # the rows of costs: everything but the depth describes the inner layer
+            depth = kwargs.pop("num_layers")
+            return getattr(ps, row["layer"])(getattr(ps, row["layer"] + "Layer")(**kwargs), depth)
         inner = getattr(ps, row["layer"] + "Layer")(*kwargs.pop("layer_args"), **kwargs.pop("layer_kwargs"))
         norm = ps.LayerNorm(inner.d_model) if kwargs.pop("norm") else None
         return getattr(ps, row["layer"])(inner, kwargs.pop("num_layers"), norm=norm, **kwargs)

@@ -58,10 +58,10 @@ def check_dtype(base: Mapping[str, object], where: str) -> None:
         raise NotYetError(message)
 
 
-def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str) -> Layer:
-    """Put low-rank factors beside a layer, where Keras is asked to; their product is added as it is.
+def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str, lora_alpha: Any = None) -> Layer:
+    """Put low-rank factors beside a layer, where Keras is asked to; without ``lora_alpha`` their product is added as it is.
 
-    An argument ``lora_alpha`` has no effect in Keras 3.15: building the layer sets it to the rank.
+    In Keras 3.15 the ``lora_alpha`` of dense layers and embeddings has no effect: building them sets it to the rank.
 
     Raises:
         ArgumentError: low-rank factors beside a kernel under a constraint, which Keras refuses.
@@ -71,7 +71,7 @@ def adapted(layer: Layer, lora_rank: Dim | None, constraint: object, where: str)
     if constraint:
         message = f"{where}: lora_rank={lora_rank} together with a constraint; Keras takes one of them, not both."
         raise ArgumentError(message)
-    return LoRA(layer, lora_rank, lora_alpha=None)
+    return LoRA(layer, lora_rank, lora_alpha=lora_alpha)
 
 
 def check_activation(activation: object, where: str) -> None:

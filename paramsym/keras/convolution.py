@@ -52,7 +52,7 @@ def Conv1D(
     """
     check_activation(activation, "keras.Conv1D")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
-    lora = _Lora(lora_rank, kernel_constraint)
+    lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
     return _door("Conv1D", convolution.Conv1d, arguments, base, input_shape, lora)
 
 
@@ -91,7 +91,7 @@ def Conv2D(
     """
     check_activation(activation, "keras.Conv2D")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
-    lora = _Lora(lora_rank, kernel_constraint)
+    lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
     return _door("Conv2D", convolution.Conv2d, arguments, base, input_shape, lora)
 
 
@@ -130,7 +130,7 @@ def Conv3D(
     """
     check_activation(activation, "keras.Conv3D")
     arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
-    lora = _Lora(lora_rank, kernel_constraint)
+    lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
     return _door("Conv3D", convolution.Conv3d, arguments, base, input_shape, lora)
 
 
@@ -253,10 +253,11 @@ class _Arguments:
 
 @dataclass(frozen=True)
 class _Lora:
-    """The two arguments of a low-rank update."""
+    """The arguments of a low-rank update."""
 
     rank: Dim | None = None
     constraint: object = None
+    alpha: object = None
 
 
 def _door(
@@ -291,6 +292,6 @@ def _door(
         layer = kind(axis_size(checked, axis, where), given.filters, kernel, **named)
         if not transposed:
             check_window(checked, axis, layer, where)
-        return finished(adapted(layer, lora.rank, lora.constraint, where), base, where)
+        return finished(adapted(layer, lora.rank, lora.constraint, where, lora.alpha), base, where)
 
     return door(name, build, input_shape, base)

@@ -96,6 +96,6 @@ def EinsumDense(
 
     def build(shape: Shape) -> Layer:
         layer = dense.EinsumDense(equation, outputs, shape_of(shape, where), bias_axes)
-        return finished(adapted(layer, lora_rank, kernel_constraint, where), base, where)
+        return finished(adapted(layer, lora_rank, kernel_constraint, where, lora_alpha), base, where)
 
     return door("EinsumDense", build, input_shape)

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Literal
 
-from paramsym.errors import ShapeError, SizeError
+from paramsym.errors import RankError, SizeError
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
 from paramsym.program import Own, Value, apply, compare, contract, features, lookup, rearrange, reduce, where
@@ -116,7 +116,7 @@ class EmbeddingBag(Layer):
         """
         if index.rank != 2:
             message = f"wanted 2 axes, (bags, indices of a bag); found {index.rank}, {text(index.sizes)}."
-            raise ShapeError(message)
+            raise RankError(message)
         rows = renormed(lookup(own.weight, index), self.max_norm, self.norm_type)
         rows = rows if weights is None else rows * rearrange(weights, "b n -> b n ()")
         return reduce(self.mode, rows, 1) if self.padding_idx is None else self._without_padding(index, rows)

@@ -139,24 +139,21 @@ class LoRA(Layer):
         """Give every output of the adapted matrix a length of its own; the bias of the base is left as it is (DoRA)."""
         weight, biased = own["base_layer.weight"], "base_layer.bias" in own
         rank = len(weight.shape)
+        behind = " ()" * (rank - 2)
+        extents, ones = (" ".join(f"{word}{n}" for n in range(rank - 2)) for word in "xy")
         if isinstance(self.base, Embedding):
             first, second = own[f"lora_embedding_A.{self.adapter}"], own[f"lora_embedding_B.{self.adapter}"]
-            change, over = contract("r v, h r -> v h", first, second), (0,)
+            change, over = contract("r v, h r -> v h", first, second), [0]
         else:
             first, second = own[f"lora_A.{self.adapter}.weight"], own[f"lora_B.{self.adapter}.weight"]
-            extents, ones = (" ".join(f"{word}{n}" for n in range(rank - 2)) for word in "xy")
-            change = (
-                contract(f"o r {ones}, r i {extents} -> o i {extents}", second, first)
-                if rank == 2
-                else contract(f"o r, r i {extents} -> o i {extents}", rearrange(second, f"o r {ones} -> o (r {ones})"), first)
-            )
+            flat = rearrange(second, f"o r {ones} -> o (r {ones})") if rank > 2 else second
+            change = contract(f"o r, r i {extents} -> o i {extents}", flat, first)
             change = rearrange(change, "o i -> i o") if isinstance(self.base, TransposedDense) else change
-            over = (0,) if isinstance(self.base, TransposedDense) else tuple(range(1, rank))
+            over = [0] if isinstance(self.base, TransposedDense) else list(range(1, rank))
         adapted = weight + change * self._scale
         length = apply("sqrt", reduce("sum", adapted * adapted, *over))
         magnitude = own[f"lora_magnitude_vector.{self.adapter}.weight"]
         if rank > 2:
-            behind = " ()" * (rank - 2)
             length, magnitude = rearrange(length, f"o -> o{behind}"), rearrange(magnitude, f"one o {ones} -> (one o) {ones}")
         stretch = magnitude / length
         if not biased:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import ClassVar
 
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.extents import differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import axis_of, per_channel
@@ -40,7 +40,7 @@ class ChannelNorm(Layer):
         if dialect == "torch" and (x.rank not in self.ranks if self.ranks else x.rank < 2):
             wanted = " or ".join(map(str, self.ranks)) or "at least 2"
             message = f"wanted {wanted} axes, the channels before the spatial ones; found {x.rank}, {text(x.sizes)}."
-            raise ShapeError(message)
+            raise RankError(message)
         rank = max(self.ranks) if self.alone and dialect == "torch" else x.rank
         given = getattr(self, "axis", None)
         channel = axis_of((1 if dialect == "torch" else -1) if given is None else given, (1,) * rank, "axis")
@@ -263,12 +263,13 @@ class LocalResponseNorm(Layer):
         """The input over a power of the mean square of its neighbours among the channels."""
         if x.rank < 3:
             message = f"wanted at least 3 axes, (batch, channels, ...); found {x.rank}, {text(x.sizes)}."
-            raise ShapeError(message)
+            raise RankError(message)
         rest = " ".join(f"a{n}" for n in range(2, x.rank))
         before = self.size // 2 if isinstance(self.size, int) else 0
         squares = rearrange(x * x, f"b c {rest} -> b {rest} c")
         mean = pool("mean", squares, (self.size,), (1,), ((before, canonical(self.size - 1 - before)),))
-        return x / (rearrange(mean, f"b {rest} c -> b c {rest}") * self.alpha + self.k) ** self.beta
+        near, _ = axes(rearrange(mean, f"b {rest} c -> b c {rest}"), "batch channels" + " positions" * (x.rank - 2))
+        return x / (near * self.alpha + self.k) ** self.beta
 
 
 @dataclass(frozen=True)
@@ -302,6 +303,10 @@ class Normalization(Layer):
             return unknown("standardise", x)
         kept = range(-len(self.shape), 0) if self.axis is None else self.axis
         found = sorted(axis_of(axis, x.sizes, "axis") for axis in kept)
+        for axis, size in zip(found, self.shape, strict=True):
+            if differ(x.sizes[axis], size):
+                message = f"axis {axis} has {x.sizes[axis]} entries; wanted {size}, in {text(x.sizes)}."
+                raise ShapeError(message)
         words = " ".join(f"a{axis}" for axis in found)
         fitting = " ".join(f"a{axis}" if axis in found else "()" for axis in range(x.rank))
         mean, variance = (rearrange(own[name], f"{words} -> {fitting}") for name in ("mean", "variance"))

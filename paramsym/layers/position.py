@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.errors import ArgumentError, ShapeError
+from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.spatial import per_axis
 from paramsym.program import (
@@ -40,7 +40,7 @@ class _Added(Layer):
         """
         if x.rank < 2:
             message = f"wanted (batch, positions, {extent(self.embedding_dim)}); found {x.rank} axes, {text(x.sizes)}."
-            raise ShapeError(message)
+            raise RankError(message)
         return features(x, self.embedding_dim)
 
 
@@ -183,7 +183,7 @@ class RotaryPositions(Layer):
         """The first ``dim`` features of every head, rotated by halves: (batch, positions, heads, width), or without heads."""
         if x.rank not in {3, 4}:
             message = f"wanted (batch, positions, heads, width), or (batch, positions, width); found {x.rank} axes, {text(x.sizes)}."
-            raise ShapeError(message)
+            raise RankError(message)
         apart = x if x.rank == 4 else rearrange(x, "b s d -> b s () d")
         rest = canonical(x.sizes[-1] - self.dim)
         turned, *still = segments(apart, self.dim, rest) if rest != 0 else (apart,)

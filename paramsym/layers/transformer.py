@@ -122,12 +122,14 @@ class TransformerDecoderLayer(_Layer):
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
         """Self-attention, attention to the memory and the feed-forward network; without a memory the target is attended to."""
         memory = x if memory is None else memory
-        bodies = (
-            lambda x: drop(own.self_attn(x), self.dropout),
-            lambda x: drop(own.multihead_attn(x, memory), self.dropout),
-            self._inner(own),
-        )
-        for norm, body in zip(("norm1", "norm2", "norm3"), bodies, strict=True):
+
+        def within(x: Value) -> Value:
+            return drop(own.self_attn(x), self.dropout)
+
+        def across(x: Value) -> Value:
+            return drop(own.multihead_attn(x, memory), self.dropout)
+
+        for norm, body in (("norm1", within), ("norm2", across), ("norm3", self._inner(own))):
             x = x + body(own[norm](x)) if self.norm_first else own[norm](x + body(x))
         return x
 

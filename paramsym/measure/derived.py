@@ -143,6 +143,10 @@ def _collect(program: Program, owners: Mapping[int, str], times: tuple[Dim, ...]
             _collect(operation.body, inner, (*times, *more), totals)
         elif not isinstance(operation, Operation) or not any(held):
             continue
+        elif isinstance(operation, Join) and not all(held):
+            for name, one in zip(held, taken, strict=True):
+                if name is not None:  # what is put beside data is used once
+                    totals.setdefault(name, []).append(Polynomial.product((*flat(one.shape), *times)))
         elif all(held) or (operation.view and held[0]):
             owner.update(dict.fromkeys(step.gives, next(name for name in held if name)))
         else:

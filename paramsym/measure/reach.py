@@ -124,7 +124,9 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             return _loop(operation, taken)
         case Opaque():
             return [_opaque(operation.layer, taken[0], len(types[0].shape), len(one.shape)) for one in given]
-        case Scan() | Route():
+        case Route(body=body):
+            return followed(body, taken[:1])
+        case Scan():
             blurred = tuple(None if one is None else replace(one, view=None) for one in taken[0].axes)
             return [Field((*blurred, *(None,) * len(one.shape))[: len(one.shape)]) for one in given]
         case Convolve():
@@ -150,8 +152,8 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             gone = {types[0].axis(axis) for axis in over}
             axes = [None if n in gone else one for n, one in enumerate(taken[0].axes) if keep or n not in gone]
             return [taken[0].gather((one for n, one in enumerate(taken[0].axes) if n in gone), axes)]
-        case Normalise(kind=kind, over=over) if kind != "given":
-            return [_blurred(taken[0], {types[0].axis(axis) for axis in over})]
+        case Normalise():  # with fixed statistics, as receptive fields are told
+            return [taken[0]]
         case Softmax(axis=axis):
             return [_blurred(taken[0], {types[0].axis(axis)})]
         case Take(axis=axis, count=count, step=step):
@@ -184,7 +186,7 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
 
 
 def _named(word: str, one: Seen | None) -> Seen | None:
-    return one if one is None or word in _NOT_SPATIAL else replace(one, spatial=word != "positions" or one.spatial)
+    return None if one is None else replace(one, spatial=word not in _NOT_SPATIAL and (word != "positions" or one.spatial))
 
 
 def _then(one: Seen | None, view: View) -> Seen | None:

@@ -84,7 +84,7 @@ def within(visit: Visit) -> Iterator[Visit]:
 
 def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
     layer = visit.layer
-    if depth == 0 or not layer.own_parts:
+    if depth == 0 or not layer.own_parts or layer.per_token:
         yield visit
         return
     try:

@@ -17,7 +17,7 @@ every_layer = pytest.mark.parametrize("cls", layer_classes(), ids=lambda cls: cl
 few = settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 batch, steps, width, height, depth, channels = ps.dims("batch steps width height depth channels")
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 12, 24, 48)
-SILENT = {"Block", "GlobalAvgPool", "GlobalMaxPool", "Parameter", "RelativeBias", "Runs"}
+SILENT = {"Block", "GlobalAvgPool", "GlobalMaxPool", "Parameter", "Runs"}
 """Layers that say nothing: not applied to one input, over a number of axes that is a letter here, or of runs that do not fit."""
 
 

@@ -8,7 +8,7 @@ import pytest
 from frameworks import imported
 
 import paramsym as ps
-from paramsym import A, B, D, E, F, H, K, S
+from paramsym import A, B, D, E, F, H, K, S, T
 from paramsym.errors import ShapeError
 from paramsym.layers.features import over_features
 
@@ -42,7 +42,7 @@ def test_what_cannot_be_equal_is_refused() -> None:
         (ps.DotProductAttention(), (B, S, H), (B, S, H)),
         (ps.layers.attention.HeadProjection((H,), (A, D)), (B, S, H), (B, S, A, D)),
         (ps.layers.attention.HeadNorm((D,)), (B, S, A, D), (B, S, A, D)),
-        (ps.AdditiveAttention(H, K, U), (B, S, H), (B, S, K)),
+        (ps.AdditiveAttention(H, K, U), ((B, S, H), (B, T, K)), (B, S, K)),
         (ps.LatentAttention(H, A, 3, 4, 2, 5), (B, S, H), (B, S, H)),
         (ps.FeedForward(H, F), (B, S, H), (B, S, H)),
         (ps.GatedFeedForward(H, F), (B, S, H), (B, S, H)),

@@ -199,7 +199,7 @@ class TestAttention:
             assert question(whole, (5, 2, 8)) == question(whole, (5, 8))
         assert ps.connections(whole, (5, 2, 8)) == 5 * whole.params
         assert ps.summary(second, ((5, 2, 8), (7, 2, 8))).footer[4:] == ps.summary(first, ((2, 5, 8), (2, 7, 8))).footer[4:]
-        with pytest.raises(ShapeError, match="wanted the batch of the queries"):
+        with pytest.raises(ShapeError, match=r"multihead_attn.* has 2 entries in one factor and 3 in the other"):
             ps.output_shape(second, ((5, 2, 8), (7, 3, 8)))
 
     def test_of_additive_attention(self) -> None:
@@ -212,13 +212,13 @@ class TestAttention:
     @pytest.mark.parametrize(
         ("layer", "shape", "words"),
         [
-            (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 3, 8)), "wanted the batch of the queries"),
-            (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 2, 8), (5, 2, 8)), "a value for every key"),
-            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), "last axis has 9 entries; wanted 8"),
+            (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 3, 8)), "axis b has 2 entries in one factor and 3 in the other"),
+            (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 2, 8), (5, 2, 8)), "axis k has 4 entries in one factor and 5 in the other"),
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), "axis 2 holds 9 features; wanted 8"),
             (ps.MultiHeadAttention(8, 2), ((2, 3, 8),) * 4, "at most 3 shapes"),
-            (ps.Transformer(8, 2, 1, 1, 4), ((3, 2, 8), (3, 3, 8)), "wanted the batch of the queries"),
-            (ps.MultiHeadAttention(8, 2), (8,), "wanted 3 axes"),
-            (ps.TransformerEncoderLayer(8, 2, 4), (1, 2, 3, 8), "wanted 3 axes"),
+            (ps.Transformer(8, 2, 1, 1, 4), ((3, 2, 8), (3, 3, 8)), "axis b has 3 entries in one factor and 2 in the other"),
+            (ps.MultiHeadAttention(8, 2), (8,), r"positions, batch, features.* found 1 axes"),
+            (ps.TransformerEncoderLayer(8, 2, 4), (1, 2, 3, 8), r"positions, batch, features.* found 4 axes"),
             (Sequential(Dense(8, 8)), ((2, 3, 8), (2, 3, 8)), "wanted one shape, for one input; found 2"),
             (Dense(8, 8), ((2, 8), (2, 8)), "wanted one shape, for one input; found 2"),
         ],

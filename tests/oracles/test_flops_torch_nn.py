@@ -29,6 +29,8 @@ def corrected(row: dict[str, Any], way: str, counted: dict[str, Any]) -> int:
     if "Conv" in row["layer"] and way != "fwd":
         # The weight gradient of a grouped convolution is counted ``groups`` times over.
         total -= (groups - 1) * row["fwd"]["total"]
+    # The fused kernel computes the scores again on the way back, so that its backward pass counts 5 products for the 2 of the forward pass.
+    total -= counted["by_op"].get("_scaled_dot_product_flash_attention_for_cpu_backward", 0) // 5
     return total
 
 
@@ -65,3 +67,15 @@ def test_grouped_weight_gradients_are_counted_too_often(groups: int) -> None:
     assert counter.get_total_flops() == forward + groups * forward
     ours = ps.Conv1d(4, 8, 3, groups=groups, bias=False)
     assert ps.flops(ours, (2, 4, 7), way="both").total == 2 * forward
+
+
+def test_the_counter_counts_the_scores_of_the_fused_kernel_again() -> None:
+    """Backward is 2.5 times forward where the kernel is fused, for the scores that it computes anew."""
+    torch, counter = imported("torch"), imported("torch.utils.flop_counter").FlopCounterMode
+    q, k, v = (torch.randn(2, 3, 5, 4, requires_grad=True) for _ in range(3))
+    with counter(display=False) as counted:
+        torch.nn.functional.scaled_dot_product_attention(q, k, v).sum().backward()
+    by_op = {str(op).rpartition(".")[2]: flops for op, flops in counted.get_flop_counts()["Global"].items()}
+    forward = by_op["_scaled_dot_product_flash_attention_for_cpu"]
+    assert forward == 4 * 2 * 3 * 5 * 5 * 4
+    assert by_op["_scaled_dot_product_flash_attention_for_cpu_backward"] * 2 == 5 * forward
