@@ -304,7 +304,7 @@ class Repeat(Layer):
 
     def conditions(self) -> None:
         """A pattern has one place for the number; a token uses at most what is there."""
-        if self.name.count("{}") != 1:
+        if self.name and self.name.count("{}") != 1:
             message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
             raise ArgumentError(message)
         if not self.blocks:
