@@ -253,7 +253,7 @@ def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence
     left = list(refused)
     chosen: list[Demand] = []
     while left:
-        best = max(possible, key=lambda demand: sum(not demand.holds(point) for point in left), default=None)
+        best = max(possible, key=lambda demand: (sum(not demand.holds(p) for p in left), sum(not demand.holds(p) for p in refused)), default=None)
         if best is None or all(best.holds(point) for point in left):
             break
         chosen.append(best)
@@ -261,7 +261,7 @@ def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence
     return chosen
 
 
-def with_demands(domain: Domain, demands: Sequence[Demand], wanted: Callable[[str], str]) -> Domain:
+def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
     """Return the domain with what must divide turned into formulas, and the rest kept as demands."""
     found = domain
     for demand in demands:
@@ -269,7 +269,7 @@ def with_demands(domain: Domain, demands: Sequence[Demand], wanted: Callable[[st
         below = set(demand.small.names())
         circular = any(large in set(found.formulas[name].law.names()) for name in below if name in found.formulas) or large in below
         if demand.kind == "divides" and large not in found.formulas and not circular:
-            fresh = wanted(large)
+            fresh = f"{large}_per_{'_'.join([*map(str, (c for c, _ in demand.small.terms if c != 1)), *sorted(below)])}"
             small = demand.small
             for name in below:
                 if name in found.formulas:

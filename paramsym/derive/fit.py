@@ -6,19 +6,20 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import combinations, product
-from math import prod
+from itertools import product
+from math import lcm, prod
 
 from paramsym.derive.law import Atom, Generator, Law, Monomial
-from paramsym.derive.points import Numbers, Points
+from paramsym.derive.points import Points
 from paramsym.derive.solve import coefficients
 from paramsym.derive.steps import candidates
 from paramsym.errors import ParamsymError
 
 _MOST_COLUMNS = 90
 _SPARE = 3
+_DISTINCT = 6  # values of a rounded quotient
 _TOTAL = 6  # the highest total degree of a monomial
-_SECONDS = 4.0  # for one law that is no polynomial
+_SECONDS = 2.5  # for one law that is no polynomial
 
 
 class NoLaw(ParamsymError):
@@ -75,28 +76,36 @@ class Fitter:
                 return law
         deadline = min(self.until, time.monotonic() + _SECONDS)
         known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
-        for atoms in (*known_steps, *candidates(points, values, stepping or movers, self.constants)):
-            if time.monotonic() > deadline:
-                break
-            law = self._with(points, values, atoms, smooth, stepping)
-            if law is not None:
-                self.hopeful = list(dict.fromkeys([*law.atoms(), *self.hopeful]))[:12]
-                return law
+        tried_steps = [*known_steps, *candidates(points, values, [*stepping, *(name for name in movers if name not in stepping)], self.constants)]
+        for wide in (False, True):
+            for atoms in tried_steps:
+                if time.monotonic() > deadline:
+                    break
+                law = self._with(points, values, atoms, smooth, stepping, wide=wide)
+                if law is not None:
+                    self.hopeful = list(dict.fromkeys([*law.atoms(), *self.hopeful]))[:12]
+                    return law
         message = f"no law explains {sample(points, values, movers)}"
         raise NoLaw(message, stepping or movers)
 
     def _with(
-        self, points: Points, values: Sequence[int], atoms: Sequence[Atom], smooth: dict[str, list[int]], stepping: Sequence[str]
+        self,
+        points: Points,
+        values: Sequence[int],
+        atoms: Sequence[Atom],
+        smooth: dict[str, list[int]],
+        stepping: Sequence[str],
+        *,
+        wide: bool,
     ) -> Law | None:
-        """Try a polynomial in some steps and the coordinates that move smoothly, then in all that move."""
-        inside = {name for atom in atoms for name in (*atom.one.names(), *atom.other.names())}
+        """Try a polynomial in some steps and the coordinates that move smoothly; with ``wide``, in all that move."""
         steps: dict[Generator, Sequence[int]] = {atom: (0, 1, 2) if len(atoms) == 1 else (0, 1) for atom in atoms}
         rest: dict[Generator, Sequence[int]] = {name: range(max(powers) + 1) for name, powers in smooth.items()}
-        law = solved(points, values, {**steps, **rest}, most=4)
-        if law is None:
-            moving: dict[Generator, Sequence[int]] = {name: (0, 1) for name in (*stepping, *sorted(inside & set(points.free)))}
-            law = solved(points, values, {**steps, **moving, **rest}, most=3)
-        return law
+        if not wide:
+            return solved(points, values, {**steps, **rest}, most=4)
+        inside = {name for atom in atoms for name in (*atom.one.names(), *atom.other.names())}
+        moving: dict[Generator, Sequence[int]] = {name: (0, 1) for name in (*stepping, *sorted(inside & set(points.free)))}
+        return solved(points, values, {**steps, **moving, **rest}, most=3)
 
 
 def solved(points: Points, values: Sequence[int], generators: dict[Generator, Sequence[int]], most: int = _TOTAL) -> Law | None:
@@ -106,15 +115,14 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
     if not exponents or len(exponents) > _MOST_COLUMNS or len(exponents) > len(points) * 2:
         return None
     exponents.sort(key=lambda powers: (sum(powers), powers))
+    steps = [generator for generator in chosen if isinstance(generator, Atom)]
     try:
-        columns = [[_value(generator, numbers) for generator in chosen] for numbers in points.at]
+        if not all(seen_enough(step, points) for step in steps):
+            return None
+        spare = max(_SPARE, min(8, len(exponents) // 2))
+        found = coefficients(_equations(points, values, chosen, exponents), len(exponents), spare)
     except ParamsymError:
         return None
-    rows = [[prod(value**power for value, power in zip(row, powers, strict=True) if power) for powers in exponents] for row in columns]
-    if any(isinstance(entry, Fraction) for row in rows for entry in row):
-        rows, values = _whole(rows, values)
-    spare = max(_SPARE, min(8, len(exponents) // 2))
-    found = coefficients(rows, values, spare)
     if found is None:
         return None
     terms: list[tuple[Fraction, Monomial]] = [
@@ -125,21 +133,26 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
     return Law(tuple(reversed(terms)))
 
 
-def _whole(rows: list[list[int]], values: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-    """Multiply each equation by its denominators."""
-    scaled, results = [], []
-    for row, value in zip(rows, values, strict=True):
-        scale = 1
-        for entry in row:
-            scale = max(scale, Fraction(entry).denominator)
-        scaled.append([int(entry * scale) for entry in row])
-        results.append(value * scale)
-    return scaled, results
+def seen_enough(atom: Atom, points: Points) -> bool:
+    """Say whether a step was seen often enough to be one: a quotient with two values is a threshold in disguise."""
+    values = points.values_of(atom)
+    if atom.kind in {"min", "max"}:
+        ones = [atom.one.value(numbers) == value for numbers, value in zip(points.at, values, strict=True)]
+        return min(sum(ones), len(ones) - sum(ones)) >= _SPARE
+    return len(set(values)) >= (_DISTINCT if atom.kind in {"floor", "ceiling"} else _SPARE)
 
 
-def _value(generator: Generator, numbers: Numbers) -> int:
-    value = numbers[generator] if isinstance(generator, str) else generator.value(numbers)
-    return value  # type: ignore[return-value]
+def _equations(
+    points: Points, values: Sequence[int], generators: Sequence[Generator], exponents: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[list[int], int]]:
+    """Yield an equation per point, in an order in which their rank grows fast, each multiplied by its denominators."""
+    columns = [points.values_of(generator) for generator in generators]
+    kept = [[(place, power) for place, power in enumerate(powers) if power] for powers in exponents]
+    for position in points.mixed:
+        base = [column[position] for column in columns]
+        row = [prod(base[place] ** power for place, power in powers) for powers in kept]
+        scale = lcm(*(entry.denominator for entry in row if not isinstance(entry, int)))
+        yield ([int(entry * scale) for entry in row] if scale > 1 else row), values[position] * scale  # type: ignore[misc]
 
 
 def sample(points: Points, values: Sequence[int], names: Sequence[str], most: int = 4) -> str:

@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Max, Min, Mul, Pow, Rational, ceiling, floor
 
 from paramsym.errors import SizeError
 
-_MOST_BITS = 64  # of an exponent's power; the longest axis there is has 63
+_MOST_BITS = 2048  # of an exponent; points far out have widths that no memory holds, and a mapping of shapes gives them all the same
 
 Kind: TypeAlias = Literal["floor", "ceiling", "power", "min", "max"]
 
@@ -39,10 +39,14 @@ class Atom:
         if self.kind == "max":
             return max(one, other)
         if self.kind == "power":
+            if isinstance(one, int) and isinstance(other, int) and 0 <= other <= _MOST_BITS:
+                return int(one**other)
             if other.denominator != 1 or abs(other) > _MOST_BITS:
                 message = f"{self} has an exponent of {other}; no size is that large."
                 raise SizeError(message)
             return Fraction(one) ** int(other)
+        if isinstance(one, int) and isinstance(other, int) and other > 0:
+            return one // other if self.kind == "floor" else -(-one // other)
         if other == 0:
             message = f"{self} is a quotient by zero."
             raise SizeError(message)
@@ -106,7 +110,7 @@ class Law:
         for coefficient, monomial in self.terms:
             term: Fraction | int = coefficient.numerator
             for generator, exponent in monomial:
-                term *= (numbers[generator] if isinstance(generator, str) else generator.value(numbers)) ** exponent
+                term = term * (numbers[generator] if isinstance(generator, str) else generator.value(numbers)) ** exponent
             total += term if coefficient.denominator == 1 else Fraction(term) / coefficient.denominator
         return int(total) if total.denominator == 1 else total
 

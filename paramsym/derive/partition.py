@@ -12,6 +12,7 @@ from paramsym.derive.names import Label, Node
 Entries: TypeAlias = Mapping[int, Node]
 _PERIODS = (1, 2, 3, 4, 5, 6, 8)
 _ENDS = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2))
+_DIVISIONS = sorted(((head, tail, period) for head, tail in _ENDS for period in _PERIODS), key=lambda one: one[0] + one[1] + 2 * (one[2] - 1))
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,11 @@ def partitions(rows: Sequence[Entries]) -> Iterator[Partition]:
     shaped = [{place: node.whole for place, node in entries.items()} for entries in holding]
     labelled = [{place: node.label for place, node in entries.items()} for entries in holding]
     for constant, seen in ((True, shaped), (False, labelled)):
-        for head, tail in _ENDS:
-            if any(max(row) + 1 - min(row) < head + tail for row in seen):
+        for head, tail, period in _DIVISIONS:
+            if any(max(row) + 1 - min(row) < head + tail for row in seen) or not _seen_twice(seen, head + tail, period):
                 continue
-            yield from (
-                Partition(head, tail, period, constant)
-                for period in _PERIODS
-                if all(_alike(row, head, tail, period) for row in seen) and _seen_twice(seen, head + tail, period)
-                and _same_kinds(labelled, head, tail, period)
-            )  # fmt: skip
+            if all(_alike(row, head, tail, period) for row in seen) and _same_kinds(labelled, head, tail, period):
+                yield Partition(head, tail, period, constant)
         for after in _PERIODS:
             first = _first_kind(labelled, seen, after)
             if first is not None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
+
+from paramsym.derive.law import Generator
 
 Numbers: TypeAlias = Mapping[str, int]
 _MOST_LINES = 6  # of one coordinate that are looked at
@@ -35,6 +38,25 @@ class Points:
             lines = [[group[value] for value in sorted(group)] for group in groups.values() if len(group) > 1]
             found[name] = sorted(lines, key=len, reverse=True)
         return found
+
+    @cached_property
+    def mixed(self) -> tuple[int, ...]:
+        """The positions of the points in an order in which neighbours have little in common, the same every time."""
+        order = list(range(len(self.at)))
+        random.Random(0).shuffle(order)  # noqa: S311 - no secret
+        return tuple(order)
+
+    @cached_property
+    def _columns(self) -> dict[Generator, list[Fraction | int]]:
+        return {}
+
+    def values_of(self, generator: Generator) -> list[Fraction | int]:
+        """Return a named number or a step at every point."""
+        if generator not in self._columns:
+            self._columns[generator] = [
+                numbers[generator] if isinstance(generator, str) else generator.value(numbers) for numbers in self.at
+            ]
+        return self._columns[generator]
 
     @cached_property
     def derived(self) -> tuple[str, ...]:

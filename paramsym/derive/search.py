@@ -152,19 +152,14 @@ class Search:
             for value in (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1)):
                 self.see(said.moved(start, **{name: value}))
         self._find_counters()
-        letters = iter(f"{letter}_" for letter in "uvwxyzabcdefgh")
-
-        def fresh(name: str) -> str:
-            return f"{name}_{next(letters)}"
-
         for _ in range(4):
             for _ in range(24):
                 self.see(self._around(said, start))
             taken = [sample.numbers for sample in self.samples.values()]
             demands = learnt(said, taken, self.refused) if len(self.refused) > len(taken) // 12 else []
-            self.domain = with_demands(_copy(said), demands, fresh)
+            self.domain = with_demands(_copy(said), demands)
             before = len(self.refused)
-            tried = [self.see(self._completed(self.domain.random(self.chance, 40))) for _ in range(16)]
+            tried = [self.see(self.domain.random(self.chance, 40)) for _ in range(16)]
             if len(self.refused) - before <= len(tried) // 8:
                 break
         self._complete_all()
@@ -184,9 +179,6 @@ class Search:
             else:
                 point[name] = self.chance.randint(1, 48)
         return domain.numbers(point)
-
-    def _completed(self, numbers: Numbers | None) -> Numbers | None:
-        return numbers
 
     def _complete_all(self) -> None:
         """Give what was seen before the domain was known its coordinates, and leave out what is outside."""
@@ -215,18 +207,19 @@ class Search:
             point[formula.fresh] = int(quotient)
         return self.domain.numbers({name: point[name] for name in self.domain.coordinates})
 
-    def _find_counters(self) -> None:
-        """Find the coordinates that move how many tensors there are."""
-        sizes: dict[tuple[tuple[str, int], ...], dict[int, int]] = {}
+    def _find_counters(self, fewest: int = 2) -> None:
+        """Find the coordinates that move how many tensors there are; where two sizes are equal by chance, one point may differ."""
+        found: set[str] = set()
         for name in self.domain.coordinates:
-            groups: dict[tuple[int, ...], set[int]] = {}
+            groups: dict[tuple[int, ...], dict[int, int]] = {}
+            others = [other for other in self.domain.coordinates if other != name]
             for sample in self.samples.values():
-                if name in sample.numbers:
-                    others = tuple(sample.numbers[other] for other in self.domain.coordinates if other != name and other in sample.numbers)
-                    groups.setdefault(others, set()).add(len(sample.seen))
-            if any(len(group) > 1 for group in groups.values()):
-                self.domain.counters.add(name)
-        del sizes
+                groups.setdefault(tuple(sample.numbers[other] for other in others), {})[sample.numbers[name]] = len(sample.seen)
+            for group in groups.values():
+                numbers = [group[value] for value in sorted(group)]
+                if len(numbers) >= fewest and numbers[-1] != numbers[0] and (fewest < 3 or numbers[-2] != numbers[0]):
+                    found.add(name)
+        self.domain.counters = found
 
     def _collect(self) -> None:
         """See lines through two points, the principal lattice of order two, and random points near and far."""
@@ -241,7 +234,11 @@ class Search:
                 far = () if counter else _LARGE
                 for value in [*near, *far] if number == 0 else [*list(near)[:5], *far[:1]]:
                     self.see(self.domain.moved(base, **{name: value}))
-        self._find_counters()
+        before = self.domain.counters
+        self._find_counters(3)
+        for name in before - self.domain.counters:
+            for value in (*range(bases[0][name], bases[0][name] + 7), *_LARGE):
+                self.see(self.domain.moved(bases[0], **{name: value}))
         for one, other in combinations_with_replacement(self.domain.coordinates, 2):
             base = bases[-1]
             changes = {one: base[one] + 1, other: base[other] + (2 if one == other else 1)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 _PRIME = (1 << 127) - 1
@@ -10,44 +10,41 @@ _DENOMINATORS = frozenset({1, 2, 3, 4, 6, 8, 12, 24})
 _LARGEST = 10**10  # a coefficient beyond it is noise that happened to fit
 
 
-def coefficients(rows: Sequence[Sequence[int]], results: Sequence[int], spare: int) -> list[Fraction] | None:
-    """Return exact coefficients, or None where none fit, or where fewer than ``spare`` equations are left to check them.
+def coefficients(rows: Iterable[tuple[Sequence[int], int]], width: int, spare: int) -> list[Fraction] | None:
+    """Return exact coefficients of equations ``(row, result)``, or None where none fit, or where fewer than ``spare`` are left to check them.
 
-    Columns that depend on earlier ones get 0, so the simplest columns come first. The elimination runs modulo a large prime and every
-    equation is checked in whole numbers afterwards.
+    Columns that depend on earlier ones get 0, so the simplest columns come first. The elimination runs modulo a large prime, ends at the
+    first contradiction, and every equation is checked in whole numbers afterwards.
 
-    >>> coefficients([[1, 2], [1, 3], [1, 5]], [7, 10, 16], spare=1)
+    >>> coefficients([([1, 2], 7), ([1, 3], 10), ([1, 5], 16)], 2, spare=1)
     [Fraction(1, 1), Fraction(3, 1)]
-    >>> coefficients([[1, 2], [1, 3], [1, 5]], [7, 10, 17], spare=1) is None
+    >>> coefficients([([1, 2], 7), ([1, 3], 10), ([1, 5], 17)], 2, spare=1) is None
     True
     """
-    unique = {tuple(row): result for row, result in zip(rows, results, strict=True)}
-    if any(unique[tuple(row)] != result for row, result in zip(rows, results, strict=True)):
-        return None
-    width = len(rows[0])
+    unique: dict[tuple[int, ...], int] = {}
     matrix: list[list[int]] = []
     pivots: list[int] = []
-    for row, result in unique.items():
-        if len(pivots) == width:
-            break
+    for stated, result in rows:
+        row = tuple(stated)
+        if unique.setdefault(row, result) != result:
+            return None
         reduced = [value % _PRIME for value in (*row, result)]
         for pivot, known in zip(pivots, matrix, strict=True):
             factor = reduced[pivot]
             if factor:
                 reduced = [(value - factor * other) % _PRIME for value, other in zip(reduced, known, strict=True)]
-        lead = next((column for column, value in enumerate(reduced) if value), width)
+        lead = next((column for column, value in enumerate(reduced) if value), -1)
         if lead == width:
-            if reduced[width]:
-                return None
-            continue
-        scale = pow(reduced[lead], -1, _PRIME)
-        reduced = [value * scale % _PRIME for value in reduced]
-        for position, known in enumerate(matrix):
-            factor = known[lead]
-            if factor:
-                matrix[position] = [(value - factor * other) % _PRIME for value, other in zip(known, reduced, strict=True)]
-        pivots.append(lead)
-        matrix.append(reduced)
+            return None
+        if lead >= 0:
+            scale = pow(reduced[lead], -1, _PRIME)
+            reduced = [value * scale % _PRIME for value in reduced]
+            for position, known in enumerate(matrix):
+                factor = known[lead]
+                if factor:
+                    matrix[position] = [(value - factor * other) % _PRIME for value, other in zip(known, reduced, strict=True)]
+            pivots.append(lead)
+            matrix.append(reduced)
     if len(unique) < len(pivots) + spare:
         return None
     return _checked(unique, width, pivots, matrix)

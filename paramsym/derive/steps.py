@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations
 
 from paramsym.derive.law import Atom, Law
 from paramsym.derive.points import Points
@@ -26,24 +26,57 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
         above = [name for name in names if name != below]
         yield from ([_quotient("floor", name, below)] for name in above)
         yield from ([_quotient("ceiling", name, below)] for name in above)
-    for one, other in permutations(names, 2):
-        if one < other:
-            yield [Atom("min", Law.of(one), Law.of(other))]
-            yield [Atom("max", Law.of(one), Law.of(other))]
+    yield from ([bound] for bound in _bounds(names))
     for below in names:
         above = [name for name in names if name != below]
+        yield from ([Atom("max", _alone(_quotient("floor", name, below)), Law.constant(1))] for name in above)
+        for name in above:
+            yield from ([atom] for atom in _scaled(points, values, name, below))
         if len(above) > 1:
             yield [_quotient("floor", name, below) for name in above[:3]]
+        for minus in above:
+            lengths = [Atom("floor", Law.of(name).plus(Law.of(minus), -1), Law.of(below)) for name in above if name != minus]
+            yield from ([length] for length in lengths)
+            yield from ([*pair] for pair in combinations(lengths, 2))
         for shift in (1, 2, -1):
             yield from ([Atom("floor", Law.of(name).plus(-shift), Law.of(below))] for name in above)
-        for one, other in permutations(above, 2):
-            yield [Atom("floor", Law.of(one).plus(Law.of(other), -1), Law.of(below))]
-            yield [Atom("floor", Law.of(one), Law(((Fraction(1), ((below, 1), (other, 1))),)))] if below < other else []
+        for one, other in combinations(above, 2):
+            for third in above:
+                if third not in {one, other}:
+                    yield [Atom("floor", Law.of(third), Law(((Fraction(1), ((one, 1), (other, 1))),)))]
+            yield [Atom("floor", Law(((Fraction(1), ((one, 1), (other, 1))),)), Law.of(below))]
     for name in moving:
         for number in constants:
             if number <= 1 << 16:
                 yield from ([atom] for atom in (_fixed("floor", name, number), _fixed("ceiling", name, number)))
                 yield from ([Atom(kind, Law.of(name), Law.constant(number))] for kind in ("min", "max"))
+
+
+def _bounds(names: Sequence[str]) -> Iterator[Atom]:
+    """Yield the smaller and the larger of two numbers, and of three."""
+    for one, other in combinations(sorted(names), 2):
+        for kind in ("min", "max"):
+            yield Atom(kind, Law.of(one), Law.of(other))
+    for one, other, third in combinations(sorted(names), 3):
+        for kind in ("min", "max"):
+            yield Atom(kind, _alone(Atom(kind, Law.of(one), Law.of(other))), Law.of(third))
+
+
+def _alone(atom: Atom) -> Law:
+    return Law(((Fraction(1), ((atom, 1),)),))
+
+
+def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> Iterator[Atom]:
+    """Yield quotients of a multiple of a number: 8/3 of it, rounded down and then up to a multiple; the factor shows where it is large."""
+    number, value = max(((numbers[above], value) for numbers, value in zip(points.at, values, strict=True) if numbers[above] > 0), default=(1, 0))
+    for most in (1, 4, 12):
+        factor = Fraction(value, number).limit_denominator(most)
+        if factor <= 0 or factor == 1:
+            continue
+        multiple = Law(((factor, ((above, 1),)),))
+        whole = multiple if factor.denominator == 1 else _alone(Atom("floor", multiple, Law.constant(1)))
+        yield Atom("ceiling", whole, Law.of(below))
+        yield Atom("floor", whole, Law.of(below))
 
 
 def _order(one: Atom, other: Atom) -> bool:

@@ -16,7 +16,8 @@ from paramsym.errors import ParamsymError
 
 _INDICES = "ijkmnpqrst"
 _MOST_POINTS = 260  # at which the copies of a block are looked at
-_TRIED = 5  # divisions of numbered copies whose shapes follow an index
+_FEW = 2  # copies, of which the first is the last as well
+_TRIED = 6  # divisions of numbered copies whose shapes follow an index
 FROM_END = "~"
 """Before the name of an index: how many copies come after this one."""
 
@@ -192,6 +193,11 @@ class Explainer:
                 return self._divided(partition, rows, free, path, depth)
             except Misfit as error:
                 refused = refused or error
+        few = [numbers for numbers, entries in held if len(entries) < _FEW]
+        enough = [entries for _, entries in held if len(entries) >= _FEW]
+        if refused is None and few and any(partition.constant for partition in partitions(enough)):
+            message = f"{path} is of another kind where there are fewer than {_FEW} copies, as at {_shown(few[0])}"
+            raise Misfit(message, odd=few)
         for partition in following[:_TRIED]:
             try:
                 return self._divided(partition, rows, free, path, depth)
@@ -211,6 +217,8 @@ class Explainer:
             count = self._number(
                 [(numbers, bounds[1] - bounds[0] if bounds else 0) for (numbers, _), bounds in zip(rows, run.bounds, strict=True)], free, path
             )
+            if partition.first is not None and found:  # what the first kind leaves: layers - min(dense, layers)
+                count = self._number([(numbers, len(entries)) for numbers, entries in rows], free, path).plus(found[0].count, -1)
             blocks = []
             for turn in range(run.period):
                 inside: list[tuple[Numbers, Node]] = []
