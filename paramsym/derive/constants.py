@@ -13,6 +13,7 @@ from typing import Any
 
 _MOST_FUNCTIONS = 400
 _LARGEST = 1 << 40
+_MOST_ENTRIES = 200
 _FRAMEWORKS = frozenset({"torch", "keras", "flax", "jax", "numpy", "tensorflow", "transformers", "sympy", "paramsym", "math", "builtins"})
 
 
@@ -90,13 +91,19 @@ def _named(code: CodeType, function: Any) -> Iterator[Any]:
     for value in [*(scope[name] for name in code.co_names if name in scope), *held]:
         if isinstance(value, FunctionType | MethodType | type):
             yield value
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield value
+        else:
+            yield from _held(value)
     for name in code.co_names:  # helpers of a module that is named: `blocks.Attention`
         for value in [scope[other] for other in code.co_names if isinstance(scope.get(other), ModuleType)]:
             inner = getattr(value, name, None)
             if isinstance(inner, FunctionType | type) and not _foreign(inner):
                 yield inner
+
+
+def _held(value: Any) -> Iterator[int]:
+    """Yield the whole numbers in a global or in a closure, those of a table included."""
+    entries = [*value, *value.values()] if isinstance(value, dict) else [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
+    yield from (entry for entry in entries[:_MOST_ENTRIES] if isinstance(entry, int) and not isinstance(entry, bool))
 
 
 def _filled(cell: Any) -> bool:

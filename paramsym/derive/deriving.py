@@ -89,18 +89,23 @@ def derive(
     builder = Builder(build)
     strata = list(call.strata())
     left_out = [f"{len(strata) - _MOST_STRATA} more choices of flags"] if len(strata) > _MOST_STRATA else []
+    strata = strata[:_MOST_STRATA]
     forms: list[Any] = []
-    for number, stratum in enumerate(strata[:_MOST_STRATA]):
-        rest = until - time.monotonic()
-        share = rest if len(strata) == 1 else rest * 0.5
+    first: Search | None = None
+    for number, stratum in enumerate(strata):
+        share = (until - time.monotonic()) * (1 if number == len(strata) - 1 else 0.5 if number == 0 else 1 / (len(strata) - number))
+        search = Search(
+            call, stratum, said_domain(call.variables), time.monotonic() + share, tests, _said(progress, stratum), builder, like=first
+        )
         try:
-            forms.append(_derived(call, stratum, builder, time.monotonic() + share, tests, _said(progress, stratum)))
+            forms.append(_derived(search))
         except ParamsymError as error:
             if number == 0:
                 raise
             left_out.append(f"{_words(stratum)}: {error}")
-    first, *others = forms
-    return replace(first, certificate=replace(first.certificate, others=tuple(others), left_out=tuple(left_out)))
+        first = first or search
+    form, *others = forms
+    return replace(form, certificate=replace(form.certificate, others=tuple(others), left_out=tuple(left_out)))
 
 
 def _said(progress: Callable[[str], None] | None, stratum: Mapping[str, Any]) -> Callable[[str], None]:
@@ -112,23 +117,20 @@ def _words(stratum: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in stratum.items())
 
 
-def _derived(
-    call: Call, stratum: Mapping[str, Any], builder: Builder, until: float, tests: int, say: Callable[[str], None]
-) -> Derived | DerivedCount:
-    before = builder.built
-    search = Search(call, stratum, said_domain(call.variables), until, tests, say, builder)
+def _derived(search: Search) -> Derived | DerivedCount:
+    before = search.builder.built
     try:
         search.run()
     except (OutOfTime, KeyboardInterrupt) as error:
         raise _unfinished(search, error) from None
-    certificate = _certificate(search, builder.built - before)
+    certificate = _certificate(search, search.builder.built - before)
     if search.count:
         law = search.laws.leaf
         assert law is not None  # noqa: S101 - a count is one tensor without a name
         return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate)
     taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
     form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
-    checked = [_same_as_layer(form, search, numbers) for numbers in (search.tested[:4] + search.tested[-4:])]
+    checked = [_same_as_layer(form, sample) for sample in sorted(search.tested, key=lambda sample: len(sample.seen))[::-25][:8]]
     return replace(form, certificate=replace(certificate, ordered=all(checked)))
 
 
@@ -149,16 +151,14 @@ def _unfinished(search: Search, error: BaseException) -> NotYetError:
     return stopped
 
 
-def _same_as_layer(form: Derived, search: Search, numbers: Mapping[str, int]) -> bool:
+def _same_as_layer(form: Derived, sample: Sample) -> bool:
     """Check that the layer gives what was built; return whether in the same order.
 
     Raises:
         StructureError: where it does not.
     """
-    sizes = {name: numbers[name] for name, _ in form.sizes_taken}
+    sizes = {name: sample.numbers[name] for name, _ in form.sizes_taken}
     sized = form.at({name: value for name, value in sizes.items() if any(s.name == name for s in form.symbols)})
-    sample = search.see(numbers)
-    assert sample is not None  # noqa: S101 - it was built before
     wanted = {seen.name: seen.shape for seen in sample.seen if not seen.alias_of and seen.kind != "hidden"}
     found = sized.shapes(buffers=True)
     ties = {seen.name: seen.alias_of for seen in sample.seen if seen.alias_of}
@@ -172,7 +172,7 @@ def _same_as_layer(form: Derived, search: Search, numbers: Mapping[str, int]) ->
 def _certificate(search: Search, built: int) -> Derivation:
     stepping = dict.fromkeys(name for name, law in search.laws.laws() if law.degree({}) is None)
     names = [variable.name for variable in search.domain.variables]
-    magnitudes = {name: _span([numbers[name] for numbers in search.tested]) for name in names}
+    magnitudes = {name: _span([sample.numbers[name] for sample in search.tested]) for name in names}
     return Derivation(
         subject=getattr(search.call.build, "__name__", type(search.call.build).__name__),
         stratum=dict(search.stratum),

@@ -281,8 +281,24 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
     return found
 
 
-def adversaries(domain: Domain, chance: random.Random, constants: Sequence[int], *, most_count: int) -> Iterator[dict[str, int]]:
-    """Yield points without end at which a wrong law is likely to fail: large, equal, at constants of the code, at powers of two, at one."""
+def suspects(domain: Domain, chance: random.Random, constants: Sequence[int], *, most_count: int) -> list[dict[str, int]]:
+    """Return points at which a law may have an exception: every two sizes equal once, every size at each constant of the code and beside it."""
+    arguments = [variable.name for variable in domain.variables]
+    found = [_equal(domain, chance, one, other) for position, one in enumerate(arguments) for other in arguments[position + 1 :]]
+    for constant in constants:
+        for name in arguments:
+            near = (constant - 1, constant, constant + 1) if constant > 2 else (constant,)
+            parts = {constant // part + shift for part in (2, 3, 4) for shift in (0, 1)} if constant > 16 else set()
+            for value in (*near, *sorted(parts - set(near))):
+                if value >= 1 and not (name in domain.counters and value > most_count):
+                    found.append(_placed(domain, chance, name, value))
+    points = [point for point in found if point is not None]
+    chance.shuffle(points)
+    return points
+
+
+def adversaries(domain: Domain, chance: random.Random, *, most_count: int) -> Iterator[dict[str, int]]:
+    """Yield points without end at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
     names = domain.coordinates
     arguments = [variable.name for variable in domain.variables]
     wide = [name for name in names if name not in domain.counters] or list(names)
@@ -291,11 +307,11 @@ def adversaries(domain: Domain, chance: random.Random, constants: Sequence[int],
         lambda: domain.random(chance, 512, count=most_count),
         lambda: _with(domain, chance, {chance.choice(wide): chance.randint(1 << 14, LARGEST)}),
         lambda: domain.random(chance, LARGEST),
-        lambda: _equal(domain, chance, arguments),
+        lambda: _equal(domain, chance, *chance.sample(arguments, 2)) if len(arguments) > 1 else None,
         lambda: _with(domain, chance, {chance.choice(names): max(1, (1 << chance.randint(0, 16)) + chance.randint(-1, 1))}),
         lambda: _with(domain, chance, {name: chance.randint(1, 3) for name in chance.sample(names, max(1, len(names) // 2))}),
         lambda: _multiple(domain, chance, arguments),
-        lambda: _at_constant(domain, chance, constants) if constants else domain.random(chance, 4096),
+        lambda: domain.random(chance, 4096),
         lambda: domain.random(chance, 64, count=2 * most_count),
     ]
     while True:
@@ -313,19 +329,37 @@ def _with(domain: Domain, chance: random.Random, changes: Mapping[str, int]) -> 
     return domain.moved(point, **limited)
 
 
-def _equal(domain: Domain, chance: random.Random, arguments: Sequence[str]) -> dict[str, int] | None:
-    """Return a point at which two arguments are equal, or two coordinates where formulas forbid that."""
-    for names in (arguments, domain.coordinates):
-        if len(names) < 2:
-            continue
-        one, other = chance.sample(list(names), 2)
+def _equal(domain: Domain, chance: random.Random, one: str, other: str) -> dict[str, int] | None:
+    """Return a point at which two arguments are equal; None where formulas or demands forbid that."""
+    for _ in range(4):
         point = domain.random(chance, 256)
         if point is None:
             continue
-        if other in domain.coordinates:
-            found = domain.moved(point, **{other: point[one]})
+        for name, value in ((other, point[one]), (one, point[other])):
+            found = _placed(domain, chance, name, value, point)
             if found is not None and found[one] == found[other]:
                 return found
+    return None
+
+
+def _placed(
+    domain: Domain, chance: random.Random, name: str, value: int, point: Mapping[str, int] | None = None
+) -> dict[str, int] | None:
+    """Return a point at which an argument has a value; of one that follows from a formula, its own coordinate is moved."""
+    point = domain.random(chance, 64) if point is None else point
+    if point is None:
+        return None
+    formula = domain.formulas.get(name)
+    if formula is None:
+        return domain.moved(point, **{name: value})
+    if not formula.fresh:
+        return None
+    times, added = formula.sides()
+    ones = {inner: 1 for inner in times.names()}
+    for base in (point, {**point, **ones}):
+        wanted = (value - Fraction(added.value(base))) / Fraction(times.value(base))
+        if wanted.denominator == 1 and wanted >= 1:
+            return domain.moved(base, **{**{k: base[k] for k in ones}, formula.fresh: int(wanted)})
     return None
 
 
@@ -339,10 +373,3 @@ def _multiple(domain: Domain, chance: random.Random, arguments: Sequence[str]) -
         return None
     value = max(1, point[one] * chance.choice((2, 3, 4, 8)) + chance.choice((-1, 0, 0, 1)))
     return domain.moved(point, **{other: min(value, domain.largest_count if other in domain.counters else domain.largest)})
-
-
-def _at_constant(domain: Domain, chance: random.Random, constants: Sequence[int]) -> dict[str, int] | None:
-    """Return a point at which a coordinate is at a constant of the code, or near it, or at a part of it."""
-    name = chance.choice(domain.coordinates)
-    value = chance.choice(list(constants)) // chance.choice((1, 1, 1, 2, 3, 4)) + chance.choice((-1, 0, 1))
-    return _with(domain, chance, {name: max(1, value)})

@@ -6,13 +6,13 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement, islice
+from itertools import chain, combinations_with_replacement, islice
 from math import comb
 from typing import Any
 
 from paramsym.derive.arguments import Call
 from paramsym.derive.constants import constants_in
-from paramsym.derive.domain import LARGEST, Demand, Domain, adversaries, learnt, with_demands
+from paramsym.derive.domain import Demand, Domain, adversaries, learnt, suspects, with_demands
 from paramsym.derive.fit import Fitter
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, tree
@@ -27,6 +27,9 @@ _LARGE = (97, 1021, 16411, 65539)
 _MOST_LATTICE = 420
 _FEWEST_TESTS = 40
 _MOST_COPIES = 24
+_MOST_SUSPECTS = 400
+_SLOW = 0.006  # seconds that a build takes on average
+_SHARE = 0.8  # of the time, after which fresh points are left to be
 
 
 class OutOfTime(Exception):  # noqa: N818 - not an error that a caller sees
@@ -61,13 +64,17 @@ class Search:
     say: Callable[[str], None]
     builder: Builder
     seed: int = 0
+    like: Search | None = None
+    """The search of another stratum, whose points and domain this one begins with."""
+    spent: float = 0.0
     samples: dict[tuple[int, ...], Sample] = field(default_factory=dict)
     refused: list[Numbers] = field(default_factory=list)
     reason: str = ""
     chance: random.Random = field(init=False)
+    time: float = field(init=False)
     constants: tuple[int, ...] = ()
     laws: LevelLaw = field(default_factory=LevelLaw)
-    tested: list[Numbers] = field(default_factory=list)
+    tested: list[Sample] = field(default_factory=list)
     lattice: int = 0
     degree: int | None = None
     whole: bool = False
@@ -75,6 +82,7 @@ class Search:
 
     def __post_init__(self) -> None:
         """Fix the chance, so that two runs are one."""
+        self.time = self.until - time.monotonic()
         self.chance = random.Random(self.seed)  # noqa: S311 - no secret
         self.constants = constants_in(self.call.build)
 
@@ -89,8 +97,10 @@ class Search:
             return self.samples[key]
         if time.monotonic() > self.until:
             raise OutOfTime
+        began = time.monotonic()
         try:
             seen = self._built(numbers)
+            self.spent += time.monotonic() - began
         except ArgumentError:
             raise
         except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
@@ -116,14 +126,18 @@ class Search:
             ParamsymError: no law explains a tensor.
             OutOfTime: before that.
         """
-        self._begin()
-        self._learn_domain()
-        self._find_counters()
-        self.say("points")
-        self._collect()
+        if self.like is None:
+            self._begin()
+            self._learn_domain()
+            self.say("points")
+            self._collect()
+        else:
+            self.say("points")
+            self.domain = _copy(self.like.domain)
+            for sample in list(self.like.samples.values()):
+                self.see(sample.numbers)
         self._explain()
         self._try_fresh()
-        self._prove()
 
     def _begin(self) -> None:
         start = self.domain.numbers(self.domain.start())
@@ -152,6 +166,8 @@ class Search:
             for value in (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1)):
                 self.see(said.moved(start, **{name: value}))
         self._find_counters()
+        if not self.refused:
+            return
         for _ in range(4):
             for _ in range(24):
                 self.see(self._around(said, start))
@@ -230,9 +246,9 @@ class Search:
         for number, base in enumerate(bases):
             for name in self.domain.coordinates:
                 counter = name in self.domain.counters
-                near = range(1, 9) if counter else range(base[name], base[name] + 7)
-                far = () if counter else _LARGE
-                for value in [*near, *far] if number == 0 else [*list(near)[:5], *far[:1]]:
+                near = range(1, 8) if counter else range(base[name], base[name] + 6)
+                far = () if counter else _LARGE[:2] if self.slow else _LARGE
+                for value in [*near, *far] if number == 0 else [*list(near)[:4], *far[:1]]:
                     self.see(self.domain.moved(base, **{name: value}))
         before = self.domain.counters
         self._find_counters(3)
@@ -243,9 +259,14 @@ class Search:
             base = bases[-1]
             changes = {one: base[one] + 1, other: base[other] + (2 if one == other else 1)}
             self.see(self.domain.moved(base, **changes))
-        wanted = 50 + 8 * len(self.domain.coordinates)
+        wanted = (24 + 3 * len(self.domain.coordinates)) if self.slow else (50 + 8 * len(self.domain.coordinates))
         for number in range(wanted):
-            self.see(self.domain.random(self.chance, (64, 256, 64, 4096)[number % 4], count=6))
+            self.see(self.domain.random(self.chance, (64, 256, 64, 4096)[number % 4], count=4 if self.slow else 6))
+
+    @property
+    def slow(self) -> bool:
+        """Whether a build takes long enough for every one to matter."""
+        return self.spent > _SLOW * max(1, len(self.samples))
 
     def _bases(self) -> Iterator[Numbers]:
         """Yield points that the build takes, with sizes that differ from each other."""
@@ -323,7 +344,11 @@ class Search:
             self.see(self.domain.random(self.chance, 256, count=8))
 
     def _demands(self) -> Iterator[Demand]:
-        """Yield the limits of sizes under which a model may be of one kind: two sizes that differ, the smaller of two, at least a few."""
+        """Yield the limits of sizes under which a model may be of one kind, that of the sizes to start from; those must be inside."""
+        start = {variable.name: variable.start or 8 for variable in self.domain.variables}
+        yield from (demand for demand in self._limits() if demand.holds(start))
+
+    def _limits(self) -> Iterator[Demand]:
         names = [variable.name for variable in self.domain.variables]
         for position, one in enumerate(names):
             for other in names[position + 1 :]:
@@ -387,7 +412,8 @@ class Search:
     def _try_fresh(self) -> None:
         """Build fresh points, adversarial ones, and find new laws where one disagrees, until enough agree in a row."""
         for number in range(_ROUNDS):
-            wrong = self._fresh_round()
+            self._prove()
+            wrong = [sample for sample in self._cases() if not self.agrees(sample)] or self._fresh_round()
             if not wrong:
                 return
             self.say(f"counterexample {number + 1}")
@@ -398,38 +424,33 @@ class Search:
     def _fresh_round(self) -> list[Sample]:
         self.tested = []
         wrong: list[Sample] = []
-        began = time.monotonic()
-        most = max(self.domain.largest_count, _MOST_COPIES if self._cheap else 12)
-        for number, numbers in enumerate(islice(adversaries(self.domain, self.chance, self.constants, most_count=most), self.tests * 6)):
+        most = 8 if self.slow else _MOST_COPIES
+        ends = self.until - (1 - _SHARE) * self.time
+        known = suspects(self.domain, self.chance, self.constants, most_count=4 * most)[: 60 if self.slow else _MOST_SUSPECTS]
+        wanted = max(self.tests, min(len(known), self.tests) + self.tests // 2)
+        points = chain(known, adversaries(self.domain, self.chance, most_count=most))
+        for number, numbers in enumerate(islice(points, wanted * 6)):
             if self._key_of_arguments(numbers) in self.samples:
                 continue
-            try:
-                sample = self.see(numbers)
-            except OutOfTime:
-                if len(self.tested) >= _FEWEST_TESTS and not wrong:
-                    return []
-                raise
+            if time.monotonic() > ends and not wrong and len(self.tested) >= _FEWEST_TESTS:
+                break
+            sample = self.see(numbers)
             if sample is None:
                 continue
             if number % 25 == 0:
                 self._same_again(sample)
             if self.agrees(sample):
                 self.samples.pop(self._key_of_arguments(numbers))  # what agrees teaches nothing and is not used to find laws
-                self.tested.append(numbers)
+                self.tested.append(sample)
             else:
                 wrong.append(sample)
                 if len(wrong) == 1:
                     self._near(sample.numbers)
-            if (not wrong and len(self.tested) >= self.tests) or len(wrong) >= 12:
+            if (not wrong and len(self.tested) >= wanted) or len(wrong) >= 12:
                 break
             if wrong and len(self.tested) + len(wrong) > 60:
                 break
-        del began
         return wrong
-
-    @property
-    def _cheap(self) -> bool:
-        return True
 
     def _near(self, numbers: Numbers) -> None:
         """See the neighbours of a counterexample, which say what moves there."""
@@ -449,16 +470,14 @@ class Search:
     def _prove(self) -> None:
         """Build the principal lattice whose order bounds the degree of every law that is a polynomial."""
         self.say("proof")
+        self.degree, self.lattice = None, 0
         degrees = [law.degree({}) for _, law in self.laws.laws()]
         order = max([2, *(degree for degree in degrees if degree is not None)])
         width = len(self.domain.coordinates)
         if comb(width + order, order) > _MOST_LATTICE:
             return
         for attempt in range(12):
-            try:
-                number = self._lattice(order, attempt)
-            except OutOfTime:
-                return
+            number = self._lattice(order, attempt)
             if number:
                 self.degree, self.lattice = order, number
                 return
@@ -476,8 +495,7 @@ class Search:
             if sample is None:
                 return 0
             if not self.agrees(sample):
-                message = f"the laws fail at a point of the proof: {self._where(sample)}"
-                raise self._refusal(Misfit(message, (), [sample.numbers]))
+                return 0  # the laws have to change for it: it is among the points from now on
             number += 1
         return number
 

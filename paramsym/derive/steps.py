@@ -45,7 +45,10 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
                 if third not in {one, other}:
                     yield [Atom("floor", Law.of(third), Law(((Fraction(1), ((one, 1), (other, 1))),)))]
             yield [Atom("floor", Law(((Fraction(1), ((one, 1), (other, 1))),)), Law.of(below))]
+    small = [number for number in constants if number <= 1 << 10][:12]
     for name in moving:
+        for number in small:
+            yield from ([Atom("max", _alone(_fixed("floor", name, below)), Law.constant(number))] for below in small)
         for number in constants:
             if number <= 1 << 16:
                 yield from ([atom] for atom in (_fixed("floor", name, number), _fixed("ceiling", name, number)))
