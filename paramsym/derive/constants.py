@@ -32,7 +32,7 @@ def constants_in(build: Any) -> tuple[int, ...]:
         if isinstance(thing, int):
             found.add(abs(thing))
             continue
-        if id(thing) in seen or _foreign(thing):
+        if id(thing) in seen or (thing is not build and _foreign(thing)):
             continue
         seen.add(id(thing))
         waiting.extend(_inside(thing))

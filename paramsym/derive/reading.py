@@ -116,19 +116,21 @@ def tied(layer: Layer, seen: Iterable[Seen]) -> Layer:
     return Tied(layer, ties) if ties else layer
 
 
-def same(layer: Layer, seen: Sequence[Seen], *, without_ties: bool = False) -> bool:
-    """Say whether a layer holds exactly what was seen, in order: names, shapes, kinds, what is trained, ties."""
-    return [
-        (e.name, e.tensor.sizes, e.tensor.buffer, e.tensor.persistent, e.tensor.trainable and not e.tensor.buffer, "" if without_ties else e.alias_of)
+def same(layer: Layer, seen: Sequence[Seen], *, ordered: bool = True) -> bool:
+    """Say whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; in its order, where there is one."""
+    ours = [
+        (e.name, e.tensor.sizes, e.tensor.buffer, e.tensor.persistent, e.tensor.trainable and not e.tensor.buffer, e.alias_of)
         for e in layer.entries()
-    ] == [
+    ]
+    theirs = [
         (
             s.name,
             s.shape,
             s.kind != "parameter",
             s.kind != "hidden",
             s.trainable and s.kind == "parameter",
-            "" if without_ties else s.alias_of,
+            s.alias_of,
         )
         for s in seen
     ]
+    return ours == theirs if ordered else sorted(ours) == sorted(theirs)

@@ -59,7 +59,7 @@ def _of_class(module: Any) -> Layer | None:
     cls = type(module)
     if not cls.__module__.startswith("torch.nn.modules") or cls.__name__ in _CONTAINERS:
         return None
-    ours = getattr(paramsym, cls.__name__, None)
+    ours = getattr(paramsym, _RENAMED.get(cls.__name__, cls.__name__), None)
     if not isinstance(ours, type) or not issubclass(ours, Layer):
         return None
     seen = tensors_of(module)
@@ -71,6 +71,7 @@ def _of_class(module: Any) -> Layer | None:
         return None
 
 
+_RENAMED = {"NonDynamicallyQuantizableLinear": "Dense"}
 _CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Module"})
 
 
@@ -78,7 +79,8 @@ def _arguments(module: Any, ours: type[Layer]) -> dict[str, Any]:
     """Return our constructor's arguments, read from the attributes in which torch keeps its own."""
     found = {}
     special = _SPECIAL.get(type(module).__name__, {})
-    stated = vars(module).keys() | inspect.signature(type(module).__init__).parameters.keys()
+    signature = inspect.signature(type(module).__init__).parameters
+    stated = {*signature, *(vars(module) if "args" in signature else ())}  # the recurrent layers hand all they take to their base
     for field in fields(ours):  # type: ignore[arg-type]
         if field.name in special:
             found[field.name] = special[field.name](module)
