@@ -269,7 +269,7 @@ class Polynomial:
                 return None
             still = Polynomial({m: d for m, d in moved.terms.items() if position not in dict(m)})
             rest = Polynomial({frozenset((g, e) for g, e in monomial if index not in g.free_symbols): c})
-            base = cast("Integer", bases.pop())
+            base = bases.pop()
             before = Polynomial.of(index) ** power
             for m, d in before.replace(index, shifted).terms.items():
                 inner = dict(m)
@@ -414,7 +414,7 @@ def _power_sum(power: int, count: Polynomial) -> Polynomial:
 
 
 def _telescoped(power: int, ratio: Fraction) -> list[Fraction]:
-    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power: the sum of t**power*ratio**t telescopes to ratio**n*Q(n) - Q(0)."""
+    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power, so that a sum of t**power*ratio**t telescopes."""
     found = [Fraction(0)] * (power + 1)
     for order in reversed(range(power + 1)):
         above = sum((ratio * comb(k, order) * found[k] for k in range(order + 1, power + 1)), Fraction(0))

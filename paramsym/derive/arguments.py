@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from paramsym.errors import ArgumentError
 from paramsym.naming import described
@@ -49,7 +49,7 @@ class Call:
 
     def arguments(self, sizes: Mapping[str, int], stratum: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments for sizes and a choice of flags."""
-        leaves: dict[Place, Any] = {place: value for place, value in self.held.values()}
+        leaves: dict[Place, Any] = dict(self.held.values())
         leaves |= {self.choices[name][0]: value for name, value in stratum.items()}
         leaves |= {variable.place: sizes[variable.name] for variable in self.variables}
         made: dict[str, Any] = {}
@@ -72,11 +72,12 @@ class Call:
             entries[step] = below[here] if here in below else self._whole(here, below)
         if isinstance(known, list | tuple):
             return type(known)(entries[position] for position in range(len(known)))
+        fields = {str(step): value for step, value in entries.items()}
         if isinstance(known, SimpleNamespace):
-            return SimpleNamespace(**{**vars(known), **{str(step): value for step, value in entries.items()}})
+            return SimpleNamespace(**{**vars(known), **fields})
         if isinstance(known, type):
-            return known(**entries)
-        return dataclasses.replace(known, **entries)
+            return known(**fields)
+        return dataclasses.replace(known, **fields)
 
 
 def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[str, Any]) -> Call:
@@ -116,13 +117,15 @@ def _parameters(build: Callable[..., Any], left: Mapping[str, Any]) -> dict[str,
     except (TypeError, ValueError):
         return {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in left}
     try:
-        hints = typing.get_type_hints(build.__init__ if isinstance(build, type) else build)
+        hints = typing.get_type_hints(vars(build)["__init__"] if isinstance(build, type) else build)
     except Exception:  # noqa: BLE001 - annotations are somebody else's code, and only help
         hints = {}
     found: dict[str, inspect.Parameter] = {}
     for name, parameter in signature.parameters.items():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            found |= {other: inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY) for other in left if other not in signature.parameters}
+            found |= {
+                other: inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY) for other in left if other not in signature.parameters
+            }
         elif parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
             message = f"build takes {name!r} by position only; wrap it: derive(lambda {name}: build({name}), ...)."
             raise ArgumentError(message)
@@ -140,38 +143,54 @@ def _take(call: Call, name: str, place: Place, default: Any, annotation: Any, le
     default = UNSAID if default is inspect.Parameter.empty else default
     if given is UNSAID and default is UNSAID and dataclasses.is_dataclass(annotation):
         given = annotation
-    value = default if given is UNSAID else given
     if isinstance(given, str) and _is_size(default, annotation, given):
         call.variables.append(Variable(name, place, default if _whole(default) else None, formula=given))
     elif isinstance(given, range):
         call.variables.append(Variable(name, place, given[len(given) // 2], among=given))
-    elif _whole(value):
-        call.variables.append(Variable(name, place, value))
-    elif isinstance(value, bool):
-        call.choices[name] = (place, (value,) if given is not UNSAID else (value, not value))
-    elif dataclasses.is_dataclass(value) or isinstance(value, SimpleNamespace):
-        _take_fields(call, place, value, left)
-    elif isinstance(value, list | tuple) and value and all(isinstance(entry, str | bool) for entry in value):
-        call.choices[name] = (place, tuple(value))
-    elif isinstance(value, list | tuple) and value and all(_whole(entry) or isinstance(entry, list | tuple) for entry in value):
-        _take_entries(call, name, place, value)
-    elif value is UNSAID and annotation in {int, "int", inspect.Parameter.empty}:
+    elif given is UNSAID and default is UNSAID:
+        _take_by_annotation(call, name, place, annotation)
+    elif isinstance(default, bool) and given is UNSAID:
+        call.choices[name] = (place, (default, not default))
+    else:
+        _take_value(call, name, place, default if given is UNSAID else given, left)
+
+
+def _take_by_annotation(call: Call, name: str, place: Place, annotation: Any) -> None:
+    """Sort in an argument of which nothing but its annotation is known."""
+    if annotation in {int, "int", inspect.Parameter.empty}:
         call.variables.append(Variable(name, place, _START))
-    elif value is UNSAID and annotation in {bool, "bool"}:
+    elif annotation in {bool, "bool"}:
         call.choices[name] = (place, (True, False))
-    elif value is UNSAID:
+    else:
         message = f"nothing is known of the argument {name!r}; give a value: derive(build, held={{{name!r}: ...}})."
         raise ArgumentError(message)
+
+
+def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str, Any]) -> None:
+    """Sort in an argument by a value of it."""
+    listed = isinstance(value, list | tuple) and bool(value)
+    if _whole(value):
+        call.variables.append(Variable(name, place, value))
+    elif isinstance(value, bool):
+        call.choices[name] = (place, (value,))
+    elif dataclasses.is_dataclass(value) or isinstance(value, SimpleNamespace):
+        _take_fields(call, place, value, left)
+    elif listed and all(isinstance(entry, str | bool) for entry in value):
+        call.choices[name] = (place, tuple(value))
+    elif listed and all(_whole(entry) or isinstance(entry, list | tuple) for entry in value):
+        _take_entries(call, name, place, value)
     else:
         call.held[name] = (place, value)
 
 
 def _is_size(default: Any, annotation: Any, given: str) -> bool:
     """Say whether a string is the formula of a size, and not a word."""
-    return _whole(default) or (default is UNSAID and annotation not in {str, "str"} and (annotation is int or any(c in given for c in "*+-/")))
+    return _whole(default) or (
+        default is UNSAID and annotation not in {str, "str"} and (annotation is int or any(c in given for c in "*+-/"))
+    )
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -26,7 +26,8 @@ def constants_in(build: Any) -> tuple[int, ...]:
     (2, 4096)
     """
     found: set[int] = set()
-    waiting, seen = [build], set()
+    waiting: list[Any] = [build]
+    seen: set[int] = set()
     while waiting and len(seen) < _MOST_FUNCTIONS:
         thing = waiting.pop()
         if isinstance(thing, int):
@@ -61,9 +62,9 @@ def _inside(thing: Any) -> Iterator[Any]:
     elif not isinstance(thing, FunctionType):
         if hasattr(thing, "func"):  # functools.partial
             yield thing.func
-        call = getattr(type(thing), "__call__", None)
-        if isinstance(call, FunctionType):
-            yield call
+        called = vars(type(thing)).get("__call__")
+        if isinstance(called, FunctionType):
+            yield called
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -102,7 +103,9 @@ def _named(code: CodeType, function: Any) -> Iterator[Any]:
 
 def _held(value: Any) -> Iterator[int]:
     """Yield the whole numbers in a global or in a closure, those of a table included."""
-    entries = [*value, *value.values()] if isinstance(value, dict) else [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
+    entries = (
+        [*value, *value.values()] if isinstance(value, dict) else [*value] if isinstance(value, list | tuple | set | frozenset) else [value]
+    )
     yield from (entry for entry in entries[:_MOST_ENTRIES] if isinstance(entry, int) and not isinstance(entry, bool))
 
 
@@ -112,4 +115,3 @@ def _filled(cell: Any) -> bool:
     except ValueError:
         return False
     return True
-

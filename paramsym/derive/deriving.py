@@ -12,17 +12,17 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Symbol
 
-from paramsym.derive.arguments import Call, read_call
+from paramsym.derive.arguments import read_call
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
 from paramsym.derive.modelled import Derived, demanded, modelled
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import OutOfTime, Sample, Search
-from paramsym.derive.tree import Misfit
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, StructureError
 from paramsym.size import text
 
 _MOST_STRATA = 16
+_EVERY = 25  # so many-th fresh point is built as a layer, too, and compared
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class DerivedCount:
     formula: Expr
     certificate: Derivation
 
-    def at(self, **sizes: int) -> Expr:
+    def at(self, **sizes: int) -> Any:
         """Return the formula with sizes put in.
 
         Raises:
@@ -72,7 +72,7 @@ def derive(
     in the code among them. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
 
     Raises:
-        ParamsymError: a tensor that no law explains, with samples; it is not guessed.
+        NoLawError: a tensor that no law explains, with samples; it is not guessed.
         ArgumentError: a build that fails where the search starts, or arguments it does not take.
         NotYetError: the time was over before enough was tested.
 
@@ -110,7 +110,7 @@ def derive(
 
 def _said(progress: Callable[[str], None] | None, stratum: Mapping[str, Any]) -> Callable[[str], None]:
     prefix = f"{_words(stratum)}: " if stratum else ""
-    return (lambda words: None) if progress is None else (lambda words: progress(prefix + words))
+    return (lambda _: None) if progress is None else (lambda words: progress(prefix + words))
 
 
 def _words(stratum: Mapping[str, Any]) -> str:
@@ -130,7 +130,8 @@ def _derived(search: Search) -> Derived | DerivedCount:
         return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate)
     taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
     form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
-    checked = [_same_as_layer(form, sample) for sample in sorted(search.tested, key=lambda sample: len(sample.seen))[::-25][:8]]
+    by_size = sorted(search.tested, key=lambda sample: len(sample.seen))
+    checked = [_same_as_layer(form, sample) for sample in by_size[::_EVERY][:8]]
     return replace(form, certificate=replace(certificate, ordered=all(checked)))
 
 
@@ -143,8 +144,8 @@ def _unfinished(search: Search, error: BaseException) -> NotYetError:
     why = "was interrupted" if isinstance(error, KeyboardInterrupt) else "ran out of time"
     laws = sum(1 for _ in search.laws.laws())
     message = (
-        f"the search {why} after {search.builder.built:,} builds; {laws} laws were found so far and {len(search.tested)} fresh points agreed."
-        " Give it more time with seconds=..., hold arguments with held={...}, or start from smaller sizes."
+        f"the search {why} after {search.builder.built:,} builds; so far {laws} laws were found and {len(search.tested)} fresh"
+        " points agreed. Give it more time with seconds=..., hold arguments with held={...}, or start from smaller sizes."
     )
     stopped = NotYetError(message)
     stopped.laws = search.laws  # type: ignore[attr-defined]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from itertools import permutations
+from random import Random
+from typing import Any, Literal
 
 from sympy import Expr, Integer, Symbol
 
@@ -20,6 +21,7 @@ from paramsym.size import Condition, canonical, per
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
 _TRIES = 60
+_LARGEST_FACTOR = 16
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class Domain:
     """Coordinates that move how many tensors there are: large values of those cost time."""
     largest_count: int = 8
     largest: int = LARGEST
+    most_placed: int = 96
+    """The largest number of copies that a size is set to on purpose."""
 
     @property
     def coordinates(self) -> tuple[str, ...]:
@@ -99,7 +103,7 @@ class Domain:
             if not formula.fresh:
                 continue
             times, added = formula.sides()
-            known = {**{coordinate: 4 for coordinate in self.coordinates}, **point}
+            known = {**dict.fromkeys(self.coordinates, 4), **point}
             wanted = (Fraction(given[name]) - added.value(known)) / Fraction(times.value(known))
             point[formula.fresh] = int(wanted) if wanted.denominator == 1 and wanted > 0 else 4
         return point
@@ -141,7 +145,7 @@ class Domain:
 
     # Points -------------------------------------------------------------------------------------------------------------------
 
-    def random(self, chance: random.Random, largest: int, *, count: int | None = None) -> dict[str, int] | None:
+    def random(self, chance: Random, largest: int, *, count: int | None = None) -> dict[str, int] | None:
         """Return the numbers at a random point, coordinates up to ``largest`` on a logarithmic scale."""
         for _ in range(_TRIES):
             point = {name: self._value(chance, name, largest, count) for name in self.coordinates}
@@ -150,7 +154,7 @@ class Domain:
                 return found
         return None
 
-    def _value(self, chance: random.Random, name: str, largest: int, count: int | None = None) -> int:
+    def _value(self, chance: Random, name: str, largest: int, count: int | None = None) -> int:
         variable = next((v for v in self.variables if v.name == name), None)
         if variable is not None and variable.among is not None:
             allowed = [value for value in variable.among if value <= max(largest, variable.among[0])]
@@ -193,7 +197,7 @@ def said_domain(variables: Sequence[Variable]) -> Domain:
         own = set(laws[name][0].names())
         fresh = [other for other in law.names() if other not in names and other not in owned and other in own]
         linear = [other for other in fresh if all(dict(m).get(other, 0) <= 1 for _, m in law.terms)]
-        if len(set(fresh)) > 1 or fresh and not linear:
+        if len(set(fresh)) > 1 or (fresh and not linear):
             message = f"{name}={laws[name][1]!r} brings in {', '.join(sorted(set(fresh)))}; a formula brings in one free number, once."
             raise ArgumentError(message)
         owned.update(fresh)
@@ -218,14 +222,14 @@ def _substituted(law: Law, name: str, value: Law) -> Law:
     for coefficient, monomial in law.terms:
         powers = dict(monomial)
         exponent = powers.pop(name, 0)
-        product: dict[tuple[tuple[str, int], ...], Fraction] = {tuple(powers.items()): coefficient}  # type: ignore[dict-item]
+        product: dict[Any, Fraction] = {tuple(powers.items()): coefficient}
         for _ in range(exponent):
-            step: dict[tuple[tuple[str, int], ...], Fraction] = {}
+            step: dict[Any, Fraction] = {}
             for left, c in product.items():
                 for d, right in value.terms:
                     merged = dict(left)
                     for generator, power in right:
-                        merged[generator] = merged.get(generator, 0) + power  # type: ignore[index, arg-type]
+                        merged[generator] = merged.get(generator, 0) + power
                     key = tuple(sorted(merged.items()))
                     step[key] = step.get(key, Fraction(0)) + c * d
             product = step
@@ -253,7 +257,9 @@ def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence
     left = list(refused)
     chosen: list[Demand] = []
     while left:
-        best = max(possible, key=lambda demand: (sum(not demand.holds(p) for p in left), sum(not demand.holds(p) for p in refused)), default=None)
+        best = max(
+            possible, key=lambda demand: (sum(not demand.holds(p) for p in left), sum(not demand.holds(p) for p in refused)), default=None
+        )
         if best is None or all(best.holds(point) for point in left):
             break
         chosen.append(best)
@@ -281,23 +287,24 @@ def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
     return found
 
 
-def suspects(domain: Domain, chance: random.Random, constants: Sequence[int], *, most_count: int) -> list[dict[str, int]]:
-    """Return points at which a law may have an exception: every two sizes equal once, every size at each constant of the code and beside it."""
+def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
+    """Return points at which a law may have an exception: every two sizes equal, every size at each constant of the code and beside it."""
     arguments = [variable.name for variable in domain.variables]
     found = [_equal(domain, chance, one, other) for position, one in enumerate(arguments) for other in arguments[position + 1 :]]
+    factors = sorted({2, 3, 4, *(constant for constant in constants if constant <= _LARGEST_FACTOR)})
+    for one, other in permutations(arguments, 2):
+        found.extend(_times(domain, chance, one, other, factor) for factor in factors)
     for constant in constants:
-        for name in arguments:
-            near = (constant - 1, constant, constant + 1) if constant > 2 else (constant,)
-            parts = {constant // part + shift for part in (2, 3, 4) for shift in (0, 1)} if constant > 16 else set()
-            for value in (*near, *sorted(parts - set(near))):
-                if value >= 1 and not (name in domain.counters and value > most_count):
-                    found.append(_placed(domain, chance, name, value))
+        near = {constant - 1, constant, constant + 1} if constant > 2 else {constant}
+        parts = {constant // part + shift for part in (2, 3, 4) for shift in (0, 1)} if constant > 16 else set()
+        values = sorted(value for value in near | parts if value >= 1)
+        found.extend(_placed(domain, chance, name, value) for name in arguments for value in values)
     points = [point for point in found if point is not None]
     chance.shuffle(points)
     return points
 
 
-def adversaries(domain: Domain, chance: random.Random, *, most_count: int) -> Iterator[dict[str, int]]:
+def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:
     """Yield points without end at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
     names = domain.coordinates
     arguments = [variable.name for variable in domain.variables]
@@ -321,7 +328,7 @@ def adversaries(domain: Domain, chance: random.Random, *, most_count: int) -> It
                 yield found
 
 
-def _with(domain: Domain, chance: random.Random, changes: Mapping[str, int]) -> dict[str, int] | None:
+def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[str, int] | None:
     point = domain.random(chance, 64)
     if point is None:
         return None
@@ -329,7 +336,7 @@ def _with(domain: Domain, chance: random.Random, changes: Mapping[str, int]) -> 
     return domain.moved(point, **limited)
 
 
-def _equal(domain: Domain, chance: random.Random, one: str, other: str) -> dict[str, int] | None:
+def _equal(domain: Domain, chance: Random, one: str, other: str) -> dict[str, int] | None:
     """Return a point at which two arguments are equal; None where formulas or demands forbid that."""
     for _ in range(4):
         point = domain.random(chance, 256)
@@ -342,20 +349,29 @@ def _equal(domain: Domain, chance: random.Random, one: str, other: str) -> dict[
     return None
 
 
-def _placed(
-    domain: Domain, chance: random.Random, name: str, value: int, point: Mapping[str, int] | None = None
-) -> dict[str, int] | None:
+def _times(domain: Domain, chance: Random, one: str, other: str, factor: int) -> dict[str, int] | None:
+    """Return a point at which an argument is a multiple of another one."""
+    point = domain.random(chance, 256)
+    if point is None:
+        return None
+    found = _placed(domain, chance, other, factor * point[one], point)
+    return found if found is not None and found[other] == factor * found[one] else None
+
+
+def _placed(domain: Domain, chance: Random, name: str, value: int, point: Mapping[str, int] | None = None) -> dict[str, int] | None:
     """Return a point at which an argument has a value; of one that follows from a formula, its own coordinate is moved."""
     point = domain.random(chance, 64) if point is None else point
     if point is None:
         return None
     formula = domain.formulas.get(name)
     if formula is None:
+        if name in domain.counters and value > domain.most_placed:
+            return None
         return domain.moved(point, **{name: value})
     if not formula.fresh:
         return None
     times, added = formula.sides()
-    ones = {inner: 1 for inner in times.names()}
+    ones = dict.fromkeys(times.names(), 1)
     for base in (point, {**point, **ones}):
         wanted = (value - Fraction(added.value(base))) / Fraction(times.value(base))
         if wanted.denominator == 1 and wanted >= 1:
@@ -363,7 +379,7 @@ def _placed(
     return None
 
 
-def _multiple(domain: Domain, chance: random.Random, arguments: Sequence[str]) -> dict[str, int] | None:
+def _multiple(domain: Domain, chance: Random, arguments: Sequence[str]) -> dict[str, int] | None:
     """Return a point at which one argument is a small multiple of another one, or nearly."""
     if len(arguments) < 2:
         return None

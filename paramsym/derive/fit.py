@@ -10,10 +10,10 @@ from itertools import product
 from math import lcm, prod
 
 from paramsym.derive.law import Atom, Generator, Law, Monomial
-from paramsym.derive.points import Points
+from paramsym.derive.points import Numbers, Points
 from paramsym.derive.solve import coefficients
 from paramsym.derive.steps import candidates
-from paramsym.errors import ParamsymError
+from paramsym.errors import NoLawError, ParamsymError
 
 _MOST_COLUMNS = 90
 _SPARE = 3
@@ -22,12 +22,11 @@ _TOTAL = 6  # the highest total degree of a monomial
 _SECONDS = 2.5  # for one law that is no polynomial
 
 
-class NoLaw(ParamsymError):
-    """No law explains the numbers; ``movers`` are the coordinates along which more of them would help."""
-
-    def __init__(self, message: str, movers: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.movers = tuple(movers)
+def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
+    """Return the error for what no law explains: along ``movers`` more points would help, the points ``odd`` are of another kind."""
+    error = NoLawError(message)
+    error.movers, error.odd = tuple(movers), tuple(odd)
+    return error
 
 
 @dataclass
@@ -36,7 +35,7 @@ class Fitter:
 
     until: float = float("inf")
     constants: tuple[int, ...] = ()
-    known: dict[tuple[int, tuple[int, ...]], Law | NoLaw] = field(default_factory=dict)
+    known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
     hopeful: list[Atom] = field(default_factory=list)
     """The steps of laws found before, which are tried first."""
 
@@ -44,17 +43,17 @@ class Fitter:
         """Return the law of one value per point.
 
         Raises:
-            NoLaw: none was found.
+            NoLawError: none was found.
         """
         key = (id(points), tuple(values))
         if key not in self.known:
             try:
                 self.known[key] = self._fit(points, values)
-            except NoLaw as error:
+            except NoLawError as error:
                 self.known[key] = error
         found = self.known[key]
-        if isinstance(found, NoLaw):
-            raise NoLaw(str(found), found.movers)
+        if isinstance(found, NoLawError):
+            raise misfit(str(found), found.movers)
         return found
 
     def _fit(self, points: Points, values: Sequence[int]) -> Law:
@@ -66,7 +65,7 @@ class Fitter:
         stepping = [name for name in movers if name not in smooth]
         tried: list[dict[Generator, Sequence[int]]] = []
         if not stepping:
-            tried.append(dict(smooth))
+            tried.append({name: powers for name, powers in smooth.items()})  # noqa: C416 - a dictionary of wider keys
             full: dict[Generator, Sequence[int]] = {name: range(max(powers, default=1) + 1) for name, powers in smooth.items()}
             tried.append(full)
             tried.extend({**full, other: (0, 1)} for other in points.free if other not in full)
@@ -76,7 +75,10 @@ class Fitter:
                 return law
         deadline = min(self.until, time.monotonic() + _SECONDS)
         known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
-        tried_steps = [*known_steps, *candidates(points, values, [*stepping, *(name for name in movers if name not in stepping)], self.constants)]
+        tried_steps = [
+            *known_steps,
+            *candidates(points, values, [*stepping, *(name for name in movers if name not in stepping)], self.constants),
+        ]
         for wide in (False, True):
             for atoms in tried_steps:
                 if time.monotonic() > deadline:
@@ -85,8 +87,8 @@ class Fitter:
                 if law is not None:
                     self.hopeful = list(dict.fromkeys([*law.atoms(), *self.hopeful]))[:12]
                     return law
-        message = f"no law explains {sample(points, values, movers)}"
-        raise NoLaw(message, stepping or movers)
+        message = f"no law explains {sample(points, values, movers)}."
+        raise misfit(message, stepping or movers)
 
     def _with(
         self,
@@ -104,7 +106,7 @@ class Fitter:
         if not wide:
             return solved(points, values, {**steps, **rest}, most=4)
         inside = {name for atom in atoms for name in (*atom.one.names(), *atom.other.names())}
-        moving: dict[Generator, Sequence[int]] = {name: (0, 1) for name in (*stepping, *sorted(inside & set(points.free)))}
+        moving: dict[Generator, Sequence[int]] = dict.fromkeys((*stepping, *sorted(inside & set(points.free))), (0, 1))
         return solved(points, values, {**steps, **moving, **rest}, most=3)
 
 

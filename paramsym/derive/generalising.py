@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from sympy import Expr
+from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.layer import Layer, check_layer
@@ -54,7 +54,8 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
 
 
 def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
-    if not isinstance(letters, Mapping) or not letters:
+    given: Any = letters  # callers without a type checker
+    if not isinstance(given, Mapping) or not given:
         message = f"letters are a mapping from numbers to symbols, such as {{768: H}}, not {letters!r:.60}."
         raise ArgumentError(message)
     found: dict[tuple[str, int], Any] = {}
@@ -73,7 +74,7 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
 
 def _check_back(layer: Layer, general: Layer, wanted: Mapping[tuple[str, int], Any]) -> None:
     """Check that the numbers put back give the layer that there was."""
-    values = {letter: number for (_, number), letter in wanted.items() if letter.is_Symbol}
+    values: dict[Symbol, Expr] = {letter: Integer(number) for (_, number), letter in wanted.items() if letter.is_Symbol}
     open_ = [symbol for letter in wanted.values() for symbol in symbols_in(letter) if symbol not in values]
     if open_:
         message = f"the letter {open_[0]} stands in an expression and for no number of its own; say what it is, as in {{768: {open_[0]}}}."
@@ -93,7 +94,7 @@ def _listed(found: Counter[tuple[str, int]]) -> str:
 
 def _fields(layer: Layer) -> tuple[dict[str, Any], bool]:
     """Return what a layer is built from by field, and whether its constructor takes exactly these."""
-    cls: type = type(layer)
+    cls: Any = type(layer)
     plain = cls.arguments is Layer.arguments
     return {field.name: getattr(layer, field.name) for field in fields(cls) if field.init or not plain}, plain
 
@@ -127,13 +128,14 @@ def _inside(value: Any, sort: str, *, own: bool) -> Iterator[tuple[str, int]]:
 
 def _put(layer: Layer, letters: Mapping[tuple[str, int], Any]) -> Layer:
     arguments, named = layer.arguments()
-    cls: type = type(layer)
+    cls: Any = type(layer)
     sized = _sized(cls)
     required = [f.name for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
     plain = cls.arguments is Layer.arguments
     names = required if plain else [""] * len(arguments)
     new = [_replaced(value, name, sized, letters) for name, value in zip(names, arguments, strict=True)]
-    return cls(*new, **{name: _replaced(value, name, sized, letters) for name, value in named.items()})  # type: ignore[no-any-return]
+    made: Layer = cls(*new, **{name: _replaced(value, name, sized, letters) for name, value in named.items()})
+    return made
 
 
 def _replaced(value: Any, name: str, sized: Mapping[str, bool], letters: Mapping[tuple[str, int], Any]) -> Any:

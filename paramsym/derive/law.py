@@ -35,9 +35,9 @@ class Atom:
         """
         one, other = self.one.value(numbers), self.other.value(numbers)
         if self.kind == "min":
-            return min(one, other)
+            return one if one - other <= 0 else other
         if self.kind == "max":
-            return max(one, other)
+            return one if one - other >= 0 else other
         if self.kind == "power":
             if isinstance(one, int) and isinstance(other, int) and 0 <= other <= _MOST_BITS:
                 return int(one**other)
@@ -68,7 +68,9 @@ class Atom:
     def __str__(self) -> str:
         if self.kind == "power":
             return f"{self.one}**({self.other})"
-        return f"{self.kind}(({self.one})/({self.other}))" if self.kind in {"floor", "ceiling"} else f"{self.kind}({self.one}, {self.other})"
+        return (
+            f"{self.kind}(({self.one})/({self.other}))" if self.kind in {"floor", "ceiling"} else f"{self.kind}({self.one}, {self.other})"
+        )
 
 
 Generator: TypeAlias = "str | Atom"

@@ -90,6 +90,10 @@ class Derived(Layer):
         """The forms found for the other choices of flags and words; this one is the first."""
         return (self, *getattr(self.certificate, "others", ()))
 
+    @property
+    def _choice(self) -> Mapping[str, Any]:
+        return {} if self.certificate is None else self.certificate.stratum
+
     def stratum(self, **flags: Any) -> Derived:
         """Return the form for other flags or words.
 
@@ -97,9 +101,9 @@ class Derived(Layer):
             StructureError: a choice for which none was derived.
         """
         for form in self.strata:
-            if all(form.certificate.stratum.get(name, None) == value for name, value in flags.items()):
+            if all(form._choice.get(name) == value for name, value in flags.items()):
                 return form
-        had = "; ".join(", ".join(f"{k}={v!r}" for k, v in form.certificate.stratum.items()) or "no flags" for form in self.strata)
+        had = "; ".join(", ".join(f"{k}={v!r}" for k, v in form._choice.items()) or "no flags" for form in self.strata)
         wanted = ", ".join(f"{name}={value!r}" for name, value in flags.items())
         message = f"no form was derived for {wanted}; there are those for {had}."
         raise StructureError(message)
@@ -155,20 +159,21 @@ def _copies(
     inner = {**symbols, law.index: index, FROM_END + law.index: start + count - 1 - index}
     here = {**places, law.index: "{}"}
     leaves = any(block.leaf is not None for block in law.blocks)
-    blocks = []
-    for block in law.blocks:
+    blocks: list[Layer] = []
+    for inside in law.blocks:
         if leaves or not name:
-            members = ((name, LevelLaw(block.leaf)),) if block.leaf is not None else block.members
-            if block.leaf is not None and block.members:
+            members = ((name, LevelLaw(inside.leaf)),) if inside.leaf is not None else inside.members
+            if inside.leaf is not None and inside.members:
                 message = f"a tensor and other tensors below it are both named {path + name!r}; no layer can hold them."
                 raise StructureError(message)
             held = [(leaf, member) for leaf, member in members if isinstance(member, LevelLaw)]
             blocks.append(Level(tuple(("", _tensor(leaf, member, domain, inner, ties, path + leaf, here)) for leaf, member in held)))
         else:
-            blocks.append(_level(block, domain, inner, ties, path + name, here))
+            blocks.append(_level(inside, domain, inner, ties, path + name, here))
     bound = index if any(index in block.symbols for block in blocks) else None
-    block: Layer | tuple[Layer, ...] = blocks[0] if len(blocks) == 1 else tuple(blocks)
-    return Repeat(block, count, index=bound, start=start, name="" if leaves or not name else name)
+    return Repeat(
+        blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name="" if leaves or not name else name
+    )
 
 
 def _tensor(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.naming import described
 from paramsym.verify.readers import read
+from paramsym.verify.stored import shape
 
 Kind: TypeAlias = Literal["parameter", "buffer", "hidden"]
 """``hidden`` is a buffer that is in no state dict."""
@@ -45,6 +46,8 @@ def tensors_of(built: Any) -> tuple[Seen, ...]:
     """
     if is_torch(built):
         return tuple(_torch(built))
+    if isinstance(built, Mapping) and all(type(value) is tuple for value in built.values()) and all(map(_plainly_named, built)):
+        return tuple(Seen(name, shape(value, name)) for name, value in built.items())
     stored = read(built)
     ties = stored.tied or {}
     trained = {id(weight) for weight in getattr(built, "trainable_weights", ())}
@@ -59,6 +62,11 @@ def tensors_of(built: Any) -> tuple[Seen, ...]:
         )
         for name, shape in stored.shapes.items()
     )
+
+
+def _plainly_named(name: object) -> bool:
+    """Say whether a name is one that no packed checkpoint has; most mappings of shapes are written by hand."""
+    return isinstance(name, str) and not name.endswith(("qweight", "qzeros", "scales", "SCB", "absmax", "_packed", "_blocks", "g_idx"))
 
 
 def _frozen_names(built: Any, names: list[str], trained: set[int]) -> set[str]:
@@ -160,13 +168,15 @@ class Builder:
 
 
 @contextmanager
-def _without_filling(initialisers: Any) -> Iterator[None]:
+def _without_filling(initialisers: Any) -> Generator[None]:
     """Let torch's initialisers leave tensors as they are: their numbers are nobody's business here, and they cost most of the time."""
 
     def left(tensor: Any, *_arguments: Any, **_named: Any) -> Any:
         return tensor
 
-    held = {name: thing for name, thing in vars(initialisers).items() if name.endswith("_") and not name.startswith("_") and callable(thing)}
+    held = {
+        name: thing for name, thing in vars(initialisers).items() if name.endswith("_") and not name.startswith("_") and callable(thing)
+    }
     try:
         for name in held:
             setattr(initialisers, name, left)

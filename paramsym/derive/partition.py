@@ -12,7 +12,9 @@ from paramsym.derive.names import Label, Node
 Entries: TypeAlias = Mapping[int, Node]
 _PERIODS = (1, 2, 3, 4, 5, 6, 8)
 _ENDS = ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (2, 1), (1, 2))
-_DIVISIONS = sorted(((head, tail, period) for head, tail in _ENDS for period in _PERIODS), key=lambda one: one[0] + one[1] + 2 * (one[2] - 1))
+_DIVISIONS = sorted(
+    ((head, tail, period) for head, tail in _ENDS for period in _PERIODS), key=lambda one: one[0] + one[1] + 2 * (one[2] - 1)
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Partition:
-    """``head`` copies apart at the beginning, ``tail`` at the end, between them ``period`` blocks in turn, or the end of the ``first`` kind.
+    """``head`` copies apart at the beginning, ``tail`` at the end; between them ``period`` blocks in turn, or the ``first`` kind ends.
 
     ``constant`` says that copies of a kind are equally large, whatever their number.
     """
@@ -42,9 +44,9 @@ class Partition:
     def runs(self, rows: Sequence[Entries]) -> list[Run]:
         """Return the runs for the copies at each point."""
         spans = [(min(entries), max(entries) + 1) if entries else None for entries in rows]
-        found: list[Run] = []
-        for position in range(self.head):
-            found.append(Run(tuple((span[0] + position, span[0] + position + 1) if span else None for span in spans), 1))
+        found = [
+            Run(tuple((span[0] + position, span[0] + position + 1) if span else None for span in spans), 1) for position in range(self.head)
+        ]
         middle = [(span[0] + self.head, max(span[0] + self.head, span[1] - self.tail)) if span else None for span in spans]
         if self.first is not None:
             ends = [self._cut(entries) if entries else 0 for entries in rows]
@@ -52,8 +54,10 @@ class Partition:
             found.append(Run(tuple((e, m[1]) if m else None for m, e in zip(middle, ends, strict=True)), self.after))
         else:
             found.append(Run(tuple(middle), self.period))
-        for position in reversed(range(self.tail)):
-            found.append(Run(tuple((span[1] - position - 1, span[1] - position) if span else None for span in spans), 1))
+        found.extend(
+            Run(tuple((span[1] - position - 1, span[1] - position) if span else None for span in spans), 1)
+            for position in reversed(range(self.tail))
+        )
         return found
 
     def _cut(self, entries: Entries) -> int:

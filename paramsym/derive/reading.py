@@ -80,7 +80,7 @@ def assembled(seen: Sequence[Seen], known: Mapping[str, Layer]) -> Layer:
                 if not isinstance(place, dict):
                     message = f"{path!r} is a tensor and has other tensors below it; no layer can hold both."
                     raise StructureError(message)
-    return tied(_nested(known[""] if "" in known else tree), seen)
+    return tied(_nested(known.get("", tree)), seen)
 
 
 def _nested(tree: Any) -> Layer:

@@ -63,7 +63,7 @@ def _transposed(module: Any) -> Layer:
 
 
 def _attention(module: Any) -> Layer:
-    qk_norm = {"qk_norm": "layer"} if module.normalize_qk else {}
+    qk_norm: dict[str, Any] = {"qk_norm": "layer"} if module.normalize_qk else {}
     return paramsym.MultiHeadAttention(
         module.in_features,
         module.num_heads,
@@ -73,6 +73,10 @@ def _attention(module: Any) -> Layer:
         **qk_norm,
         **_DIALECT,
     )
+
+
+def _without_bias(module: Any) -> dict[str, Any]:
+    return {**_DIALECT} if module.use_bias else {"bias": False, **_DIALECT}
 
 
 def _flags(module: Any) -> dict[str, Any]:
@@ -89,7 +93,7 @@ _CLASSES: Mapping[str, Callable[[Any], Layer]] = {
     "Embed": lambda m: paramsym.Embedding(m.num_embeddings, m.features, dialect="flax"),
     "LayerNorm": lambda m: paramsym.LayerNorm(m.num_features, **_flags(m)),
     "RMSNorm": lambda m: paramsym.RMSNorm(m.num_features, **_DIALECT),
-    "GroupNorm": lambda m: paramsym.GroupNorm(m.num_groups, m.num_features, **({} if m.use_bias else {"bias": False}), **_DIALECT),
+    "GroupNorm": lambda m: paramsym.GroupNorm(m.num_groups, m.num_features, **_without_bias(m)),
     "PReLU": lambda _: paramsym.PReLU(**_DIALECT),
     "Dropout": lambda m: paramsym.Dropout(m.rate),
     "InstanceNorm": lambda m: paramsym.InstanceNorm2d(m.num_features, affine=True, bias=m.use_bias, **_DIALECT),
@@ -133,19 +137,22 @@ def _guessed(kind: str, shapes: Mapping[str, tuple[int, ...]]) -> Layer | None:
         if kind == "Dense" and len(kernel) == 2:
             return paramsym.Dense(*kernel, bias=bias, dialect="flax")
         if kind == "Conv" and len(kernel) in {3, 4, 5}:
-            return getattr(paramsym, f"Conv{len(kernel) - 2}d")(*kernel[-2:], kernel[:-2], bias=bias, **_DIALECT)  # type: ignore[no-any-return]
+            return getattr(paramsym, f"Conv{len(kernel) - 2}d")(*kernel[-2:], kernel[:-2], bias=bias, **_DIALECT)
         if kind in {"MultiHeadDotProductAttention", "SelfAttention", "MultiHeadAttention"}:
             width, heads, head = shapes["query.kernel"]
             out = shapes["out.kernel"][-1]
-            named = {"qkv_features": heads * head} if heads * head != width else {}
+            named: dict[str, Any] = {"qkv_features": heads * head} if heads * head != width else {}
             named |= {"output_dim": out} if out != width else {}
             return paramsym.MultiHeadAttention(width, heads, bias="query.bias" in shapes, **named, **_DIALECT)
         if kind == "Embed":
-            return paramsym.Embedding(*shapes["embedding"], dialect="flax")
+            rows, width = shapes["embedding"]
+            return paramsym.Embedding(rows, width, dialect="flax")
         if kind == "LayerNorm":
-            return paramsym.LayerNorm(*shapes["scale"], bias=bias, **_DIALECT)
+            (width,) = shapes["scale"]
+            return paramsym.LayerNorm(width, bias=bias, dialect="flax")
         if kind == "RMSNorm":
-            return paramsym.RMSNorm(*shapes["scale"], **_DIALECT)
+            (width,) = shapes["scale"]
+            return paramsym.RMSNorm(width, dialect="flax")
     except (ParamsymError, TypeError, KeyError, ValueError):
         pass
     return None

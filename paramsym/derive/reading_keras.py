@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,9 +27,10 @@ def from_keras(layer: Any) -> Layer:
         return found
     if type(layer).__name__ == "Sequential" and type(layer).__module__.startswith("keras"):
         parts = {inner.name: _door(inner) for inner in layer.layers}
-        made = Sequential({name: part for name, part in parts.items() if part is not None}) if None not in parts.values() else None
-        if made is not None and same(made, seen):
-            return made
+        listed = {name: part for name, part in parts.items() if part is not None}
+        sequence = Sequential(listed)
+        if len(listed) == len(parts) and same(sequence, seen):
+            return sequence
     known = {path: part for inner in _below(layer) for path, part in _placed(inner, layer, seen)}
     made = assembled(seen, known)
     if not same(made, seen):
@@ -79,8 +81,6 @@ def _door(layer: Any) -> Layer | None:
 
 def _taken(door: Any, config: dict[str, Any]) -> dict[str, Any]:
     """Leave out what a door does not take: how weights are initialised and kept in bounds."""
-    import inspect
-
     parameters = inspect.signature(door).parameters
     return {name: value for name, value in config.items() if name in parameters}
 

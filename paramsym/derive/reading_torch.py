@@ -33,14 +33,14 @@ def _check_state(module: Any, seen: tuple[Seen, ...]) -> None:
     """Refuse a module whose state dict holds other names than its parameters and buffers: packed or sharded weights."""
     try:
         stated = set(module.state_dict())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a wrapper's own code, which may fail in any way
         message = f"the state dict of {type(module).__name__} cannot be read ({type(error).__name__}: {error}); gather or unpack it first."
         raise ArgumentError(message) from None
     found = {tensor.name for tensor in seen if tensor.kind != "hidden"}
     differing = sorted(stated ^ found)
     if differing:
         message = (
-            f"the state dict of {type(module).__name__} does not hold its parameters and buffers as they are: {differing[0]!r} is in one only."
+            f"the state dict of {type(module).__name__} does not hold its parameters and buffers as they are ({differing[0]!r})."
             " A quantised or sharded module is read before it is converted or wrapped."
         )
         raise ArgumentError(message)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from paramsym.derive.law import Atom, Law
 from paramsym.derive.points import Points
 
 _LONGEST_PERIOD = 64
 _BASES = (2, 3, 4, 10)
+_LARGEST_DIVISOR = 1 << 10
+_LARGEST_BOUND = 1 << 16
 
 
 def candidates(points: Points, values: Sequence[int], moving: Sequence[str], constants: Sequence[int]) -> Iterator[list[Atom]]:
@@ -20,49 +22,54 @@ def candidates(points: Points, values: Sequence[int], moving: Sequence[str], con
         shown = [*_powers(points, values, name), *_rounded(points, values, name), *_kinks(points, values, name)]
         found.extend(shown)
         yield from ([atom] for atom in shown)
-    yield from ([one, other] for one in found for other in found if one != other and _order(one, other))
+    yield from ([one, other] for one, other in combinations(dict.fromkeys(found), 2))
     names = _related(points, moving)
     for below in names:
-        above = [name for name in names if name != below]
-        yield from ([_quotient("floor", name, below)] for name in above)
-        yield from ([_quotient("ceiling", name, below)] for name in above)
+        for kind in ("floor", "ceiling"):
+            yield from ([_quotient(kind, name, below)] for name in names if name != below)
     yield from ([bound] for bound in _bounds(names))
     for below in names:
-        above = [name for name in names if name != below]
-        yield from ([Atom("max", _alone(_quotient("floor", name, below)), Law.constant(1))] for name in above)
-        for name in above:
-            yield from ([atom] for atom in _scaled(points, values, name, below))
-        if len(above) > 1:
-            yield [_quotient("floor", name, below) for name in above[:3]]
-        for minus in above:
-            lengths = [Atom("floor", Law.of(name).plus(Law.of(minus), -1), Law.of(below)) for name in above if name != minus]
-            yield from ([length] for length in lengths)
-            yield from ([*pair] for pair in combinations(lengths, 2))
-        for shift in (1, 2, -1):
-            yield from ([Atom("floor", Law.of(name).plus(-shift), Law.of(below))] for name in above)
-        for one, other in combinations(above, 2):
-            for third in above:
-                if third not in {one, other}:
-                    yield [Atom("floor", Law.of(third), Law(((Fraction(1), ((one, 1), (other, 1))),)))]
-            yield [Atom("floor", Law(((Fraction(1), ((one, 1), (other, 1))),)), Law.of(below))]
-    small = [number for number in constants if number <= 1 << 10][:12]
-    for name in moving:
-        for number in small:
-            yield from ([Atom("max", _alone(_fixed("floor", name, below)), Law.constant(number))] for below in small)
-        for number in constants:
-            if number <= 1 << 16:
-                yield from ([atom] for atom in (_fixed("floor", name, number), _fixed("ceiling", name, number)))
-                yield from ([Atom(kind, Law.of(name), Law.constant(number))] for kind in ("min", "max"))
+        yield from _over(points, values, [name for name in names if name != below], below)
+    yield from ([atom] for name in moving for atom in _at_constants(name, constants))
+
+
+def _over(points: Points, values: Sequence[int], above: Sequence[str], below: str) -> Iterator[list[Atom]]:
+    """Yield quotients by one number: at least one, of a multiple, several at once, of differences and of products."""
+    yield from ([Atom("max", _alone(_quotient("floor", name, below)), Law.constant(1))] for name in above)
+    for name in above:
+        yield from ([atom] for atom in _scaled(points, values, name, below))
+    if len(above) > 1:
+        yield [_quotient("floor", name, below) for name in above[:3]]
+    for minus in above:
+        lengths = [Atom("floor", Law.of(name).plus(Law.of(minus), -1), Law.of(below)) for name in above if name != minus]
+        yield from ([length] for length in lengths)
+        yield from ([*pair] for pair in combinations(lengths, 2))
+    for shift in (1, 2, -1):
+        yield from ([Atom("floor", Law.of(name).plus(-shift), Law.of(below))] for name in above)
+    for one, other in combinations(above, 2):
+        product = Law(((Fraction(1), ((one, 1), (other, 1))),))
+        yield from ([Atom("floor", Law.of(third), product)] for third in above if third not in {one, other})
+        yield [Atom("floor", product, Law.of(below))]
+
+
+def _at_constants(name: str, constants: Sequence[int]) -> Iterator[Atom]:
+    """Yield quotients and bounds of a number at the constants of the code."""
+    small = [number for number in constants if number <= _LARGEST_DIVISOR][:12]
+    for number in small:
+        yield from (Atom("max", _alone(_fixed("floor", name, below)), Law.constant(number)) for below in small)
+    for number in constants:
+        if number <= _LARGEST_BOUND:
+            yield from (_fixed("floor", name, number), _fixed("ceiling", name, number))
+            yield from (Atom("min", Law.of(name), Law.constant(number)), Atom("max", Law.of(name), Law.constant(number)))
 
 
 def _bounds(names: Sequence[str]) -> Iterator[Atom]:
     """Yield the smaller and the larger of two numbers, and of three."""
     for one, other in combinations(sorted(names), 2):
-        for kind in ("min", "max"):
-            yield Atom(kind, Law.of(one), Law.of(other))
+        yield from (Atom("min", Law.of(one), Law.of(other)), Atom("max", Law.of(one), Law.of(other)))
     for one, other, third in combinations(sorted(names), 3):
-        for kind in ("min", "max"):
-            yield Atom(kind, _alone(Atom(kind, Law.of(one), Law.of(other))), Law.of(third))
+        yield Atom("min", _alone(Atom("min", Law.of(one), Law.of(other))), Law.of(third))
+        yield Atom("max", _alone(Atom("max", Law.of(one), Law.of(other))), Law.of(third))
 
 
 def _alone(atom: Atom) -> Law:
@@ -71,7 +78,9 @@ def _alone(atom: Atom) -> Law:
 
 def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> Iterator[Atom]:
     """Yield quotients of a multiple of a number: 8/3 of it, rounded down and then up to a multiple; the factor shows where it is large."""
-    number, value = max(((numbers[above], value) for numbers, value in zip(points.at, values, strict=True) if numbers[above] > 0), default=(1, 0))
+    number, value = max(
+        ((numbers[above], value) for numbers, value in zip(points.at, values, strict=True) if numbers[above] > 0), default=(1, 0)
+    )
     for most in (1, 4, 12):
         factor = Fraction(value, number).limit_denominator(most)
         if factor <= 0 or factor == 1:
@@ -80,10 +89,6 @@ def _scaled(points: Points, values: Sequence[int], above: str, below: str) -> It
         whole = multiple if factor.denominator == 1 else _alone(Atom("floor", multiple, Law.constant(1)))
         yield Atom("ceiling", whole, Law.of(below))
         yield Atom("floor", whole, Law.of(below))
-
-
-def _order(one: Atom, other: Atom) -> bool:
-    return str(one) < str(other)
 
 
 def _related(points: Points, moving: Sequence[str]) -> list[str]:
@@ -107,10 +112,10 @@ def _fixed(kind: str, above: str, below: int) -> Atom:
 def _powers(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
     """Yield ``b**x`` where the differences along a line grow by a factor, also for what follows from the coordinate."""
     for places, seen in points.dense(name, values)[:3]:
-        steps = [after - before for before, after in zip(seen, seen[1:], strict=False)]
+        steps = [after - before for before, after in pairwise(seen)]
         if len(steps) < 2 or not all(steps):
             continue
-        ratios = {Fraction(after, before) for before, after in zip(steps, steps[1:], strict=False)}
+        ratios = {Fraction(after, before) for before, after in pairwise(steps)}
         if len(ratios) != 1:
             continue
         ratio = ratios.pop()
@@ -138,7 +143,7 @@ def _rounded(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]
 
 def _within(places: Sequence[int], seen: Sequence[int], period: int, rise: int, name: str) -> Iterator[Atom]:
     """Yield the rounded quotients of a period whose jumps are where those of the line are."""
-    steps = [after - before for before, after in zip(seen, seen[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(seen)]
     slopes = sorted(set(steps), key=lambda step: (steps.count(step), abs(step)), reverse=True)
     for slope in slopes[:2]:
         for times in range(1, period):
@@ -161,7 +166,7 @@ def _within(places: Sequence[int], seen: Sequence[int], period: int, rise: int, 
 def _kinks(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
     """Yield the bounds of a line with one kink: a constant piece and one that moves."""
     for places, seen in points.dense(name, values)[:2]:
-        steps = [after - before for before, after in zip(seen, seen[1:], strict=False)]
+        steps = [after - before for before, after in pairwise(seen)]
         runs = [position for position in range(1, len(steps)) if steps[position] != steps[position - 1]]
         if len(runs) == 1 and len(steps) > 3:
             where = places[runs[0]]

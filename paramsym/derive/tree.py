@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from paramsym.derive.fit import Fitter, NoLaw
+from paramsym.derive.fit import Fitter, misfit
 from paramsym.derive.law import Law
 from paramsym.derive.names import Node, blank, filled, numbers_in
 from paramsym.derive.observe import Kind, Seen
 from paramsym.derive.partition import Partition, partitions
 from paramsym.derive.points import Numbers, Points
-from paramsym.errors import ParamsymError
+from paramsym.errors import NoLawError
 
 _INDICES = "ijkmnpqrst"
 _MOST_POINTS = 260  # at which the copies of a block are looked at
@@ -20,15 +20,6 @@ _FEW = 2  # copies, of which the first is the last as well
 _TRIED = 6  # divisions of numbered copies whose shapes follow an index
 FROM_END = "~"
 """Before the name of an index: how many copies come after this one."""
-
-
-class Misfit(ParamsymError):
-    """Something about the tensors that no law explains; ``movers`` are where more points would help, ``odd`` the points at fault."""
-
-    def __init__(self, message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> None:
-        super().__init__(message)
-        self.movers = tuple(movers)
-        self.odd = tuple(odd)
 
 
 Place: TypeAlias = "int | str"
@@ -126,13 +117,13 @@ class Explainer:
         """Return the laws of what stands under one name.
 
         Raises:
-            Misfit: something that no law explains.
+            NoLawError: something that no law explains.
         """
         leaves = [(numbers, node.tensor) for numbers, node in cases if node.tensor is not None]
         leaf = None
         if leaves:
             self._everywhere(path, [n for n, _ in leaves], cases)
-            leaf = self._leaf([(numbers, tensor) for numbers, tensor in leaves if tensor is not None], free, path)
+            leaf = self._leaf(leaves, free, path)
         members: list[tuple[str, LevelLaw | CopiesLaw]] = []
         for pattern, steps in _groups(cases):
             dot = "." if path else ""
@@ -151,8 +142,8 @@ class Explainer:
         there = {id(numbers) for numbers in present}
         absent = [numbers for numbers, _ in cases if id(numbers) not in there]
         odd = absent if len(absent) <= len(present) else present
-        message = f"{name} is stored at some sizes only: not at {_shown(absent[0])}, but at {_shown(present[0])}"
-        raise Misfit(message, odd=odd)
+        message = f"{name} is stored at some sizes only: not at {_shown(absent[0])}, but at {_shown(present[0])}."
+        raise misfit(message, odd=odd)
 
     def _leaf(self, cases: Sequence[tuple[Numbers, Seen]], free: tuple[str, ...], path: str) -> LeafLaw:
         first = cases[0][1]
@@ -166,16 +157,16 @@ class Explainer:
             other = [numbers for numbers, seen in cases if fact(seen) != fact(first)]
             if other:
                 odd = other if len(other) * 2 <= len(cases) else [numbers for numbers, seen in cases if fact(seen) == fact(first)]
-                message = f"{path or 'the tensor'} changes its {word} with the sizes, as at {_shown(odd[0])}"
-                raise Misfit(message, odd=odd)
+                message = f"{path or 'the tensor'} changes its {word} with the sizes, as at {_shown(odd[0])}."
+                raise misfit(message, odd=odd)
         points = self.points([numbers for numbers, _ in cases], free)
         axes = []
         for axis in range(len(first.shape)):
             try:
                 axes.append(self.fitter.fit(points, [seen.shape[axis] for _, seen in cases]))
-            except NoLaw as error:
+            except NoLawError as error:
                 message = f"axis {axis} of {path or 'the tensor'}: {error}"
-                raise Misfit(message, error.movers) from None
+                raise misfit(message, error.movers) from None
         return LeafLaw(tuple(axes), first.kind, first.trainable, _alias(cases, path) if first.alias_of else None)
 
     def _copies(
@@ -183,7 +174,7 @@ class Explainer:
     ) -> list[CopiesLaw]:
         rows = [(numbers, pattern.entries(node)) for numbers, node in cases]
         held = [(numbers, entries) for numbers, entries in rows if entries]
-        refused: Misfit | None = None
+        refused: NoLawError | None = None
         following: list[Partition] = []
         for partition in partitions([entries for _, entries in held]):
             if not partition.constant:
@@ -191,31 +182,35 @@ class Explainer:
                 continue
             try:
                 return self._divided(partition, rows, free, path, depth)
-            except Misfit as error:
+            except NoLawError as error:
                 refused = refused or error
         few = [numbers for numbers, entries in held if len(entries) < _FEW]
         enough = [entries for _, entries in held if len(entries) >= _FEW]
         if refused is None and few and any(partition.constant for partition in partitions(enough)):
-            message = f"{path} is of another kind where there are fewer than {_FEW} copies, as at {_shown(few[0])}"
-            raise Misfit(message, odd=few)
+            message = f"{path} is of another kind where there are fewer than {_FEW} copies, as at {_shown(few[0])}."
+            raise misfit(message, odd=few)
         for partition in following[:_TRIED]:
             try:
                 return self._divided(partition, rows, free, path, depth)
-            except Misfit as error:
+            except NoLawError as error:
                 refused = refused or error
-        message = f"no law explains which copies of {path} there are"
-        raise refused or Misfit(message, free)
+        message = f"no law explains which copies of {path} there are."
+        raise refused or misfit(message, free)
 
     def _divided(
         self, partition: Partition, rows: Sequence[tuple[Numbers, Mapping[int, Node]]], free: tuple[str, ...], path: str, depth: int
     ) -> list[CopiesLaw]:
         index = next(name for name in _INDICES[depth:] if name not in self.taken)
         depth = max(depth, _INDICES.index(index)) + 1
-        found = []
+        found: list[CopiesLaw] = []
         for run in partition.runs([entries for _, entries in rows]):
-            start = self._number([(numbers, bounds[0]) for (numbers, _), bounds in zip(rows, run.bounds, strict=True) if bounds], free, path)
+            start = self._number(
+                [(numbers, bounds[0]) for (numbers, _), bounds in zip(rows, run.bounds, strict=True) if bounds], free, path
+            )
             count = self._number(
-                [(numbers, bounds[1] - bounds[0] if bounds else 0) for (numbers, _), bounds in zip(rows, run.bounds, strict=True)], free, path
+                [(numbers, bounds[1] - bounds[0] if bounds else 0) for (numbers, _), bounds in zip(rows, run.bounds, strict=True)],
+                free,
+                path,
             )
             if partition.first is not None and found:  # what the first kind leaves: layers - min(dense, layers)
                 count = self._number([(numbers, len(entries)) for numbers, entries in rows], free, path).plus(found[0].count, -1)
@@ -238,9 +233,9 @@ class Explainer:
     def _number(self, cases: Sequence[tuple[Numbers, int]], free: tuple[str, ...], path: str) -> Law:
         try:
             return self.fitter.fit(self.points([numbers for numbers, _ in cases], free), [number for _, number in cases])
-        except NoLaw as error:
+        except NoLawError as error:
             message = f"the number of copies of {path}: {error}"
-            raise Misfit(message, error.movers) from None
+            raise misfit(message, error.movers) from None
 
 
 @dataclass(frozen=True)
@@ -348,8 +343,8 @@ def _alias(cases: Sequence[tuple[Numbers, Seen]], path: str) -> tuple[str, tuple
             if name in _INDICES and all(case[name] == one[position] for (case, _), one in zip(cases, found, strict=True))
         ]
         if not same:
-            message = f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy that follows no index"
-            raise Misfit(message)
+            message = f"{path} is tied to {cases[0][1].alias_of} and, elsewhere, to another copy that follows no index."
+            raise misfit(message)
         places.append(same[-1])
     return blank(cases[0][1].alias_of), tuple(places)
 

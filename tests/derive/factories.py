@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -84,9 +84,9 @@ def unet(channels: int = 3, base: int = 24, classes: int = 2) -> Shapes:
     """A U-Net with fixed multipliers."""
     found = conv("inc", channels, base, 3)
     widths = [base * m for m in (1, 2, 4, 8)]
-    for i, (one, other) in enumerate(zip(widths, widths[1:], strict=False)):
+    for i, (one, other) in enumerate(pairwise(widths)):
         found |= conv(f"down.{i}.0", one, other, 3) | conv(f"down.{i}.1", other, other, 3)
-    for i, (one, other) in enumerate(zip(widths[::-1], widths[::-1][1:], strict=False)):
+    for i, (one, other) in enumerate(pairwise(widths[::-1])):
         found |= conv(f"up.{i}.up", one, other, 2) | conv(f"up.{i}.conv", 2 * other, other, 3)
     return found | conv("out", base, classes, 1)
 
@@ -197,11 +197,11 @@ def vae(inputs: int = 28, hidden: tuple[int, ...] = (64, 32), latent: int = 8) -
     """A list forwards and backwards."""
     widths = [inputs, *hidden]
     found: Shapes = {}
-    for i, (one, other) in enumerate(zip(widths, widths[1:], strict=False)):
+    for i, (one, other) in enumerate(pairwise(widths)):
         found |= linear(f"enc.{i}", one, other)
     found |= linear("mu", widths[-1], latent) | linear("logvar", widths[-1], latent)
     back = [latent, *reversed(widths)]
-    for i, (one, other) in enumerate(zip(back, back[1:], strict=False)):
+    for i, (one, other) in enumerate(pairwise(back)):
         found |= linear(f"dec.{i}", one, other)
     return found
 
@@ -275,7 +275,7 @@ def pairs(n: int = 5, width: int = 8) -> Shapes:
 def first_and_last(width: int = 8, depth: int = 4, inputs: int = 3, outputs: int = 5) -> Shapes:
     """The first and the last copy differ."""
     widths = [inputs, *[width] * (depth - 1), outputs]
-    return {f"net.{i}.weight": (other, one) for i, (one, other) in enumerate(zip(widths, widths[1:], strict=False))}
+    return {f"net.{i}.weight": (other, one) for i, (one, other) in enumerate(pairwise(widths))}
 
 
 def reused(vocab: int = 60, width: int = 16, layers: int = 2, kernel: int = 3) -> Shapes:
@@ -313,9 +313,9 @@ def pyramid(levels: int = 3, width: int = 6) -> Shapes:
 
 
 RIGHT = (
-    mlp, min_gpt, llama, llama_rounded, unet, unet_deep, resnet, vit, vit_floor, audio_patches, moe, every_second, mixer, dense_net, gan,
-    discriminator, vae, lstm, sequential, relative_bias, squeeze, made_divisible, scaled, low_rank, lora, skip, pairs, first_and_last, reused,
-    group_norm, grid, pyramid,
+    mlp, min_gpt, llama, llama_rounded, unet, unet_deep, resnet, vit, vit_floor, audio_patches, moe, every_second, mixer, dense_net,
+    gan, discriminator, vae, lstm, sequential, relative_bias, squeeze, made_divisible, scaled, low_rank, lora, skip, pairs,
+    first_and_last, reused, group_norm, grid, pyramid,
 )  # fmt: skip
 
 
