@@ -16,10 +16,10 @@ from paramsym.size import substitute, symbols_in, text
 
 _SORTS = {
     "num_heads": "heads", "nhead": "heads", "kv_heads": "heads", "copies": "copies", "num_layers": "copies", "num_encoder_layers": "copies",
-    "num_decoder_layers": "copies", "num_embeddings": "table rows", "kernel_size": "kernel", "stride": "kernel", "padding": "kernel",
+    "num_decoder_layers": "copies", "kernel_size": "kernel", "stride": "kernel", "padding": "kernel",
     "dilation": "kernel", "output_padding": "kernel", "groups": "groups", "num_groups": "groups",
 }  # fmt: skip
-"""What the number in a field counts; everything else is a width."""
+"""What the number in a field counts; everything else is a width. So are the rows of a table: a vocabulary is the head's width, too."""
 
 
 def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:

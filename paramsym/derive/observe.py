@@ -74,8 +74,10 @@ def _frozen_names(built: Any, names: list[str], trained: set[int]) -> set[str]:
     weights = getattr(built, "weights", None)
     if weights is None or not hasattr(built, "trainable_weights"):
         return set()
+    layers = built._flatten_layers() if hasattr(built, "_flatten_layers") else [built]
+    meant = {id(weight) for layer in layers for weight in getattr(layer, "_trainable_variables", ())}
     pairs = zip(names, weights, strict=True)
-    return {name for name, weight in pairs if id(weight) not in trained and getattr(weight, "_trainable", False)}
+    return {name for name, weight in pairs if id(weight) not in trained and id(weight) in meant}
 
 
 def _torch(module: Any) -> Iterator[Seen]:
@@ -155,7 +157,7 @@ class Builder:
     def _made(self, arguments: Mapping[str, Any], *, on_meta: bool) -> Any:
         keras = sys.modules.get("keras")
         if keras is not None:
-            keras.backend.reset_uids()  # names of layers count up from build to build
+            keras.utils.clear_session(free_memory=False)  # the names of layers count up from build to build
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")
