@@ -277,7 +277,7 @@ class Repeat(Layer):
 
     ``block`` may be a tuple of blocks that alternate. ``index`` is a symbol bound inside: it stands for the copy's number in the block's
     sizes, and the sum over it closes to a polynomial. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
-    where not all of them are. ``name`` is the pattern of the copies' names.
+    where not all of them are. ``name`` is the pattern of the copies' names; where it is empty, the number goes where {} stands inside.
 
     Raises:
         SizeError: a number of copies below zero, or below one with ``first``.
@@ -303,7 +303,7 @@ class Repeat(Layer):
     name: str = "{}"
 
     def conditions(self) -> None:
-        """A pattern has one place for the number; a token uses at most what is there."""
+        """A pattern has one place for the number, or is empty; a token uses at most what is there."""
         if self.name and self.name.count("{}") != 1:
             message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
             raise ArgumentError(message)

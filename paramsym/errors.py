@@ -117,7 +117,7 @@ class NoLawError(ParamsymError, ValueError):
     >>> ps.derive(lambda width: {"w": (math.isqrt(width), width)})
     Traceback (most recent call last):
         ...
-    paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 1 at width=3; 5 at width=27. \
+    paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 9 at width=97; \
 A formula that is not found is not guessed.
     """
 
