@@ -118,7 +118,7 @@ class NoLawError(ParamsymError, ValueError):
     Traceback (most recent call last):
         ...
     paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 9 at width=97; \
-A formula that is not found is not guessed.
+31 at width=1021. A formula that is not found is not guessed.
     """
 
     movers: tuple[str, ...] = ()

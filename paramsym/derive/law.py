@@ -41,7 +41,7 @@ class Atom:
         if self.kind == "power":
             if isinstance(one, int) and isinstance(other, int) and 0 <= other <= _MOST_BITS:
                 return int(one**other)
-            if other.denominator != 1 or abs(other) > _MOST_BITS:
+            if other.denominator != 1 or not -_MOST_BITS <= other <= _MOST_BITS:
                 message = f"{self} has an exponent of {other}; no size is that large."
                 raise SizeError(message)
             return Fraction(one) ** int(other)
