@@ -39,6 +39,8 @@ def constants_in(build: Any) -> tuple[int, ...]:
         waiting.extend(_inside(thing))
         code = getattr(thing, "__code__", None)
         if isinstance(code, CodeType):
+            held = getattr(thing, "__defaults__", None) or ()
+            waiting.extend(number for value in (*held, *(getattr(thing, "__kwdefaults__", None) or {}).values()) for number in _held(value))
             for inner in _codes(code):
                 found.update(_numbers(inner))
                 waiting.extend(_named(inner, thing))

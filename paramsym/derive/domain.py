@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 from random import Random
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)
 _TRIES = 60
 _LARGEST_FACTOR = 16
+_MOST_CORNERS = 40
 
 
 @dataclass(frozen=True)
@@ -301,7 +302,10 @@ def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[d
         found.extend(_placed(domain, chance, name, value) for name in arguments for value in values)
     points = [point for point in found if point is not None]
     chance.shuffle(points)
-    return points
+    wide = [name for name in domain.coordinates if name not in domain.counters]
+    far = [{name: chance.randint(LARGEST - LARGEST // 16, LARGEST) for name in chosen} for chosen in (wide, *combinations(wide, 2))]
+    corners = [_with(domain, chance, changes) for changes in far[:_MOST_CORNERS] if changes]
+    return [*(point for point in corners if point is not None), *points]
 
 
 def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:
@@ -314,6 +318,7 @@ def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[
         lambda: domain.random(chance, 512, count=most_count),
         lambda: _with(domain, chance, {chance.choice(wide): chance.randint(1 << 14, LARGEST)}),
         lambda: domain.random(chance, LARGEST),
+        lambda: _with(domain, chance, {name: int(2 ** chance.uniform(11, 17)) for name in wide}),
         lambda: _equal(domain, chance, *chance.sample(arguments, 2)) if len(arguments) > 1 else None,
         lambda: _with(domain, chance, {chance.choice(names): max(1, (1 << chance.randint(0, 16)) + chance.randint(-1, 1))}),
         lambda: _with(domain, chance, {name: chance.randint(1, 3) for name in chance.sample(names, max(1, len(names) // 2))}),

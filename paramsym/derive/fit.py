@@ -119,13 +119,11 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
     exponents.sort(key=lambda powers: (sum(powers), powers))
     steps = [generator for generator in chosen if isinstance(generator, Atom)]
     try:
-        if not all(seen_enough(step, points) for step in steps):
-            return None
         spare = max(_SPARE, min(8, len(exponents) // 2))
         found = coefficients(_equations(points, values, chosen, exponents), len(exponents), spare)
     except ParamsymError:
         return None
-    if found is None:
+    if found is None or not all(seen_enough(step, points) for step in steps):
         return None
     terms: list[tuple[Fraction, Monomial]] = [
         (coefficient, tuple((generator, power) for generator, power in zip(chosen, powers, strict=True) if power))
@@ -148,10 +146,10 @@ def _equations(
     points: Points, values: Sequence[int], generators: Sequence[Generator], exponents: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[list[int], int]]:
     """Yield an equation per point, in an order in which their rank grows fast, each multiplied by its denominators."""
-    columns = [points.values_of(generator) for generator in generators]
     kept = [[(place, power) for place, power in enumerate(powers) if power] for powers in exponents]
     for position in points.mixed:
-        base = [column[position] for column in columns]
+        numbers = points.at[position]
+        base = [numbers[generator] if isinstance(generator, str) else generator.value(numbers) for generator in generators]
         row = [prod(base[place] ** power for place, power in powers) for powers in kept]
         scale = lcm(*(entry.denominator for entry in row if not isinstance(entry, int)))
         yield ([int(entry * scale) for entry in row] if scale > 1 else row), values[position] * scale  # type: ignore[misc]

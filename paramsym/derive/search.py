@@ -28,6 +28,7 @@ _MOST_LATTICE = 420
 _FEWEST_TESTS = 40
 _MOST_COPIES = 24
 _MOST_SUSPECTS = 400
+_TRIAL = 3.0  # seconds in which limits of the sizes are tried one by one
 _SLOW = 0.006  # seconds that a build takes on average
 _SHARE = 0.8  # of the time, after which fresh points are left to be
 
@@ -298,8 +299,11 @@ class Search:
 
     _hopeful: list[Any] = field(default_factory=list)
 
-    def _explain(self) -> None:
-        """Find laws for everything seen; ask for more points, or for a limit of the sizes, where none are."""
+    def _explain(self, wrong: Sequence[Sample] = ()) -> None:
+        """Find laws for everything seen; ask for more points, or for a limit of the sizes, where none are.
+
+        ``wrong`` are the points that refuted the laws found before.
+        """
         asked: set[str] = set()
         for _ in range(24):
             self.say("laws")
@@ -316,7 +320,7 @@ class Search:
                     asked.update(more)
                     self._dense(more)
                     continue
-                if not refused.odd and self._limited_by_trial(cases):
+                if not refused.odd and (self._limited_by(wrong) if wrong else self._limited_by_trial(cases)):
                     continue
                 raise self._refusal(refused) from None
             else:
@@ -382,9 +386,20 @@ class Search:
     def _key(self, numbers: Numbers) -> tuple[int, ...]:
         return tuple(numbers[name] for name in self.domain.coordinates)
 
+    def _limited_by(self, wrong: Sequence[Sample]) -> bool:
+        """Limit the sizes so that the laws found before hold: every point that refuted them is left out, and few that do not."""
+        for demand in self._demands():
+            if any(demand.holds(sample.numbers) for sample in wrong):
+                continue
+            outside = [sample for sample in self.samples.values() if not demand.holds(sample.numbers)]
+            if sum(not self.agrees(sample) for sample in outside) * 4 >= len(outside) * 3:
+                self.domain.demands.append(demand)
+                return True
+        return False
+
     def _limited_by_trial(self, cases: Sequence[Sample]) -> bool:
         """Limit the sizes by the first demand under which laws are found, where points of an unknown kind spoil them."""
-        ends = min(self.until, time.monotonic() + 6)
+        ends = min(self.until, time.monotonic() + _TRIAL)
         for demand in self._demands():
             left = [case for case in cases if demand.holds(case.numbers)]
             if not len(cases) * 0.6 <= len(left) < len(cases) or time.monotonic() > ends:
@@ -415,7 +430,7 @@ class Search:
             if not wrong:
                 return
             self.say(f"counterexample {number + 1}")
-            self._explain()
+            self._explain(wrong)
         message = "a fresh point refuted the laws again and again; the last: " + self._where(wrong[0]) + "."
         raise self._refusal(misfit(message, (), [wrong[0].numbers]))
 

@@ -17,6 +17,7 @@ from paramsym.errors import NoLawError
 _INDICES = "ijkmnpqrst"
 _MOST_POINTS = 260  # at which the copies of a block are looked at
 _FEW = 2  # copies, of which the first is the last as well
+_TRIED_EQUAL = 2  # divisions of copies that are equally large
 _TRIED = 6  # divisions of numbered copies whose shapes follow an index
 FROM_END = "~"
 """Before the name of an index: how many copies come after this one."""
@@ -175,21 +176,16 @@ class Explainer:
         rows = [(numbers, pattern.entries(node)) for numbers, node in cases]
         held = [(numbers, entries) for numbers, entries in rows if entries]
         refused: NoLawError | None = None
-        following: list[Partition] = []
-        for partition in partitions([entries for _, entries in held]):
-            if not partition.constant:
-                following.append(partition)
-                continue
-            try:
-                return self._divided(partition, rows, free, path, depth)
-            except NoLawError as error:
-                refused = refused or error
+        found = list(partitions([entries for _, entries in held]))
+        following = [partition for partition in found if not partition.constant]
+        equal = [partition for partition in found if partition.constant]
         few = [numbers for numbers, entries in held if len(entries) < _FEW]
         enough = [entries for _, entries in held if len(entries) >= _FEW]
-        if refused is None and few and any(partition.constant for partition in partitions(enough)):
+        if few and not equal and any(partition.constant for partition in partitions(enough)):
             message = f"{path} is of another kind where there are fewer than {_FEW} copies, as at {_shown(few[0])}."
             raise misfit(message, odd=few)
-        for partition in following[:_TRIED]:
+        # Where copies of a kind are equally large, no law of their number is wanted, and a finer division has the same axes.
+        for partition in equal[:_TRIED_EQUAL] or following[:_TRIED]:
             try:
                 return self._divided(partition, rows, free, path, depth)
             except NoLawError as error:
