@@ -50,6 +50,10 @@ if TYPE_CHECKING:
         Tied as Tied,
     )
     from paramsym.config import from_config as from_config
+    from paramsym.derive.certificate import Derivation as Derivation
+    from paramsym.derive.deriving import DerivedCount as DerivedCount, derive as derive
+    from paramsym.derive.generalising import generalise as generalise
+    from paramsym.derive.reading import from_module as from_module
     from paramsym.errors import ParamsymError as ParamsymError, ParamsymWarning as ParamsymWarning
     from paramsym.layer import Layer as Layer, Part as Part, Tensor as Tensor
     from paramsym.layers.activation import (
@@ -384,6 +388,10 @@ _HOMES = {
     "paramsym.measure.summary": "summary",
     "paramsym.measure.trace": "trace",
     "paramsym.measure.work": "flops macs",
+    "paramsym.derive.certificate": "Derivation",
+    "paramsym.derive.deriving": "DerivedCount derive",
+    "paramsym.derive.generalising": "generalise",
+    "paramsym.derive.reading": "from_module",
     "paramsym.config": "from_config",
     "paramsym.source": "load",
     "paramsym.tabulate": "table",

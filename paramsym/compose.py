@@ -254,7 +254,7 @@ class Repeat(Layer):
     sizes, and the sum over it closes to a polynomial. Numbers start at 0: make the index with ``index("i")`` where a ``Min``, ``Max`` or
     ``Mod`` has it, because SymPy simplifies those as they are written, and a symbol from ``dims`` is positive. Inside the repeat the index
     is a symbol of its own kind, which may be zero. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
-    where not all of them are. ``name`` is the pattern of the copies' names.
+    where not all of them are. ``name`` is the pattern of the copies' names; where it is empty, the number goes where {} stands inside.
 
     Raises:
         SizeError: a number of copies below zero, or below one with ``first``.
@@ -281,8 +281,8 @@ class Repeat(Layer):
     name: str = "{}"
 
     def conditions(self) -> None:
-        """A pattern has one place for the number; a token uses at most what is there."""
-        if self.name.count("{}") != 1:
+        """A pattern has one place for the number, or is empty; a token uses at most what is there."""
+        if self.name and self.name.count("{}") != 1:
             message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
             raise ArgumentError(message)
         if not self.blocks:

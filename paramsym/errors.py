@@ -6,6 +6,8 @@ mistake is also a built-in error (``ValueError``, ``TypeError`` or ``LookupError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from paramsym.screen import harmless
 
 
@@ -108,6 +110,24 @@ class RefutedError(ParamsymError, AssertionError):
     --------------------------------
     bias    missing  (3,)
     """
+
+
+class NoLawError(ParamsymError, ValueError):
+    """Something that a build gives and that no law explains; a formula is not guessed.
+
+    ``movers`` are the sizes that move what is not explained; ``odd`` the points at which it is of another kind.
+
+    >>> import math
+    >>> import paramsym as ps
+    >>> ps.derive(lambda width: {"w": (math.isqrt(width), width)})
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.NoLawError: axis 0 of w: no law explains 2 at width=8; 3 at width=9; 4 at width=16; 9 at width=97; \
+31 at width=1021. A formula that is not found is not guessed.
+    """
+
+    movers: tuple[str, ...] = ()
+    odd: tuple[Mapping[str, int], ...] = ()
 
 
 class NotYetError(ParamsymError, NotImplementedError):

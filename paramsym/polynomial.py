@@ -265,6 +265,9 @@ class Polynomial:
                 power = exponents.pop(position, 0)
                 parts.append(Polynomial({frozenset(exponents.items()): c}) * _power_sum(power, count))
             return Polynomial.total(parts)
+        geometric = self._sum_of_powers(index, start, count, step)
+        if geometric is not None:
+            return geometric
         number, first = count.constant, start.constant
         if not isinstance(number, int) or not isinstance(first, int):
             message = (
@@ -299,6 +302,40 @@ class Polynomial:
             for generator, exponent in monomial - kept:
                 part = part * _put(generator, symbol, value) ** exponent
             parts.append(part)
+        return Polynomial.total(parts)
+
+    def _sum_of_powers(self, index: Symbol, start: Polynomial, count: Polynomial, step: int) -> Polynomial | None:
+        """Sum terms in which the index stands in the exponent of one whole base, as in widths that double; None for other ones."""
+        position = sympy.Dummy("position")
+        shifted = start + Polynomial.of(position) * Polynomial.of(step)
+        parts = []
+        for monomial, c in self.terms.items():
+            moving = [(g, e) for g, e in monomial if index in g.free_symbols and g != index]
+            bases = {g.args[0] for g, _ in moving if isinstance(g, Pow) and isinstance(g.args[0], Integer)}
+            if not moving and dict(monomial).get(index, 0) >= 0:
+                parts.append(Polynomial({monomial: c}).sum_over(index, start, count, step))
+                continue
+            if len(bases) != 1 or not all(isinstance(g, Pow) for g, _ in moving):
+                return None
+            power = dict(monomial).get(index, 0)
+            exponent = Polynomial.total(Polynomial.of(cast("Expr", g.args[1])) * Polynomial.of(e) for g, e in moving)
+            if power < 0 or not all(g != index or e == 1 for m in exponent.terms for g, e in m):
+                return None
+            moved = exponent.replace(index, shifted)
+            rate = moved.terms.get(frozenset({(position, 1)}), 0)
+            if not isinstance(rate, int) or rate == 0 or sum(position in dict(m) for m in moved.terms) != 1:
+                return None
+            still = Polynomial({m: d for m, d in moved.terms.items() if position not in dict(m)})
+            rest = Polynomial({frozenset((g, e) for g, e in monomial if index not in g.free_symbols): c})
+            base = bases.pop()
+            before = Polynomial.of(index) ** power
+            for m, d in before.replace(index, shifted).terms.items():
+                inner = dict(m)
+                degree = inner.pop(position, 0)
+                closing = _telescoped(degree, Fraction(int(base)) ** rate)
+                end = _of_power(base, (still + count * Polynomial.of(rate)).as_expr()) * _at(closing, count)
+                begin = _of_power(base, still.as_expr()) * Polynomial({ONE: closing[0]})
+                parts.append(rest * Polynomial({frozenset(inner.items()): d}) * (end - begin))
         return Polynomial.total(parts)
 
 
@@ -669,3 +706,16 @@ def _power_sum(power: int, count: Polynomial) -> Polynomial:
     return Polynomial.total(
         count ** (power + 1 - k) * Polynomial({ONE: Fraction(comb(power + 1, k), power + 1) * _bernoulli(k)}) for k in range(power + 1)
     )
+
+
+def _telescoped(power: int, ratio: Fraction) -> list[Fraction]:
+    """Return the coefficients of Q with ratio*Q(t + 1) - Q(t) = t**power, so that a sum of t**power*ratio**t telescopes."""
+    found = [Fraction(0)] * (power + 1)
+    for order in reversed(range(power + 1)):
+        above = sum((ratio * comb(k, order) * found[k] for k in range(order + 1, power + 1)), Fraction(0))
+        found[order] = (Fraction(int(order == power)) - above) / (ratio - 1)
+    return found
+
+
+def _at(coefficients: list[Fraction], value: Polynomial) -> Polynomial:
+    return Polynomial.total(value**order * Polynomial({ONE: c}) for order, c in enumerate(coefficients))

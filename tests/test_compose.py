@@ -472,3 +472,12 @@ def test_ties_inside_nameless_copies() -> None:
     assert {line.alias_of for line in layer.lines if line.alias_of} == {"a{0..1}.weight"}
     assert "a{0..1}.weight" in {line.name for line in layer.lines}
     assert layer.params == 2 * (9 + 3 + 3)
+
+
+def test_a_repeat_without_a_pattern_numbers_the_names_inside() -> None:
+    """As in torch's LSTM: the number stands at the end of tensors' names."""
+    rows = ps.Repeat(ps.Parameter((H, 2), "weight_l{}"), 3, name="")
+    assert rows.shapes() == {f"weight_l{i}": (H, 2) for i in range(3)}
+    assert ps.Repeat(ps.Parameter((H, 2), "weight_l{}"), L, name="").params == 2 * H * L
+    with pytest.raises(StructureError, match=r"need \{\} for their number"):
+        _ = ps.Repeat(ps.Parameter((H, 2), "weight"), 3, name="").shapes()

@@ -87,6 +87,26 @@ def test_sums_over_a_symbolic_start() -> None:
     assert found.as_expr() == expand(sympy.summation(H * (A + position), (position, 0, L - 1)))
 
 
+i = Symbol("i", integer=True, positive=True)
+MOVING = st.sampled_from([2**i, 2 ** (L - i), 3 ** (2 * i + 1), 2**i * A, i * 2**i, i**2 * 3**i, 2**i + i, G * 2 ** (2 * L - i)])
+
+
+@given(value=MOVING, start=st.integers(0, 3), step=st.integers(1, 3), length=st.integers(0, 6))
+@settings(max_examples=40)
+def test_sums_of_powers_close(value: sympy.Expr, start: int, step: int, length: int) -> None:
+    """Widths that double: the closed form for L copies is, at every number of copies, what adding them up gives."""
+    closed = Polynomial.of(value).sum_over(i, Polynomial.of(start), Polynomial.of(L), step).as_expr()
+    added = sum((value.subs({i: start + step * k, L: length}) for k in range(length)), Integer(0))
+    assert expand(closed.subs({L: length}) - added) == 0
+
+
+def test_sums_of_powers_without_a_closed_form_are_refused() -> None:
+    """Two bases in one term, or an exponent that is no line."""
+    for value in (2**i * 3 ** (2 * i), 2 ** (i**2)):
+        with pytest.raises(SizeError, match="no closed form"):
+            Polynomial.of(value).sum_over(i, Polynomial.of(0), Polynomial.of(L))
+
+
 def test_sums_of_steps_are_written_out_where_the_number_is_known() -> None:
     """A floor of the index has no polynomial sum; a known number of copies is added up."""
     index = Symbol("i", integer=True, positive=True)

@@ -1,0 +1,223 @@
+"""What a build takes: which arguments are sizes, which are flags and words, which are held; from its signature or a configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from types import SimpleNamespace
+from typing import Any, TypeAlias, TypeGuard
+
+from paramsym.errors import ArgumentError
+from paramsym.naming import described
+
+Place: TypeAlias = "tuple[str | int, ...]"
+_START = 8  # of a size that has no default
+
+UNSAID: Any = type("Unsaid", (), {"__repr__": lambda _: "unsaid"})()
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A size that the build takes: where it goes, a value to start from, what was said about it."""
+
+    name: str
+    place: Place
+    start: int | None = None
+    formula: str = ""
+    among: range | None = None
+
+
+@dataclass
+class Call:
+    """How the build is called: sizes, the choices of flags and words, and what is held."""
+
+    build: Callable[..., Any]
+    variables: list[Variable] = field(default_factory=list)
+    choices: dict[str, tuple[Place, tuple[Any, ...]]] = field(default_factory=dict)
+    held: dict[str, tuple[Place, Any]] = field(default_factory=dict)
+    wholes: dict[Place, Any] = field(default_factory=dict)
+
+    def strata(self) -> Iterator[dict[str, Any]]:
+        """Yield every combination of flags and words, the defaults first."""
+        names = list(self.choices)
+        for values in product(*(options for _, options in self.choices.values())):
+            yield dict(zip(names, values, strict=True))
+
+    def arguments(self, sizes: Mapping[str, int], stratum: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the keyword arguments for sizes and a choice of flags."""
+        leaves: dict[Place, Any] = dict(self.held.values())
+        leaves |= {self.choices[name][0]: value for name, value in stratum.items()}
+        leaves |= {variable.place: sizes[variable.name] for variable in self.variables}
+        made: dict[str, Any] = {}
+        inner: dict[str, dict[Place, Any]] = {}
+        for place, value in leaves.items():
+            if len(place) == 1:
+                made[str(place[0])] = value
+            else:
+                inner.setdefault(str(place[0]), {})[place] = value
+        for name, below in inner.items():
+            made[name] = self._whole((name,), below)
+        return made
+
+    def _whole(self, place: Place, leaves: Mapping[Place, Any]) -> Any:
+        known = self.wholes[place]
+        entries: dict[str | int, Any] = {}
+        for step in dict.fromkeys(leaf[len(place)] for leaf in leaves):
+            below = {leaf: value for leaf, value in leaves.items() if leaf[len(place)] == step}
+            here = (*place, step)
+            entries[step] = below[here] if here in below else self._whole(here, below)
+        if isinstance(known, list | tuple):
+            return type(known)(entries[position] for position in range(len(known)))
+        fields = {str(step): value for step, value in entries.items()}
+        if isinstance(known, SimpleNamespace):
+            return SimpleNamespace(**{**vars(known), **fields})
+        if isinstance(known, type):
+            return known(**fields)
+        return dataclasses.replace(known, **fields)
+
+
+def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[str, Any]) -> Call:
+    """Return how a build is called.
+
+    An int, or a default that is one, is a size to start from; a string for a size is its formula, as in ``H="A*d"``; a range says which
+    values there are. True and False are both tried, and so are the entries of a tuple given for a word. What is held stays as it is.
+
+    Raises:
+        ArgumentError: a build that cannot be called so, or an argument of which nothing is known.
+    """
+    if not callable(build):
+        message = f"build is {described(build)}; wanted a function that takes sizes and gives a module, a mapping of shapes or a count."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    call = Call(build)
+    left = {**said, **{name: _Held(value) for name, value in held.items()}}
+    for name, parameter in _parameters(build, left).items():
+        _take(call, name, (name,), parameter.default, parameter.annotation, left)
+    if left:
+        known = ", ".join([variable.name for variable in call.variables] + [*call.choices, *call.held]) or "none"
+        message = f"build takes no argument {next(iter(left))!r}; it takes {known}."
+        raise ArgumentError(message)
+    if not call.variables:
+        message = "build takes no size: no argument of it is a whole number. Give one by name, as in derive(build, width=8)."
+        raise ArgumentError(message)
+    return call
+
+
+@dataclass(frozen=True)
+class _Held:
+    value: Any
+
+
+def _parameters(build: Callable[..., Any], left: Mapping[str, Any]) -> dict[str, inspect.Parameter]:
+    try:
+        signature = inspect.signature(build)
+    except (TypeError, ValueError):
+        return {name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in left}
+    try:
+        hints = typing.get_type_hints(vars(build)["__init__"] if isinstance(build, type) else build)
+    except Exception:  # noqa: BLE001 - annotations are somebody else's code, and only help
+        hints = {}
+    found: dict[str, inspect.Parameter] = {}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            found |= {
+                other: inspect.Parameter(other, inspect.Parameter.KEYWORD_ONLY) for other in left if other not in signature.parameters
+            }
+        elif parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            message = f"build takes {name!r} by position only; wrap it: derive(lambda {name}: build({name}), ...)."
+            raise ArgumentError(message)
+        elif parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+            found[name] = parameter.replace(annotation=hints.get(name, parameter.annotation))
+    return found
+
+
+def _take(call: Call, name: str, place: Place, default: Any, annotation: Any, left: dict[str, Any]) -> None:
+    """Sort one argument, or one field of a configuration, in."""
+    given = left.pop(name, UNSAID)
+    if isinstance(given, _Held):
+        call.held[name] = (place, given.value)
+        return
+    default = UNSAID if default is inspect.Parameter.empty else default
+    if given is UNSAID and default is UNSAID and dataclasses.is_dataclass(annotation):
+        given = annotation
+    if isinstance(given, str) and _is_size(default, annotation, given):
+        call.variables.append(Variable(name, place, default if _whole(default) else None, formula=given))
+    elif isinstance(given, range):
+        call.variables.append(Variable(name, place, given[len(given) // 2], among=given))
+    elif given is UNSAID and default is UNSAID:
+        _take_by_annotation(call, name, place, annotation)
+    elif isinstance(default, bool) and given is UNSAID:
+        call.choices[name] = (place, (default, not default))
+    else:
+        _take_value(call, name, place, default if given is UNSAID else given, left)
+
+
+def _take_by_annotation(call: Call, name: str, place: Place, annotation: Any) -> None:
+    """Sort in an argument of which nothing but its annotation is known."""
+    if annotation in {int, "int", inspect.Parameter.empty}:
+        call.variables.append(Variable(name, place, _START))
+    elif annotation in {bool, "bool"}:
+        call.choices[name] = (place, (True, False))
+    else:
+        message = f"nothing is known of the argument {name!r}; give a value: derive(build, held={{{name!r}: ...}})."
+        raise ArgumentError(message)
+
+
+def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str, Any]) -> None:
+    """Sort in an argument by a value of it."""
+    listed = isinstance(value, list | tuple) and bool(value)
+    if _whole(value):
+        call.variables.append(Variable(name, place, value))
+    elif isinstance(value, bool):
+        call.choices[name] = (place, (value,))
+    elif dataclasses.is_dataclass(value) or isinstance(value, SimpleNamespace):
+        _take_fields(call, place, value, left)
+    elif listed and all(isinstance(entry, str | bool) for entry in value):
+        call.choices[name] = (place, tuple(value))
+    elif listed and all(_whole(entry) or isinstance(entry, list | tuple) for entry in value):
+        _take_entries(call, name, place, value)
+    else:
+        call.held[name] = (place, value)
+
+
+def _is_size(default: Any, annotation: Any, given: str) -> bool:
+    """Say whether a string is the formula of a size, and not a word."""
+    return _whole(default) or (
+        default is UNSAID and annotation not in {str, "str"} and (annotation is int or any(c in given for c in "*+-/"))
+    )
+
+
+def _whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _take_fields(call: Call, place: Place, value: Any, left: dict[str, Any]) -> None:
+    call.wholes[place] = value
+    if isinstance(value, SimpleNamespace):
+        for name, default in list(vars(value).items()):
+            _take(call, name, (*place, name), default, inspect.Parameter.empty, left)
+        return
+    for entry in dataclasses.fields(value):
+        if not entry.init:
+            continue
+        if isinstance(value, type):
+            default = entry.default_factory() if entry.default_factory is not dataclasses.MISSING else entry.default
+            default = UNSAID if default is dataclasses.MISSING else default
+        else:
+            default = getattr(value, entry.name)
+        hint = {"int": int, "bool": bool, "str": str}.get(str(entry.type), entry.type)
+        _take(call, entry.name, (*place, entry.name), default, hint, left)
+
+
+def _take_entries(call: Call, name: str, place: Place, value: Any) -> None:
+    call.wholes[place] = value
+    for position, entry in enumerate(value):
+        if isinstance(entry, list | tuple):
+            _take_entries(call, f"{name}_{position}", (*place, position), entry)
+        elif _whole(entry):
+            call.variables.append(Variable(f"{name}_{position}", (*place, position), entry))
+        else:
+            call.held[f"{name}_{position}"] = ((*place, position), entry)

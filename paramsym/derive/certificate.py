@@ -1,0 +1,87 @@
+"""What is known about a derived form, and how: proved under a degree bound, only tested, or known not to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from paramsym.render.table import Cell, Table, Tabular
+
+
+@dataclass(frozen=True)
+class Derivation(Tabular):
+    """What was proved of a derived form, under which assumption, and what was only tested.
+
+    ``degree`` is the bound on the total degree in the ``coordinates`` that the proof rests on, None where nothing was proved; ``lattice``
+    is how many instances of the principal lattice were built. ``stepping`` names the tensors whose laws move in steps (floors, powers,
+    bounds): no degree bounds them, so those are tested only. ``fresh`` is how many points were built after the last change of a law, none
+    of which was used to find it; ``magnitudes`` the least and largest value of each size among those. ``demands`` are the sizes that the
+    form is limited to. Prints all of it, with versions.
+    """
+
+    subject: str
+    stratum: Mapping[str, Any]
+    held: Mapping[str, Any]
+    coordinates: tuple[str, ...]
+    formulas: tuple[str, ...]
+    tensors: int
+    degree: int | None
+    lattice: int
+    stepping: tuple[str, ...]
+    fresh: int
+    magnitudes: Mapping[str, tuple[int, int]]
+    demands: tuple[str, ...]
+    refused: int
+    built: int
+    ordered: bool
+    versions: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
+    others: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def assumption(self) -> str:
+        """What the proof rests on: what cannot be seen from outside the build."""
+        if self.degree is None:
+            return "nothing was proved; every statement is a test."
+        return (
+            f"in the build, each axis and each number of copies is a polynomial of total degree at most {self.degree} in "
+            f"{', '.join(self.coordinates)}, and further numbered copies are named as the first ones are."
+        )
+
+    @property
+    def proved(self) -> str:
+        """What follows from finitely many instances under the assumption."""
+        if self.degree is None:
+            return "nothing"
+        which = "all tensors" if not self.stepping else f"all tensors but {len(self.stepping)}"
+        return f"{which}, for every size in the domain, from the {self.lattice:,} instances of the principal lattice of order {self.degree}"
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield what is stated, in words."""
+        fixed = ", ".join(f"{name}={value!r}" for name, value in {**self.stratum, **self.held}.items())
+        yield "holds with", fixed or "nothing held"
+        limits = [*self.formulas, *self.demands]
+        yield "domain", "; ".join(limits) if limits else "all sizes from 1 on"
+        yield "tensors", f"{self.tensors} laws" + ("" if self.ordered else "; their order is not that of the build")
+        yield "proved", self.proved
+        yield "assumed", self.assumption
+        if self.stepping:
+            yield "tested only", ", ".join(self.stepping)
+        sizes = ", ".join(f"{name} from {low:,} to {high:,}" for name, (low, high) in self.magnitudes.items())
+        yield "tested", f"{self.fresh:,} fresh points, none of them used to find a law: {sizes}"
+        yield "beyond", "larger sizes, and single exceptions between the tested ones, are neither proved nor tested"
+        if self.refused:
+            yield "refused", f"{self.refused:,} points that the build itself refused"
+        yield "built", f"{self.built:,} instances"
+        if self.left_out:
+            yield "left out", "; ".join(self.left_out)
+        yield "versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+    def __str__(self) -> str:
+        return "\n".join([f"Derivation of {self.subject}", *(f"  {name:<11}  {words}" for name, words in self.rows())])
+
+    def table(self) -> Table:
+        """Return the same as a table of two columns."""
+        rows: tuple[tuple[Cell, ...], ...] = tuple((name, words) for name, words in self.rows())
+        return Table(("", "derivation"), rows, caption=f"Derivation of {self.subject}")

@@ -1,0 +1,210 @@
+"""``derive``: the closed form of a build that takes sizes, found from what it gives."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy
+from sympy import Expr, Integer, Symbol
+
+from paramsym.derive.arguments import read_call
+from paramsym.derive.certificate import Derivation
+from paramsym.derive.domain import said_domain
+from paramsym.derive.modelled import Derived, demanded, modelled
+from paramsym.derive.observe import Builder
+from paramsym.derive.search import OutOfTime, Sample, Search
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, StructureError
+from paramsym.size import text
+
+_MOST_STRATA = 16
+_EVERY = 25  # so many-th fresh point is built as a layer, too, and compared
+
+
+@dataclass(frozen=True)
+class DerivedCount:
+    """The closed form of a count: ``formula``, an expression in the sizes that the function takes, and its ``certificate``."""
+
+    formula: Expr
+    certificate: Derivation
+
+    def at(self, **sizes: int) -> Any:
+        """Return the formula with sizes put in.
+
+        Raises:
+            ArgumentError: a name that the formula's function does not take.
+        """
+        taken = {symbol.name: symbol for symbol in self.formula.free_symbols if isinstance(symbol, Symbol)}
+        unknown = [name for name in sizes if name not in taken and name not in self.certificate.coordinates]
+        if unknown:
+            message = f"the count has no size {unknown[0]!r}; it has {', '.join(sorted(taken)) or 'none'}."
+            raise ArgumentError(message)
+        return self.formula.xreplace({taken[name]: Integer(value) for name, value in sizes.items() if name in taken})
+
+    def __str__(self) -> str:
+        return text(self.formula)
+
+
+def derive(
+    build: Callable[..., Any],
+    sizes: Mapping[str, Any] | None = None,
+    /,
+    *,
+    held: Mapping[str, Any] | None = None,
+    seconds: float = 30.0,
+    tests: int = 200,
+    progress: Callable[[str], None] | None = None,
+    **named: Any,
+) -> Any:
+    """Return the exact closed form of a build, tensor by tensor, as an ordinary layer with a ``certificate``.
+
+    ``build`` takes sizes and gives a torch, Keras or Flax module, a tree of arrays or a mapping from names to shapes; of a build that gives
+    a whole number the closed form of that number is returned. Its arguments are found from the signature, or in a configuration dataclass:
+    whole numbers are sizes and become symbols of their names; for True and False both forms are found (``.stratum(bias=False)``); words,
+    floats and what is ``held`` stay as they are. Keywords, or the mapping ``sizes``, say more about an argument: another value to start
+    from, a formula (``H="A*d"`` where A divides H), a range of values, the words to try.
+
+    A law is kept when it explains everything seen and none of ``tests`` fresh points refutes it, large and equal sizes and the constants
+    in the code among them. ``certificate`` says what was proved and what was only tested. The search ends after ``seconds``.
+
+    Raises:
+        NoLawError: a tensor that no law explains, with samples; it is not guessed.
+        ArgumentError: a build that fails where the search starts, or arguments it does not take.
+        NotYetError: the time was over before enough was tested.
+
+    >>> def mlp(width, depth):
+    ...     return {f"h.{i}.weight": (width, width) for i in range(depth)} | {"out": (10, width)}
+    >>> form = derive(mlp)
+    >>> form.params
+    depth*width**2 + 10*width
+    >>> form.at(width=64, depth=3).count, form.certificate.degree
+    (12928, 2)
+    """
+    call = read_call(build, {**(sizes or {}), **named}, held or {})
+    until = time.monotonic() + seconds
+    builder = Builder(build)
+    strata = list(call.strata())
+    left_out = [f"{len(strata) - _MOST_STRATA} more choices of flags"] if len(strata) > _MOST_STRATA else []
+    strata = strata[:_MOST_STRATA]
+    forms: list[Any] = []
+    first: Search | None = None
+    for number, stratum in enumerate(strata):
+        share = (until - time.monotonic()) * (1 if number == len(strata) - 1 else 0.5 if number == 0 else 1 / (len(strata) - number))
+        search = Search(
+            call, stratum, said_domain(call.variables), time.monotonic() + share, tests, _said(progress, stratum), builder, like=first
+        )
+        try:
+            forms.append(_derived(search))
+        except ParamsymError as error:
+            if number == 0:
+                raise
+            left_out.append(f"{_words(stratum)}: {error}")
+        first = first or search
+    form, *others = forms
+    return replace(form, certificate=replace(form.certificate, others=tuple(others), left_out=tuple(left_out)))
+
+
+def _said(progress: Callable[[str], None] | None, stratum: Mapping[str, Any]) -> Callable[[str], None]:
+    prefix = f"{_words(stratum)}: " if stratum else ""
+    return (lambda _: None) if progress is None else (lambda words: progress(prefix + words))
+
+
+def _words(stratum: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in stratum.items())
+
+
+def _derived(search: Search) -> Derived | DerivedCount:
+    before = search.builder.built
+    try:
+        search.run()
+    except (OutOfTime, KeyboardInterrupt) as error:
+        raise _unfinished(search, error) from None
+    certificate = _certificate(search, search.builder.built - before)
+    if search.count:
+        law = search.laws.leaf
+        assert law is not None  # noqa: S101 - a count is one tensor without a name
+        return DerivedCount(search.domain.restated(law.axes[0], search.domain.symbols()), certificate)
+    taken = tuple((v.name, Symbol(v.name, integer=True, positive=True)) for v in search.domain.variables if not _follows(search, v.name))
+    form = Derived(modelled(search.laws, search.domain), taken, demanded(search.domain), certificate)
+    by_size = sorted(search.tested, key=lambda sample: len(sample.seen))
+    checked = [_same_as_layer(form, sample) for sample in by_size[::_EVERY][:8]]
+    return replace(form, certificate=replace(certificate, ordered=all(checked)))
+
+
+def _follows(search: Search, name: str) -> bool:
+    formula = search.domain.formulas.get(name)
+    return formula is not None and not formula.fresh
+
+
+def _unfinished(search: Search, error: BaseException) -> NotYetError:
+    why = "was interrupted" if isinstance(error, KeyboardInterrupt) else "ran out of time"
+    laws = sum(1 for _ in search.laws.laws())
+    message = (
+        f"the search {why} after {search.builder.built:,} builds; so far {laws} laws were found and {len(search.tested)} fresh"
+        " points agreed. Give it more time with seconds=..., hold arguments with held={...}, or start from smaller sizes."
+    )
+    stopped = NotYetError(message)
+    stopped.laws = search.laws  # type: ignore[attr-defined]
+    return stopped
+
+
+def _same_as_layer(form: Derived, sample: Sample) -> bool:
+    """Check that the layer gives what was built; return whether in the same order.
+
+    Raises:
+        StructureError: where it does not.
+    """
+    sizes = {name: sample.numbers[name] for name, _ in form.sizes_taken}
+    sized = form.at({name: value for name, value in sizes.items() if any(s.name == name for s in form.symbols)})
+    wanted = {seen.name: seen.shape for seen in sample.seen if not seen.alias_of and seen.kind != "hidden"}
+    found = sized.shapes(buffers=True)
+    ties = {seen.name: seen.alias_of for seen in sample.seen if seen.alias_of}
+    if found != wanted or sized.tied != ties:
+        wrong = next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), "a tie")
+        message = f"the layer made of the laws differs from the build at {sizes}, in {wrong}; its structure cannot be written as a layer."
+        raise StructureError(message)
+    return list(found) == list(wanted)
+
+
+def _certificate(search: Search, built: int) -> Derivation:
+    stepping = dict.fromkeys(name for name, law in search.laws.laws() if law.degree({}) is None)
+    names = [variable.name for variable in search.domain.variables]
+    magnitudes = {name: _span([sample.numbers[name] for sample in search.tested]) for name in names}
+    return Derivation(
+        subject=getattr(search.call.build, "__name__", type(search.call.build).__name__),
+        stratum=dict(search.stratum),
+        held={name: value for name, (_, value) in search.call.held.items()},
+        coordinates=search.domain.coordinates,
+        formulas=tuple(f"{name} = {formula.law}" for name, formula in search.domain.formulas.items()),
+        tensors=sum(1 for _ in search.laws.laws()),
+        degree=search.degree,
+        lattice=search.lattice,
+        stepping=tuple(name or "the count" for name in stepping),
+        fresh=len(search.tested),
+        magnitudes=magnitudes,
+        demands=tuple(map(str, search.domain.demands)),
+        refused=len(search.refused),
+        built=built,
+        ordered=True,
+        versions=_versions(search.builder.last),
+    )
+
+
+def _span(values: list[int]) -> tuple[int, int]:
+    return (min(values), max(values)) if values else (0, 0)
+
+
+def _versions(built: Any) -> dict[str, str]:
+    """Return the versions of what took part."""
+    from paramsym import __version__
+
+    while isinstance(built, Mapping) and built:
+        built = next(iter(built.values()))
+    roots = dict.fromkeys(cls.__module__.partition(".")[0] for cls in type(built).__mro__)
+    found = {root: getattr(sys.modules.get(root), "__version__", None) for root in roots if root not in {"builtins", "paramsym"}}
+    known = {root: str(version) for root, version in found.items() if isinstance(version, str)}
+    return {"paramsym": __version__, **known, "sympy": str(sympy.__version__), "python": platform.python_version()}

@@ -1,0 +1,396 @@
+"""The sizes that a build takes: free coordinates, formulas for what follows from them, conditions, and points to try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations, permutations
+from random import Random
+from typing import Any, Literal
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.derive.arguments import Variable
+from paramsym.derive.law import Law
+from paramsym.errors import ArgumentError
+from paramsym.grammar import read
+from paramsym.polynomial import Polynomial
+from paramsym.size import Condition, canonical, per
+
+LARGEST = 1 << 17
+_DIVISORS = (2, 3, 4, 6, 8, 16, 32)
+_TRIES = 60
+_LARGEST_FACTOR = 16
+_MOST_CORNERS = 40
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What sizes must fulfil: ``small`` divides ``large``, is at most as large, or differs from it."""
+
+    kind: Literal["divides", "at most", "differ"]
+    small: Law
+    large: Law
+
+    def holds(self, numbers: Mapping[str, int]) -> bool:
+        """Say whether it does at a point."""
+        small, large = self.small.value(numbers), self.large.value(numbers)
+        if self.kind == "divides":
+            return small != 0 and (Fraction(large) / Fraction(small)).denominator == 1
+        return small <= large if self.kind == "at most" else small != large
+
+    def condition(self, symbols: Mapping[str, Expr]) -> Condition:
+        """Return it in symbols, as layers state theirs."""
+        return Condition(self.kind, canonical(self.small.expression(symbols)), canonical(self.large.expression(symbols)))
+
+    def __str__(self) -> str:
+        return f"{self.small} {({'divides': 'divides', 'at most': '<=', 'differ': '!='})[self.kind]} {self.large}"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A size that follows from others and one fresh coordinate of its own, where it brings one: H = A*d."""
+
+    name: str
+    law: Law
+    fresh: str = ""
+
+    def sides(self) -> tuple[Law, Law]:
+        """Return what the fresh coordinate is multiplied by, and what is added."""
+        times = tuple((c, tuple((g, e) for g, e in m if g != self.fresh)) for c, m in self.law.terms if (self.fresh, 1) in m)
+        added = tuple((c, m) for c, m in self.law.terms if (self.fresh, 1) not in m)
+        return Law(times), Law(added)
+
+
+@dataclass
+class Domain:
+    """Where the points are taken from."""
+
+    variables: tuple[Variable, ...]
+    formulas: dict[str, Formula] = field(default_factory=dict)
+    demands: list[Demand] = field(default_factory=list)
+    counters: set[str] = field(default_factory=set)
+    """Coordinates that move how many tensors there are: large values of those cost time."""
+    largest_count: int = 8
+    largest: int = LARGEST
+    most_placed: int = 96
+    """The largest number of copies that a size is set to on purpose."""
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """The free numbers, in the order of the arguments."""
+        free = [variable.name for variable in self.variables if variable.name not in self.formulas]
+        return (*free, *(formula.fresh for formula in self.formulas.values() if formula.fresh))
+
+    def numbers(self, point: Mapping[str, int]) -> dict[str, int] | None:
+        """Return all numbers at a point given by its coordinates; None where a demand is not met."""
+        found = dict(point)
+        for name, formula in self.formulas.items():
+            value = formula.law.value(found)
+            if not isinstance(value, int) or value < 1:
+                return None
+            found[name] = value
+        for variable in self.variables:
+            if variable.among is not None and found[variable.name] not in variable.among:
+                return None
+        return found if all(demand.holds(found) for demand in self.demands) else None
+
+    def start(self) -> dict[str, int]:
+        """Return the coordinates of the values to start from, as near as formulas allow."""
+        given = {variable.name: variable.start or 8 for variable in self.variables}
+        point = {name: given[name] for name in self.coordinates if name in given}
+        for name, formula in self.formulas.items():
+            if not formula.fresh:
+                continue
+            times, added = formula.sides()
+            known = {**dict.fromkeys(self.coordinates, 4), **point}
+            wanted = (Fraction(given[name]) - added.value(known)) / Fraction(times.value(known))
+            point[formula.fresh] = int(wanted) if wanted.denominator == 1 and wanted > 0 else 4
+        return point
+
+    def formula(self, name: str, law: Law, fresh: str = "") -> Domain:
+        """Return the domain with one more formula, in coordinates."""
+        expanded = {known: replace(one, law=_substituted(one.law, name, law)) for known, one in self.formulas.items()}
+        return replace(self, formulas={**expanded, name: Formula(name, law, fresh)})
+
+    def symbols(self) -> dict[str, Expr]:
+        """Return each number in symbols of the arguments: fresh coordinates as exact quotients."""
+        made: dict[str, Expr] = {v.name: Symbol(v.name, integer=True, positive=True) for v in self.variables}
+        for name, formula in self.formulas.items():
+            if formula.fresh:
+                times, added = formula.sides()
+                numerator = made[name] - self.restated(added, made)
+                made[formula.fresh] = per(canonical(numerator), canonical(self.restated(times, made)))
+        return {**made, **{name: self.restated(f.law, made) for name, f in self.formulas.items() if not f.fresh}}
+
+    def restated(self, law: Law, symbols: Mapping[str, Expr]) -> Expr:
+        """Return a law in symbols, products of coordinates written as the arguments that they are: A*d as H."""
+        total: Expr = Integer(0)
+        products = sorted((f for f in self.formulas.values() if f.fresh and len(f.law.terms) == 1), key=lambda f: -len(f.law.terms[0][1]))
+        for coefficient, monomial in law.terms:
+            powers = dict(monomial)
+            factor: Expr = Integer(1)
+            for formula in products:
+                if formula.name not in symbols:
+                    continue
+                scale, inside = formula.law.terms[0]
+                times = min((powers.get(generator, 0) // exponent for generator, exponent in inside), default=0)
+                if times:
+                    factor *= symbols[formula.name] ** times
+                    coefficient /= scale**times  # noqa: PLW2901 - what is left of the term
+                    powers.update({generator: powers[generator] - times * exponent for generator, exponent in inside})
+            rest = Law(((coefficient, tuple((generator, power) for generator, power in powers.items() if power)),))
+            total += factor * rest.expression(symbols)
+        return total
+
+    # Points -------------------------------------------------------------------------------------------------------------------
+
+    def random(self, chance: Random, largest: int, *, count: int | None = None) -> dict[str, int] | None:
+        """Return the numbers at a random point, coordinates up to ``largest`` on a logarithmic scale."""
+        for _ in range(_TRIES):
+            point = {name: self._value(chance, name, largest, count) for name in self.coordinates}
+            found = self.numbers(point)
+            if found is not None:
+                return found
+        return None
+
+    def _value(self, chance: Random, name: str, largest: int, count: int | None = None) -> int:
+        variable = next((v for v in self.variables if v.name == name), None)
+        if variable is not None and variable.among is not None:
+            allowed = [value for value in variable.among if value <= max(largest, variable.among[0])]
+            return chance.choice(allowed)
+        top = min(largest, count or self.largest_count) if name in self.counters else min(largest, self.largest)
+        return max(1, min(top, int(2 ** chance.uniform(0, (top + 1).bit_length() - 1 + 0.2))))
+
+    def moved(self, numbers: Mapping[str, int], **changes: int) -> dict[str, int] | None:
+        """Return the numbers with coordinates changed; None where a demand is not met."""
+        return self.numbers({**{name: numbers[name] for name in self.coordinates}, **changes})
+
+
+def said_domain(variables: Sequence[Variable]) -> Domain:
+    """Return the domain with the formulas that were said.
+
+    Raises:
+        ArgumentError: a formula that cannot be read, is no polynomial, or needs itself.
+    """
+    domain = Domain(tuple(variables))
+    names = {variable.name for variable in variables}
+    laws = {variable.name: (_law(variable), variable.formula) for variable in variables if variable.formula}
+    done: dict[str, Law] = {}
+
+    def expanded(name: str, above: tuple[str, ...]) -> Law:
+        if name in above:
+            message = f"the formulas of {' and '.join(dict.fromkeys(above))} need each other; one of them must be free."
+            raise ArgumentError(message)
+        if name not in done:
+            law, _ = laws[name]
+            for other in dict.fromkeys(law.names()):
+                if other in laws:
+                    law = _substituted(law, other, expanded(other, (*above, name)))
+            done[name] = law
+        return done[name]
+
+    owned: set[str] = set()
+    for name in laws:
+        expanded(name, ())
+    for name, law in done.items():
+        own = set(laws[name][0].names())
+        fresh = [other for other in law.names() if other not in names and other not in owned and other in own]
+        linear = [other for other in fresh if all(dict(m).get(other, 0) <= 1 for _, m in law.terms)]
+        if len(set(fresh)) > 1 or (fresh and not linear):
+            message = f"{name}={laws[name][1]!r} brings in {', '.join(sorted(set(fresh)))}; a formula brings in one free number, once."
+            raise ArgumentError(message)
+        owned.update(fresh)
+        domain.formulas[name] = Formula(name, law, fresh[0] if fresh else "")
+    return domain
+
+
+def _law(variable: Variable) -> Law:
+    polynomial = Polynomial.of(read(variable.formula))
+    terms = []
+    for monomial, coefficient in polynomial.terms.items():
+        if not all(isinstance(generator, Symbol) and power > 0 for generator, power in monomial):
+            message = f"{variable.name}={variable.formula!r} is no polynomial; write a sum of products, as in {variable.name}='A*d'."
+            raise ArgumentError(message)
+        terms.append((Fraction(coefficient), tuple(sorted((str(generator), power) for generator, power in monomial))))
+    return Law(tuple(terms))
+
+
+def _substituted(law: Law, name: str, value: Law) -> Law:
+    """Put a law in for a name that occurs as a generator."""
+    total = Law(())
+    for coefficient, monomial in law.terms:
+        powers = dict(monomial)
+        exponent = powers.pop(name, 0)
+        product: dict[Any, Fraction] = {tuple(powers.items()): coefficient}
+        for _ in range(exponent):
+            step: dict[Any, Fraction] = {}
+            for left, c in product.items():
+                for d, right in value.terms:
+                    merged = dict(left)
+                    for generator, power in right:
+                        merged[generator] = merged.get(generator, 0) + power
+                    key = tuple(sorted(merged.items()))
+                    step[key] = step.get(key, Fraction(0)) + c * d
+            product = step
+        total = total.plus(Law(tuple((c, tuple(sorted(m))) for m, c in product.items())))
+    return total
+
+
+def learnt(domain: Domain, taken: Sequence[Mapping[str, int]], refused: Sequence[Mapping[str, int]]) -> list[Demand]:
+    """Return demands that every accepted point meets and that explain refusals, the fewest that do.
+
+    What one variable must be a multiple of, or at least as large as; a demand that explains no refusal is not made.
+    """
+    names = [variable.name for variable in domain.variables]
+    family: list[Demand] = []
+    for large in names:
+        for small in names:
+            if small != large:
+                family.append(Demand("divides", Law.of(small), Law.of(large)))
+                family.append(Demand("divides", Law(((Fraction(2), ((small, 1),)),)), Law.of(large)))
+        family.extend(Demand("divides", Law.constant(number), Law.of(large)) for number in _DIVISORS)
+    for large in names:
+        family.extend(Demand("at most", Law.of(small), Law.of(large)) for small in names if small != large)
+        family.extend(Demand("at most", Law.constant(number), Law.of(large)) for number in (2, 3, 4, 5, 8))
+    possible = [demand for demand in family if all(demand.holds(point) for point in taken)]
+    left = list(refused)
+    chosen: list[Demand] = []
+    while left:
+        best = max(
+            possible, key=lambda demand: (sum(not demand.holds(p) for p in left), sum(not demand.holds(p) for p in refused)), default=None
+        )
+        if best is None or all(best.holds(point) for point in left):
+            break
+        chosen.append(best)
+        left = [point for point in left if best.holds(point)]
+    return chosen
+
+
+def with_demands(domain: Domain, demands: Sequence[Demand]) -> Domain:
+    """Return the domain with what must divide turned into formulas, and the rest kept as demands."""
+    found = domain
+    for demand in demands:
+        large = next(iter(demand.large.names()))
+        below = set(demand.small.names())
+        circular = any(large in set(found.formulas[name].law.names()) for name in below if name in found.formulas) or large in below
+        if demand.kind == "divides" and large not in found.formulas and not circular:
+            fresh = f"{large}_per_{'_'.join([*map(str, (c for c, _ in demand.small.terms if c != 1)), *sorted(below)])}"
+            small = demand.small
+            for name in below:
+                if name in found.formulas:
+                    small = _substituted(small, name, found.formulas[name].law)
+            law = Law(tuple((c, tuple(sorted((*m, (fresh, 1))))) for c, m in small.terms))
+            found = found.formula(large, law, fresh)
+        else:
+            found.demands.append(demand)
+    return found
+
+
+def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[dict[str, int]]:
+    """Return points at which a law may have an exception: every two sizes equal, every size at each constant of the code and beside it."""
+    arguments = [variable.name for variable in domain.variables]
+    found = [_equal(domain, chance, one, other) for position, one in enumerate(arguments) for other in arguments[position + 1 :]]
+    factors = sorted({2, 3, 4, *(constant for constant in constants if constant <= _LARGEST_FACTOR)})
+    for one, other in permutations(arguments, 2):
+        found.extend(_times(domain, chance, one, other, factor) for factor in factors)
+    for constant in constants:
+        near = {constant - 1, constant, constant + 1} if constant > 2 else {constant}
+        parts = {constant // part + shift for part in (2, 3, 4) for shift in (0, 1)} if constant > 16 else set()
+        values = sorted(value for value in near | parts if value >= 1)
+        found.extend(_placed(domain, chance, name, value) for name in arguments for value in values)
+    points = [point for point in found if point is not None]
+    chance.shuffle(points)
+    wide = [name for name in domain.coordinates if name not in domain.counters]
+    far = [{name: chance.randint(LARGEST - LARGEST // 16, LARGEST) for name in chosen} for chosen in (wide, *combinations(wide, 2))]
+    corners = [_with(domain, chance, changes) for changes in far[:_MOST_CORNERS] if changes]
+    return [*(point for point in corners if point is not None), *points]
+
+
+def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:
+    """Yield points without end at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
+    names = domain.coordinates
+    arguments = [variable.name for variable in domain.variables]
+    wide = [name for name in names if name not in domain.counters] or list(names)
+    makers: list[Callable[[], dict[str, int] | None]] = [
+        lambda: domain.random(chance, 8),
+        lambda: domain.random(chance, 512, count=most_count),
+        lambda: _with(domain, chance, {chance.choice(wide): chance.randint(1 << 14, LARGEST)}),
+        lambda: domain.random(chance, LARGEST),
+        lambda: _with(domain, chance, {name: int(2 ** chance.uniform(11, 17)) for name in wide}),
+        lambda: _equal(domain, chance, *chance.sample(arguments, 2)) if len(arguments) > 1 else None,
+        lambda: _with(domain, chance, {chance.choice(names): max(1, (1 << chance.randint(0, 16)) + chance.randint(-1, 1))}),
+        lambda: _with(domain, chance, {name: chance.randint(1, 3) for name in chance.sample(names, max(1, len(names) // 2))}),
+        lambda: _multiple(domain, chance, arguments),
+        lambda: domain.random(chance, 4096),
+        lambda: domain.random(chance, 64, count=2 * most_count),
+    ]
+    while True:
+        for make in makers:
+            found = make()
+            if found is not None:
+                yield found
+
+
+def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[str, int] | None:
+    point = domain.random(chance, 64)
+    if point is None:
+        return None
+    limited = {name: min(value, domain.largest_count if name in domain.counters else domain.largest) for name, value in changes.items()}
+    return domain.moved(point, **limited)
+
+
+def _equal(domain: Domain, chance: Random, one: str, other: str) -> dict[str, int] | None:
+    """Return a point at which two arguments are equal; None where formulas or demands forbid that."""
+    for _ in range(4):
+        point = domain.random(chance, 256)
+        if point is None:
+            continue
+        for name, value in ((other, point[one]), (one, point[other])):
+            found = _placed(domain, chance, name, value, point)
+            if found is not None and found[one] == found[other]:
+                return found
+    return None
+
+
+def _times(domain: Domain, chance: Random, one: str, other: str, factor: int) -> dict[str, int] | None:
+    """Return a point at which an argument is a multiple of another one."""
+    point = domain.random(chance, 256)
+    if point is None:
+        return None
+    found = _placed(domain, chance, other, factor * point[one], point)
+    return found if found is not None and found[other] == factor * found[one] else None
+
+
+def _placed(domain: Domain, chance: Random, name: str, value: int, point: Mapping[str, int] | None = None) -> dict[str, int] | None:
+    """Return a point at which an argument has a value; of one that follows from a formula, its own coordinate is moved."""
+    point = domain.random(chance, 64) if point is None else point
+    if point is None:
+        return None
+    formula = domain.formulas.get(name)
+    if formula is None:
+        if name in domain.counters and value > domain.most_placed:
+            return None
+        return domain.moved(point, **{name: value})
+    if not formula.fresh:
+        return None
+    times, added = formula.sides()
+    ones = dict.fromkeys(times.names(), 1)
+    for base in (point, {**point, **ones}):
+        wanted = (value - Fraction(added.value(base))) / Fraction(times.value(base))
+        if wanted.denominator == 1 and wanted >= 1:
+            return domain.moved(base, **{**{k: base[k] for k in ones}, formula.fresh: int(wanted)})
+    return None
+
+
+def _multiple(domain: Domain, chance: Random, arguments: Sequence[str]) -> dict[str, int] | None:
+    """Return a point at which one argument is a small multiple of another one, or nearly."""
+    if len(arguments) < 2:
+        return None
+    one, other = chance.sample(list(arguments), 2)
+    point = domain.random(chance, 64)
+    if point is None or other not in domain.coordinates:
+        return None
+    value = max(1, point[one] * chance.choice((2, 3, 4, 8)) + chance.choice((-1, 0, 0, 1)))
+    return domain.moved(point, **{other: min(value, domain.largest_count if other in domain.counters else domain.largest)})

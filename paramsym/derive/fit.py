@@ -1,0 +1,167 @@
+"""The law behind numbers seen at points: a polynomial where the lines are, else one with the steps that the lines show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import lcm, prod
+
+from paramsym.derive.law import Atom, Generator, Law, Monomial
+from paramsym.derive.points import Numbers, Points
+from paramsym.derive.solve import coefficients
+from paramsym.derive.steps import candidates
+from paramsym.errors import NoLawError, ParamsymError
+
+_MOST_COLUMNS = 90
+_SPARE = 3
+_DISTINCT = 6  # values of a rounded quotient
+_TOTAL = 6  # the highest total degree of a monomial
+_SECONDS = 2.5  # for one law that is no polynomial
+
+
+def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
+    """Return the error for what no law explains: along ``movers`` more points would help, the points ``odd`` are of another kind."""
+    error = NoLawError(message)
+    error.movers, error.odd = tuple(movers), tuple(odd)
+    return error
+
+
+@dataclass
+class Fitter:
+    """Fits laws and remembers them: many axes of a model move alike."""
+
+    until: float = float("inf")
+    constants: tuple[int, ...] = ()
+    known: dict[tuple[int, tuple[int, ...]], Law | NoLawError] = field(default_factory=dict)
+    hopeful: list[Atom] = field(default_factory=list)
+    """The steps of laws found before, which are tried first."""
+
+    def fit(self, points: Points, values: Sequence[int]) -> Law:
+        """Return the law of one value per point.
+
+        Raises:
+            NoLawError: none was found.
+        """
+        key = (id(points), tuple(values))
+        if key not in self.known:
+            try:
+                self.known[key] = self._fit(points, values)
+            except NoLawError as error:
+                self.known[key] = error
+        found = self.known[key]
+        if isinstance(found, NoLawError):
+            raise misfit(str(found), found.movers)
+        return found
+
+    def _fit(self, points: Points, values: Sequence[int]) -> Law:
+        if len(set(values)) == 1:
+            return Law.constant(values[0])
+        movers = points.movers(values)
+        shown = {name: points.exponents(name, values) for name in movers}
+        smooth = {name: sorted(powers | {0} if len(powers) < 1 else powers) for name, powers in shown.items() if powers is not None}
+        stepping = [name for name in movers if name not in smooth]
+        tried: list[dict[Generator, Sequence[int]]] = []
+        if not stepping:
+            tried.append({name: powers for name, powers in smooth.items()})  # noqa: C416 - a dictionary of wider keys
+            full: dict[Generator, Sequence[int]] = {name: range(max(powers, default=1) + 1) for name, powers in smooth.items()}
+            tried.append(full)
+            tried.extend({**full, other: (0, 1)} for other in points.free if other not in full)
+        for generators in tried:
+            law = solved(points, values, generators)
+            if law is not None:
+                return law
+        deadline = min(self.until, time.monotonic() + _SECONDS)
+        known_steps = [[atom] for atom in self.hopeful if set(atom.one.names()) | set(atom.other.names()) <= set(points.at[0])]
+        tried_steps = [
+            *known_steps,
+            *candidates(points, values, [*stepping, *(name for name in movers if name not in stepping)], self.constants),
+        ]
+        for wide in (False, True):
+            for atoms in tried_steps:
+                if time.monotonic() > deadline:
+                    break
+                law = self._with(points, values, atoms, smooth, stepping, wide=wide)
+                if law is not None:
+                    self.hopeful = list(dict.fromkeys([*law.atoms(), *self.hopeful]))[:12]
+                    return law
+        message = f"no law explains {sample(points, values, movers)}."
+        raise misfit(message, stepping or movers)
+
+    def _with(
+        self,
+        points: Points,
+        values: Sequence[int],
+        atoms: Sequence[Atom],
+        smooth: dict[str, list[int]],
+        stepping: Sequence[str],
+        *,
+        wide: bool,
+    ) -> Law | None:
+        """Try a polynomial in some steps and the coordinates that move smoothly; with ``wide``, in all that move."""
+        steps: dict[Generator, Sequence[int]] = {atom: (0, 1, 2) if len(atoms) == 1 else (0, 1) for atom in atoms}
+        rest: dict[Generator, Sequence[int]] = {name: range(max(powers) + 1) for name, powers in smooth.items()}
+        if not wide:
+            return solved(points, values, {**steps, **rest}, most=4)
+        inside = {name for atom in atoms for name in (*atom.one.names(), *atom.other.names())}
+        moving: dict[Generator, Sequence[int]] = dict.fromkeys((*stepping, *sorted(inside & set(points.free))), (0, 1))
+        return solved(points, values, {**steps, **moving, **rest}, most=3)
+
+
+def solved(points: Points, values: Sequence[int], generators: dict[Generator, Sequence[int]], most: int = _TOTAL) -> Law | None:
+    """Return the law in the given powers of the generators, or None."""
+    chosen = list(generators)
+    exponents = [powers for powers in product(*generators.values()) if sum(powers) <= most]
+    if not exponents or len(exponents) > _MOST_COLUMNS or len(exponents) > len(points) * 2:
+        return None
+    exponents.sort(key=lambda powers: (sum(powers), powers))
+    steps = [generator for generator in chosen if isinstance(generator, Atom)]
+    try:
+        spare = max(_SPARE, min(8, len(exponents) // 2))
+        found = coefficients(_equations(points, values, chosen, exponents), len(exponents), spare)
+    except ParamsymError:
+        return None
+    if found is None or not all(seen_enough(step, points) for step in steps):
+        return None
+    terms: list[tuple[Fraction, Monomial]] = [
+        (coefficient, tuple((generator, power) for generator, power in zip(chosen, powers, strict=True) if power))
+        for coefficient, powers in zip(found, exponents, strict=True)
+        if coefficient
+    ]
+    return Law(tuple(reversed(terms)))
+
+
+def seen_enough(atom: Atom, points: Points) -> bool:
+    """Say whether a step was seen often enough to be one: a quotient with two values is a threshold in disguise."""
+    values = points.values_of(atom)
+    if atom.kind in {"min", "max"}:
+        ones = [atom.one.value(numbers) == value for numbers, value in zip(points.at, values, strict=True)]
+        return min(sum(ones), len(ones) - sum(ones)) >= _SPARE
+    return len(set(values)) >= (_DISTINCT if atom.kind in {"floor", "ceiling"} else _SPARE)
+
+
+def _equations(
+    points: Points, values: Sequence[int], generators: Sequence[Generator], exponents: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[list[int], int]]:
+    """Yield an equation per point, in an order in which their rank grows fast, each multiplied by its denominators."""
+    kept = [[(place, power) for place, power in enumerate(powers) if power] for powers in exponents]
+    for position in points.mixed:
+        numbers = points.at[position]
+        base = [numbers[generator] if isinstance(generator, str) else generator.value(numbers) for generator in generators]
+        row = [prod(base[place] ** power for place, power in powers) for powers in kept]
+        scale = lcm(*(entry.denominator for entry in row if not isinstance(entry, int)))
+        yield ([int(entry * scale) for entry in row] if scale > 1 else row), values[position] * scale  # type: ignore[misc]
+
+
+def sample(points: Points, values: Sequence[int], names: Sequence[str], most: int = 4) -> str:
+    """Write some of the values down with the numbers that move them."""
+    shown: dict[tuple[int, ...], int] = {}
+    for numbers, value in zip(points.at, values, strict=True):
+        if value not in shown.values():
+            shown.setdefault(tuple(numbers[name] for name in names[:most]), value)
+    cases = list(shown.items())[: most + 1]
+    return "; ".join(
+        f"{value} at {', '.join(f'{name}={number}' for name, number in zip(names, place, strict=False))}" for place, value in cases
+    )

@@ -1,0 +1,150 @@
+"""``generalise``: letters in the place of numbers, where somebody says what a number means."""
+
+from __future__ import annotations
+
+import typing
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.errors import ArgumentError, StructureError
+from paramsym.layer import Layer, check_layer
+from paramsym.size import substitute, symbols_in, text
+
+_SORTS = {
+    "num_heads": "heads", "nhead": "heads", "kv_heads": "heads", "copies": "copies", "num_layers": "copies", "num_encoder_layers": "copies",
+    "num_decoder_layers": "copies", "kernel_size": "kernel", "stride": "kernel", "padding": "kernel",
+    "dilation": "kernel", "output_padding": "kernel", "groups": "groups", "num_groups": "groups",
+}  # fmt: skip
+"""What the number in a field counts; everything else is a width. So are the rows of a table: a vocabulary is the head's width, too."""
+
+
+def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
+    """Return the layer with letters put in for numbers, as ``{768: H, 12: A, 3072: 4*H}`` says what each means.
+
+    A number is replaced in every field that holds it. Where it stands for two things, such as 12 heads and 12 layers, a key says which:
+    ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
+
+    Raises:
+        StructureError: a number that stands for two things, or a letter for two numbers.
+        ArgumentError: a number that the layer has nowhere.
+
+    >>> from paramsym import Dense, F, H, Sequential
+    >>> generalise(Sequential(Dense(768, 3072), Dense(3072, 768)), {768: H, 3072: F}).params
+    2*F*H + F + H
+    """
+    check_layer(layer)
+    wanted = _wanted(letters)
+    found = Counter(_numbers(layer))
+    for (sort, number), letter in wanted.items():
+        sorts = [one for one, value in found if value == number]
+        if not sorts or (sort and sort not in sorts):
+            message = f"{sort + ' ' if sort else ''}{number} is nowhere in {type(layer).__name__}; there are {_listed(found)}."
+            raise ArgumentError(message)
+        if not sort and len(sorts) > 1:
+            keys = ", ".join(f"({one!r}, {number}): ..." for one in sorts)
+            message = f"{number} means several things here: {' and '.join(sorts)}; {text(letter)} cannot be all of them. Write {{{keys}}}."
+            raise StructureError(message)
+    general = _put(layer, {**wanted, **{(one, n): v for (s, n), v in wanted.items() if not s for one, m in found if m == n}})
+    _check_back(layer, general, wanted)
+    return general
+
+
+def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
+    given: Any = letters  # callers without a type checker
+    if not isinstance(given, Mapping) or not given:
+        message = f"letters are a mapping from numbers to symbols, such as {{768: H}}, not {letters!r:.60}."
+        raise ArgumentError(message)
+    found: dict[tuple[str, int], Any] = {}
+    numbers: dict[Any, int] = {}
+    for key, letter in letters.items():
+        sort, number = key if isinstance(key, tuple) and len(key) == 2 else ("", key)
+        if isinstance(number, bool) or not isinstance(number, int) or not isinstance(sort, str) or not isinstance(letter, Expr):
+            message = f"letters has {key!r}: {letter!r:.60}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
+            raise ArgumentError(message)
+        if letter.is_Symbol and numbers.setdefault(letter, number) != number:
+            message = f"{letter} cannot be {numbers[letter]} and {number}; one letter is one number."
+            raise StructureError(message)
+        found[sort, number] = letter
+    return found
+
+
+def _check_back(layer: Layer, general: Layer, wanted: Mapping[tuple[str, int], Any]) -> None:
+    """Check that the numbers put back give the layer that there was."""
+    values: dict[Symbol, Expr] = {letter: Integer(number) for (_, number), letter in wanted.items() if letter.is_Symbol}
+    open_ = [symbol for letter in wanted.values() for symbol in symbols_in(letter) if symbol not in values]
+    if open_:
+        message = f"the letter {open_[0]} stands in an expression and for no number of its own; say what it is, as in {{768: {open_[0]}}}."
+        raise ArgumentError(message)
+    for (_, number), letter in wanted.items():
+        if int(substitute(letter, values)) != number:
+            message = f"{text(letter)} is {substitute(letter, values)} and not {number} with the letters given."
+            raise StructureError(message)
+    if general.at({symbol: value for symbol, value in values.items() if symbol in general.symbols}).shapes() != layer.shapes():
+        message = "the letters change shapes where a number follows from another one; give the other one a letter, too."
+        raise StructureError(message)
+
+
+def _listed(found: Counter[tuple[str, int]]) -> str:
+    return ", ".join(f"{number} ({sort})" for (sort, number), _ in found.most_common(12))
+
+
+def _fields(layer: Layer) -> tuple[dict[str, Any], bool]:
+    """Return what a layer is built from by field, and whether its constructor takes exactly these."""
+    cls: Any = type(layer)
+    plain = cls.arguments is Layer.arguments
+    return {field.name: getattr(layer, field.name) for field in fields(cls) if field.init or not plain}, plain
+
+
+def _sized(cls: type) -> dict[str, bool]:
+    """Say of each field whether it holds sizes."""
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError:
+        return {}
+    return {name: any(word in str(hint) for word in ("'size'", "'count'", "'axis'")) for name, hint in hints.items()}
+
+
+def _numbers(layer: Layer) -> Iterator[tuple[str, int]]:
+    """Yield every number in a field that holds sizes, with what it counts."""
+    values, _ = _fields(layer)
+    sized = _sized(type(layer))
+    for name, value in values.items():
+        yield from _inside(value, _SORTS.get(name, "width"), own=sized.get(name, False))
+
+
+def _inside(value: Any, sort: str, *, own: bool) -> Iterator[tuple[str, int]]:
+    if isinstance(value, Layer):
+        yield from _numbers(value)
+    elif isinstance(value, tuple):
+        for entry in value:
+            yield from _inside(entry, sort, own=own)
+    elif own and isinstance(value, int) and not isinstance(value, bool):
+        yield sort, value
+
+
+def _put(layer: Layer, letters: Mapping[tuple[str, int], Any]) -> Layer:
+    arguments, named = layer.arguments()
+    cls: Any = type(layer)
+    sized = _sized(cls)
+    required = [f.name for f in fields(cls) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    plain = cls.arguments is Layer.arguments
+    names = required if plain else [""] * len(arguments)
+    new = [_replaced(value, name, sized, letters) for name, value in zip(names, arguments, strict=True)]
+    made: Layer = cls(*new, **{name: _replaced(value, name, sized, letters) for name, value in named.items()})
+    return made
+
+
+def _replaced(value: Any, name: str, sized: Mapping[str, bool], letters: Mapping[tuple[str, int], Any]) -> Any:
+    if isinstance(value, Layer):
+        return _put(value, letters)
+    if isinstance(value, tuple):
+        return tuple(_replaced(entry, name, sized, letters) for entry in value)
+    if isinstance(value, Mapping):
+        return {key: _replaced(entry, name, sized, letters) for key, entry in value.items()}
+    if sized.get(name) and isinstance(value, int) and not isinstance(value, bool):
+        return letters.get((_SORTS.get(name, "width"), value), value)
+    return value

@@ -1,0 +1,192 @@
+"""Laws as an ordinary layer: levels of names, numbered copies, tensors with symbolic shapes, and the demands on the sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Expr, Symbol
+
+from paramsym.compose import Repeat, Tied
+from paramsym.derive.certificate import Derivation
+from paramsym.derive.domain import Domain
+from paramsym.derive.law import Law
+from paramsym.derive.names import filled
+from paramsym.derive.tree import FROM_END, CopiesLaw, LevelLaw
+from paramsym.errors import StructureError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.size import Condition, Count, Dim, canonical, divides, same, text, within
+
+
+@dataclass(frozen=True)
+class Held(Layer):
+    """One tensor of a model that was read or derived: a parameter, a buffer, or a buffer that is in no state dict (hidden).
+
+    >>> from paramsym import H
+    >>> Held("running_mean", (H,), kind="buffer").shapes(buffers=True)
+    {'running_mean': (H,)}
+    """
+
+    name: str
+    shape: tuple[Count, ...]
+    kind: str = "parameter"
+    frozen: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensor."""
+        buffer = self.kind != "parameter"
+        role = "statistic" if buffer else "bias" if self.name.rpartition(".")[2].startswith("bias") else "weight"
+        yield Tensor(self.name, self.shape, role=role, trainable=not self.frozen, buffer=buffer, persistent=self.kind != "hidden")
+
+
+@dataclass(frozen=True)
+class Level(Layer):
+    """Layers under names; under an empty name a layer stands on this level itself.
+
+    >>> from paramsym import Dense
+    >>> list(Level((("up", Dense(2, 3)), ("", Held("gate", (1,))))).shapes())
+    ['up.weight', 'up.bias', 'gate']
+    """
+
+    items: tuple[tuple[str, Layer], ...] = ()
+
+    def parts(self) -> Iterator[Part]:
+        """One part per layer."""
+        for name, layer in self.items:
+            yield Part(name, layer)
+
+
+@dataclass(frozen=True)
+class Derived(Layer):
+    """The closed form of a build, as ``derive`` found it: every tensor with its symbolic shape, and the ``certificate`` that says how.
+
+    ``sizes_taken`` are the sizes that the build takes, by name; ``demands`` what they must fulfil for the form to hold.
+    """
+
+    model: Layer
+    sizes_taken: tuple[tuple[str, Dim], ...]
+    demands: tuple[tuple[str, Dim, Dim], ...] = ()
+    certificate: Derivation | None = None
+
+    def conditions(self) -> None:
+        """Refuse sizes for which the form was not found to hold."""
+        for kind, small, large in self.demands:
+            if kind == "divides":
+                divides(small, large, text(small), text(large))
+            elif kind == "at most" and not within(small, large):
+                message = f"the form holds where {text(small)} is at most {text(large)}; derive the build again for smaller sizes."
+                raise StructureError(message)
+            elif kind == "differ" and same(small, large):
+                message = f"the form holds for different sizes, and two are {text(small)}: there the build stores other tensors."
+                raise StructureError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The model, on this level."""
+        yield Part("", self.model)
+
+    @property
+    def strata(self) -> tuple[Derived, ...]:
+        """The forms found for the other choices of flags and words; this one is the first."""
+        return (self, *getattr(self.certificate, "others", ()))
+
+    @property
+    def _choice(self) -> Mapping[str, Any]:
+        return {} if self.certificate is None else self.certificate.stratum
+
+    def stratum(self, **flags: Any) -> Derived:
+        """Return the form for other flags or words.
+
+        Raises:
+            StructureError: a choice for which none was derived.
+        """
+        for form in self.strata:
+            if all(form._choice.get(name) == value for name, value in flags.items()):
+                return form
+        had = "; ".join(", ".join(f"{k}={v!r}" for k, v in form._choice.items()) or "no flags" for form in self.strata)
+        wanted = ", ".join(f"{name}={value!r}" for name, value in flags.items())
+        message = f"no form was derived for {wanted}; there are those for {had}."
+        raise StructureError(message)
+
+
+def modelled(laws: LevelLaw, domain: Domain) -> Layer:
+    """Return laws as a layer in the symbols of the arguments."""
+    symbols = domain.symbols()
+    ties: dict[str, str] = {}
+    model = _level(laws, domain, symbols, ties, "", {})
+    return Tied(model, ties) if ties else model
+
+
+def demanded(domain: Domain) -> tuple[tuple[str, Dim, Dim], ...]:
+    """Return what the sizes must fulfil, formulas included, in symbols."""
+    symbols = domain.symbols()
+    found: list[Condition] = []
+    for name, formula in domain.formulas.items():
+        if formula.fresh:
+            times, added = formula.sides()
+            large = symbols[name] - domain.restated(added, symbols)
+            found.append(Condition("divides", canonical(domain.restated(times, symbols)), canonical(large)))
+    found.extend(demand.condition(symbols) for demand in domain.demands)
+    unique = dict.fromkeys((one.kind, one.small, one.large) for one in found if one.small != 1 or one.kind != "divides")
+    return tuple(unique)
+
+
+def _level(
+    laws: LevelLaw, domain: Domain, symbols: Mapping[str, Expr], ties: dict[str, str], path: str, places: Mapping[str, str]
+) -> Layer:
+    items: list[tuple[str, Layer]] = []
+    if laws.leaf is not None:
+        message = f"a tensor and other tensors below it are both named {path!r}; no layer can hold them."
+        raise StructureError(message)
+    dot = "." if path else ""
+    for name, member in laws.members:
+        if isinstance(member, LevelLaw):
+            if member.leaf is not None:
+                items.append(("", _tensor(name, member, domain, symbols, ties, path + dot + name, places)))
+            if member.members:
+                items.append((name, _level(LevelLaw(None, member.members), domain, symbols, ties, path + dot + name, places)))
+            continue
+        items.append(("", _copies(name, member, domain, symbols, ties, path + dot, places)))
+    return Level(tuple(items))
+
+
+def _copies(
+    name: str, law: CopiesLaw, domain: Domain, symbols: Mapping[str, Expr], ties: dict[str, str], path: str, places: Mapping[str, str]
+) -> Layer:
+    """Return numbered copies; where tensors themselves are numbered, the number goes into their names."""
+    start, count = _size(law.start, domain, symbols), _size(law.count, domain, symbols)
+    index = Symbol(law.index, integer=True, positive=True)
+    inner = {**symbols, law.index: index, FROM_END + law.index: start + count - 1 - index}
+    here = {**places, law.index: "{}"}
+    leaves = any(block.leaf is not None for block in law.blocks)
+    blocks: list[Layer] = []
+    for inside in law.blocks:
+        if leaves or not name:
+            members = ((name, LevelLaw(inside.leaf)),) if inside.leaf is not None else inside.members
+            if inside.leaf is not None and inside.members:
+                message = f"a tensor and other tensors below it are both named {path + name!r}; no layer can hold them."
+                raise StructureError(message)
+            held = [(leaf, member) for leaf, member in members if isinstance(member, LevelLaw)]
+            blocks.append(Level(tuple(("", _tensor(leaf, member, domain, inner, ties, path + leaf, here)) for leaf, member in held)))
+        else:
+            blocks.append(_level(inside, domain, inner, ties, path + name, here))
+    bound = index if any(index in block.symbols for block in blocks) else None
+    return Repeat(
+        blocks[0] if len(blocks) == 1 else tuple(blocks), count, index=bound, start=start, name="" if leaves or not name else name
+    )
+
+
+def _tensor(
+    name: str, law: LevelLaw, domain: Domain, symbols: Mapping[str, Expr], ties: dict[str, str], path: str, places: Mapping[str, str]
+) -> Layer:
+    leaf = law.leaf
+    assert leaf is not None  # noqa: S101 - for the type checker; only tensors come here
+    if leaf.alias is not None:
+        pattern, stands = leaf.alias
+        ties[path] = filled(pattern, [place if isinstance(place, int) else places[place] for place in stands])
+    return Held(name, tuple(_size(axis, domain, symbols) for axis in leaf.axes), leaf.kind, not leaf.trainable and leaf.kind == "parameter")
+
+
+def _size(law: Law, domain: Domain, symbols: Mapping[str, Expr]) -> Count:
+    found = domain.restated(law, symbols)
+    return int(found) if found.is_Integer else found

@@ -1,0 +1,188 @@
+"""What one call of a build gives: every tensor's name, shape and kind, in storage order, and which names are one tensor."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from paramsym.errors import ArgumentError, StructureError
+from paramsym.naming import described
+from paramsym.verify.readers import read
+from paramsym.verify.stored import shape
+
+Kind: TypeAlias = Literal["parameter", "buffer", "hidden"]
+"""``hidden`` is a buffer that is in no state dict."""
+_DEEPEST = 200  # modules inside each other; torch itself fails at about a thousand
+_MOST = 1_000_000  # names; a module that is in itself by way of a list has no end
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One tensor as it was found; an alias says which name came first."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: Kind = "parameter"
+    trainable: bool = True
+    alias_of: str = ""
+
+
+def is_torch(thing: object) -> bool:
+    """Say whether something is a torch module; a Keras layer on the torch backend, which is one too, is not meant."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(thing, torch.nn.Module) and not hasattr(thing, "trainable_weights")
+
+
+def tensors_of(built: Any) -> tuple[Seen, ...]:
+    """Return what a module, a tree of arrays or a mapping of names to shapes stores.
+
+    Raises:
+        ArgumentError: something that holds no tensors, or tensors without a shape.
+        StructureError: a module that contains itself.
+    """
+    if is_torch(built):
+        return tuple(_torch(built))
+    if isinstance(built, Mapping) and all(type(value) is tuple for value in built.values()) and all(map(_plainly_named, built)):
+        return tuple(Seen(name, shape(value, name)) for name, value in built.items())
+    stored = read(built)
+    ties = stored.tied or {}
+    trained = {id(weight) for weight in getattr(built, "trainable_weights", ())}
+    frozen = _frozen_names(built, list(stored.shapes), trained)
+    return tuple(
+        Seen(
+            name,
+            shape,
+            "buffer" if name in stored.buffers and name not in frozen else "parameter",
+            name not in stored.buffers,
+            ties.get(name, ""),
+        )
+        for name, shape in stored.shapes.items()
+    )
+
+
+def _plainly_named(name: object) -> bool:
+    """Say whether a name is one that no packed checkpoint has; most mappings of shapes are written by hand."""
+    return isinstance(name, str) and not name.endswith(("qweight", "qzeros", "scales", "SCB", "absmax", "_packed", "_blocks", "g_idx"))
+
+
+def _frozen_names(built: Any, names: list[str], trained: set[int]) -> set[str]:
+    """Return the Keras weights that are not trained because their layer is frozen, as opposed to statistics."""
+    weights = getattr(built, "weights", None)
+    if weights is None or not hasattr(built, "trainable_weights"):
+        return set()
+    layers = built._flatten_layers() if hasattr(built, "_flatten_layers") else [built]
+    meant = {id(weight) for layer in layers for weight in getattr(layer, "_trainable_variables", ())}
+    pairs = zip(names, weights, strict=True)
+    return {name for name, weight in pairs if id(weight) not in trained and id(weight) in meant}
+
+
+def _torch(module: Any) -> Iterator[Seen]:
+    firsts: dict[int, str] = {}
+    for number, (name, tensor, kind) in enumerate(torch_tensors(module)):
+        if number >= _MOST:
+            message = f"the module {type(module).__name__} has more than {_MOST:,} tensors; no model has."
+            raise StructureError(message)
+        first = firsts.setdefault(id(tensor), name)
+        yield Seen(name, shape_of(tensor, name), kind, bool(tensor.requires_grad), "" if first == name else first)
+
+
+def torch_tensors(module: Any) -> Iterator[tuple[str, Any, Kind]]:
+    """Yield name, tensor and kind of everything in a torch module, in the order of its state dict, aliases included."""
+    waiting: list[tuple[str, Any, tuple[int, ...]]] = [("", module, ())]
+    while waiting:
+        prefix, inner, above = waiting.pop()
+        if id(inner) in above or len(above) > _DEEPEST:
+            message = f"the module {type(module).__name__} contains itself, at {prefix.rstrip('.')!r}; a module cannot be its own part."
+            raise StructureError(message)
+        for name, tensor in inner._parameters.items():
+            if tensor is not None:
+                yield prefix + name, tensor, "parameter"
+        for name, tensor in inner._buffers.items():
+            if tensor is not None:
+                yield prefix + name, tensor, "hidden" if name in inner._non_persistent_buffers_set else "buffer"
+        children = [(f"{prefix}{name}.", child, (*above, id(inner))) for name, child in inner._modules.items() if child is not None]
+        waiting.extend(reversed(children))
+
+
+def shape_of(tensor: Any, name: str) -> tuple[int, ...]:
+    """Return the shape of a live tensor.
+
+    Raises:
+        ArgumentError: a lazy tensor, which has none yet.
+    """
+    if type(tensor).__name__.startswith("Uninitialized"):
+        message = f"{name!r} has no shape yet: run the lazy module once on an input before it is read."
+        raise ArgumentError(message)
+    return tuple(int(extent) for extent in tensor.shape)
+
+
+@dataclass
+class Builder:
+    """Somebody's function, called without allocating what it makes and without filling it, where the framework allows that.
+
+    ``on_meta`` is tried first and given up for good where the build needs numbers in its tensors.
+    """
+
+    call: Callable[..., Any]
+    on_meta: bool = True
+    built: int = 0
+    last: Any = None
+
+    def __call__(self, arguments: Mapping[str, Any]) -> tuple[Seen, ...] | int:
+        """Return what is built for these arguments.
+
+        Raises:
+            ArgumentError: neither tensors nor a whole number came back.
+        """
+        self.built += 1
+        try:
+            result = self._made(arguments, on_meta=self.on_meta)
+        except (NotImplementedError, RuntimeError, TypeError) as error:
+            if not self.on_meta or "torch" not in sys.modules or "meta" not in str(error):
+                raise
+            self.on_meta = False
+            result = self._made(arguments, on_meta=False)
+        self.last = result
+        if hasattr(result, "__index__") and not hasattr(result, "shape") and not isinstance(result, bool):
+            return int(result.__index__())
+        if isinstance(result, bool | float | str) or result is None:
+            message = f"build gave {described(result)}; wanted a module, a mapping of names to shapes, or a count (an int)."
+            raise ArgumentError(message)
+        return tensors_of(result)
+
+    def _made(self, arguments: Mapping[str, Any], *, on_meta: bool) -> Any:
+        keras = sys.modules.get("keras")
+        if keras is not None:
+            keras.utils.clear_session(free_memory=False)  # the names of layers count up from build to build
+        with ExitStack() as stack:
+            stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+            torch = sys.modules.get("torch")
+            if torch is not None and on_meta:
+                stack.enter_context(torch.device("meta"))
+            if torch is not None:
+                stack.enter_context(_without_filling(torch.nn.init))
+            return self.call(**arguments)
+
+
+@contextmanager
+def _without_filling(initialisers: Any) -> Generator[None]:
+    """Let torch's initialisers leave tensors as they are: their numbers are nobody's business here, and they cost most of the time."""
+
+    def left(tensor: Any, *_arguments: Any, **_named: Any) -> Any:
+        return tensor
+
+    held = {
+        name: thing for name, thing in vars(initialisers).items() if name.endswith("_") and not name.startswith("_") and callable(thing)
+    }
+    try:
+        for name in held:
+            setattr(initialisers, name, left)
+        yield
+    finally:
+        for name, thing in held.items():
+            setattr(initialisers, name, thing)

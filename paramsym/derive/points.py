@@ -1,0 +1,123 @@
+"""Points at which something was seen, and what they show at a glance: twins that differ in one number only, and lines of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+from paramsym.derive.law import Generator
+
+Numbers: TypeAlias = Mapping[str, int]
+_MOST_LINES = 6  # of one coordinate that are looked at
+_DEGREE = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A number of points; ``free`` are the coordinates, every other number of a point follows from them."""
+
+    at: tuple[Numbers, ...]
+    free: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @cached_property
+    def lines(self) -> dict[str, list[list[int]]]:
+        """For each coordinate the groups of points that differ in it alone, in its order; the longest groups first."""
+        found: dict[str, list[list[int]]] = {}
+        for name in self.free:
+            groups: dict[tuple[int, ...], dict[int, int]] = {}
+            others = [other for other in self.free if other != name]
+            for position, numbers in enumerate(self.at):
+                groups.setdefault(tuple(numbers[other] for other in others), {}).setdefault(numbers[name], position)
+            lines = [[group[value] for value in sorted(group)] for group in groups.values() if len(group) > 1]
+            found[name] = sorted(lines, key=len, reverse=True)
+        return found
+
+    @cached_property
+    def mixed(self) -> tuple[int, ...]:
+        """The positions of the points in an order in which neighbours have little in common, the same every time."""
+        order = list(range(len(self.at)))
+        random.Random(0).shuffle(order)  # noqa: S311 - no secret
+        return tuple(order)
+
+    @cached_property
+    def _columns(self) -> dict[Generator, list[Fraction | int]]:
+        return {}
+
+    def values_of(self, generator: Generator) -> list[Fraction | int]:
+        """Return a named number or a step at every point."""
+        if generator not in self._columns:
+            self._columns[generator] = [
+                numbers[generator] if isinstance(generator, str) else generator.value(numbers) for numbers in self.at
+            ]
+        return self._columns[generator]
+
+    @cached_property
+    def derived(self) -> tuple[str, ...]:
+        """The numbers that follow from the coordinates and are not among them."""
+        return tuple(name for name in self.at[0] if name not in self.free)
+
+    def movers(self, values: Sequence[int]) -> list[str]:
+        """Return the coordinates that move the values somewhere, by the twins there are."""
+        return [name for name in self.free if any(len({values[position] for position in line}) > 1 for line in self.lines[name])]
+
+    def exponents(self, name: str, values: Sequence[int]) -> set[int] | None:
+        """Return the powers of a coordinate that its lines show; None where a line is no polynomial of low degree."""
+        found: set[int] = set()
+        for line in self.lines[name][:_MOST_LINES]:
+            if len(line) < 3:
+                continue
+            powers = line_powers([self.at[position][name] for position in line], [values[position] for position in line])
+            if powers is None:
+                return None
+            found |= powers
+        return found
+
+    def dense(self, name: str, values: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+        """Return runs of consecutive values of a coordinate with the values seen there, the longest first."""
+        found = []
+        for line in self.lines[name][:_MOST_LINES]:
+            run: list[int] = []
+            runs: list[list[int]] = []
+            for position in line:
+                if run and self.at[position][name] != self.at[run[-1]][name] + 1:
+                    runs.append(run)
+                    run = []
+                run.append(position)
+            runs.append(run)
+            longest = max(runs, key=len)
+            found.append(([self.at[position][name] for position in longest], [values[position] for position in longest]))
+        return sorted(found, key=lambda pair: len(pair[0]), reverse=True)
+
+
+def line_powers(places: Sequence[int], values: Sequence[int]) -> set[int] | None:
+    """Return the powers with a coefficient in the polynomial through a line, at least one value left to check it; None for no such one.
+
+    >>> line_powers([1, 2, 3, 5], [3, 12, 27, 75]), line_powers([1, 2, 3, 4], [0, 1, 1, 2])
+    ({2}, None)
+    """
+    table = [Fraction(value) for value in values]
+    newton = [table[0]]
+    for order in range(1, len(places)):
+        table = [(table[k + 1] - table[k]) / (places[k + order] - places[k]) for k in range(len(table) - 1)]
+        newton.append(table[0])
+        if not any(table):
+            break
+    else:
+        return None
+    while newton and not newton[-1]:
+        newton.pop()
+    if len(newton) > _DEGREE + 1:
+        return None
+    powers = [Fraction(0)] * max(1, len(newton))
+    for order in reversed(range(len(newton))):
+        shifted = [Fraction(0), *powers[:-1]]
+        powers = [high - places[order] * low for high, low in zip(shifted, powers, strict=True)]
+        powers[0] += newton[order]
+    return {power for power, coefficient in enumerate(powers) if coefficient}

@@ -1,0 +1,535 @@
+"""The search for the laws of one stratum: points, laws, counterexamples, proof."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations_with_replacement, islice
+from math import comb
+from typing import Any
+
+from paramsym.derive.arguments import Call
+from paramsym.derive.constants import constants_in
+from paramsym.derive.domain import Demand, Domain, adversaries, learnt, suspects, with_demands
+from paramsym.derive.fit import Fitter, misfit
+from paramsym.derive.law import Law
+from paramsym.derive.names import Node, tree
+from paramsym.derive.observe import Builder, Seen
+from paramsym.derive.points import Numbers
+from paramsym.derive.tree import Explainer, LevelLaw
+from paramsym.errors import ArgumentError, NoLawError, ParamsymError
+
+_ROUNDS = 10  # of laws that a fresh point refuted
+_DENSE = 44  # consecutive values of a coordinate, where steps are looked for
+_LARGE = (97, 1021, 16411, 65539)
+_MOST_LATTICE = 420
+_FEWEST_TESTS = 40
+_MOST_COPIES = 24
+_MOST_SUSPECTS = 400
+_TRIAL = 3.0  # seconds in which limits of the sizes are tried one by one
+_SLOW = 0.006  # seconds that a build takes on average
+_SHARE = 0.8  # of the time, after which fresh points are left to be
+
+
+class OutOfTime(Exception):  # noqa: N818 - not an error that a caller sees
+    """The time is over."""
+
+
+@dataclass(eq=False)
+class Sample:
+    """What a build gave at a point."""
+
+    numbers: Numbers
+    seen: tuple[Seen, ...]
+    _node: Node | None = None
+
+    @property
+    def node(self) -> Node:
+        """The names as a tree."""
+        if self._node is None:
+            self._node = tree(self.seen)
+        return self._node
+
+
+@dataclass
+class Search:
+    """One stratum: a build whose flags are chosen, and everything seen of it."""
+
+    call: Call
+    stratum: Mapping[str, Any]
+    domain: Domain
+    until: float
+    tests: int
+    say: Callable[[str], None]
+    builder: Builder
+    seed: int = 0
+    like: Search | None = None
+    """The search of another stratum, whose points and domain this one begins with."""
+    spent: float = 0.0
+    samples: dict[tuple[int, ...], Sample] = field(default_factory=dict)
+    refused: list[Numbers] = field(default_factory=list)
+    reason: str = ""
+    chance: random.Random = field(init=False)
+    time: float = field(init=False)
+    constants: tuple[int, ...] = ()
+    laws: LevelLaw = field(default_factory=LevelLaw)
+    tested: list[Sample] = field(default_factory=list)
+    lattice: int = 0
+    degree: int | None = None
+    whole: bool = False
+    count: bool = False
+
+    def __post_init__(self) -> None:
+        """Fix the chance, so that two runs are one."""
+        self.time = self.until - time.monotonic()
+        self.chance = random.Random(self.seed)  # noqa: S311 - no secret
+        self.constants = constants_in(self.call.build)
+
+    # Building -----------------------------------------------------------------------------------------------------------------
+
+    def see(self, numbers: Numbers | None) -> Sample | None:
+        """Return what is built at a point; None where the point is none or the build refuses it."""
+        if numbers is None:
+            return None
+        key = tuple(numbers[variable.name] for variable in self.domain.variables)
+        if key in self.samples:
+            return self.samples[key]
+        if time.monotonic() > self.until:
+            raise OutOfTime
+        began = time.monotonic()
+        try:
+            seen = self._built(numbers)
+            self.spent += time.monotonic() - began
+        except ArgumentError:
+            raise
+        except Exception as error:  # noqa: BLE001 - somebody else's build may refuse sizes in any way
+            self.reason = f"{type(error).__name__}: {error}"
+            self.refused.append(numbers)
+            return None
+        self.samples[key] = Sample(numbers, seen)
+        return self.samples[key]
+
+    def _built(self, numbers: Numbers) -> tuple[Seen, ...]:
+        made = self.builder(self.call.arguments(numbers, self.stratum))
+        if isinstance(made, int):
+            self.count = True
+            return (Seen("", (made,)),)
+        return made
+
+    # The search ---------------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Find the laws, try them at fresh points until none refutes them, and prove what can be proved.
+
+        Raises:
+            ParamsymError: no law explains a tensor.
+            OutOfTime: before that.
+        """
+        if self.like is None:
+            self._begin()
+            self._learn_domain()
+            self.say("points")
+            self._collect()
+        else:
+            self.say("points")
+            self.domain = _copy(self.like.domain)
+            for sample in list(self.like.samples.values()):
+                self.see(sample.numbers)
+        self._explain()
+        self._try_fresh()
+
+    def _begin(self) -> None:
+        start = self.domain.numbers(self.domain.start())
+        first = self.see(start)
+        if first is None:
+            where = ", ".join(f"{name}={value}" for name, value in (start or self.domain.start()).items())
+            why = self.reason or "the formulas give no size"
+            message = f"build fails where the search starts ({where}): {why}. Give other sizes to start from."
+            raise ArgumentError(message)
+        if not first.seen:
+            message = "build gives no tensor; wanted a module, a mapping of names to shapes, or a count (an int)."
+            raise ArgumentError(message)
+        for _ in range(3):
+            self._same_again(first)
+
+    def _same_again(self, sample: Sample) -> None:
+        if self._built(sample.numbers) != sample.seen:
+            where = ", ".join(f"{name}={value}" for name, value in sample.numbers.items())
+            message = (
+                f"build is no function of its arguments: at {where} it gave two different things; derive needs a build without chance."
+            )
+            raise misfit(message)
+
+    def _learn_domain(self) -> None:
+        """Find out what the build demands of its sizes, from those that it refuses."""
+        said = self.domain
+        start = said.numbers(said.start()) or {}
+        for name in said.coordinates:
+            for value in (start[name] + 1, 2 * start[name], 3 * start[name], max(1, start[name] // 2), max(1, start[name] - 1)):
+                self.see(said.moved(start, **{name: value}))
+        self._find_counters()
+        if not self.refused:
+            return
+        for _ in range(4):
+            for _ in range(24):
+                self.see(self._around(said, start))
+            taken = [sample.numbers for sample in self.samples.values()]
+            demands = learnt(said, taken, self.refused) if len(self.refused) > len(taken) // 12 else []
+            self.domain = with_demands(_copy(said), demands)
+            before = len(self.refused)
+            tried = [self.see(self.domain.random(self.chance, 40)) for _ in range(16)]
+            if len(self.refused) - before <= len(tried) // 8:
+                break
+        self._complete_all()
+
+    def _around(self, domain: Domain, start: Numbers) -> Numbers | None:
+        point = {}
+        for name in domain.coordinates:
+            value, kind = start[name], self.chance.random()
+            if name in domain.counters:
+                point[name] = self.chance.randint(1, 4) if kind > 0.3 else min(value, 4)
+            elif kind < 0.35:
+                point[name] = value
+            elif kind < 0.6:
+                point[name] = value * self.chance.randint(2, 4)
+            elif kind < 0.75:
+                point[name] = self.chance.choice([d for d in range(1, min(value, 200) + 1) if value % d == 0])
+            else:
+                point[name] = self.chance.randint(1, 48)
+        return domain.numbers(point)
+
+    def _complete_all(self) -> None:
+        """Give what was seen before the domain was known its coordinates, and leave out what is outside."""
+        kept: dict[tuple[int, ...], Sample] = {}
+        for key, sample in self.samples.items():
+            numbers = self._located(sample.numbers)
+            if numbers is not None:
+                kept[key] = Sample(numbers, sample.seen, sample._node)
+        self.samples = kept
+
+    def _located(self, numbers: Numbers) -> Numbers | None:
+        point = {variable.name: numbers[variable.name] for variable in self.domain.variables}
+        for name, formula in sorted(self.domain.formulas.items(), key=lambda item: len(item[1].law.terms[0][1])):
+            if not formula.fresh:
+                continue
+            times, added = formula.sides()
+            try:
+                quotient = (point[name] - added.value(point)) / _fraction(times.value(point))
+            except KeyError:
+                return None
+            if quotient.denominator != 1 or quotient < 1:
+                return None
+            point[formula.fresh] = int(quotient)
+        return self.domain.numbers({name: point[name] for name in self.domain.coordinates})
+
+    def _find_counters(self, fewest: int = 2) -> None:
+        """Find the coordinates that move how many tensors there are; where two sizes are equal by chance, one point may differ."""
+        found: set[str] = set()
+        for name in self.domain.coordinates:
+            groups: dict[tuple[int, ...], dict[int, int]] = {}
+            others = [other for other in self.domain.coordinates if other != name]
+            for sample in self.samples.values():
+                groups.setdefault(tuple(sample.numbers[other] for other in others), {})[sample.numbers[name]] = len(sample.seen)
+            for group in groups.values():
+                numbers = [group[value] for value in sorted(group)]
+                if len(numbers) >= fewest and numbers[-1] != numbers[0] and (fewest < 3 or numbers[-2] != numbers[0]):
+                    found.add(name)
+        self.domain.counters = found
+
+    def _collect(self) -> None:
+        """See lines through two points, the principal lattice of order two, and random points near and far."""
+        bases = list(islice(self._bases(), 2))
+        if not bases:
+            message = f"too few sizes were found that build takes; the last refusal was: {self.reason or 'none'}."
+            raise ArgumentError(message)
+        for number, base in enumerate(bases):
+            for name in self.domain.coordinates:
+                counter = name in self.domain.counters
+                near = range(1, 8) if counter else range(base[name], base[name] + 6)
+                far = () if counter else _LARGE[:2] if self.slow else _LARGE
+                for value in [*near, *far] if number == 0 else [*list(near)[:4], *far[:1]]:
+                    self.see(self.domain.moved(base, **{name: value}))
+        before = self.domain.counters
+        self._find_counters(3)
+        for name in before - self.domain.counters:
+            for value in (*range(bases[0][name], bases[0][name] + 7), *_LARGE):
+                self.see(self.domain.moved(bases[0], **{name: value}))
+        for one, other in combinations_with_replacement(self.domain.coordinates, 2):
+            base = bases[-1]
+            changes = {one: base[one] + 1, other: base[other] + (2 if one == other else 1)}
+            self.see(self.domain.moved(base, **changes))
+        wanted = (24 + 3 * len(self.domain.coordinates)) if self.slow else (50 + 8 * len(self.domain.coordinates))
+        for number in range(wanted):
+            self.see(self.domain.random(self.chance, (64, 256, 64, 4096)[number % 4], count=4 if self.slow else 6))
+
+    @property
+    def slow(self) -> bool:
+        """Whether a build takes long enough for every one to matter."""
+        return self.spent > _SLOW * max(1, len(self.samples))
+
+    def _bases(self) -> Iterator[Numbers]:
+        """Yield points that the build takes, with sizes that differ from each other."""
+        found: list[Numbers] = []
+        for attempt in range(300):
+            point = self.domain.random(self.chance, 24 + attempt // 10, count=5)
+            if point is None:
+                continue
+            values = [point[variable.name] for variable in self.domain.variables]
+            enough = all(point[name] >= (3 if name in self.domain.counters else 4) for name in self.domain.coordinates)
+            strict = attempt < 200
+            if strict and (not enough or len(set(values)) < len(values) - attempt // 60):
+                continue
+            if self.see(point) is not None and point not in found:
+                found.append(point)
+                yield point
+
+    # Laws ---------------------------------------------------------------------------------------------------------------------
+
+    def _cases(self) -> list[Sample]:
+        return [sample for sample in self.samples.values() if all(demand.holds(sample.numbers) for demand in self.domain.demands)]
+
+    def _laws_of(self, cases: Sequence[Sample], seconds: float = float("inf")) -> LevelLaw:
+        fitter = Fitter(min(self.until, time.monotonic() + seconds), self.constants, hopeful=self._hopeful)
+        explainer = Explainer(fitter, frozenset(self.domain.coordinates) | {v.name for v in self.domain.variables})
+        laws = explainer.level([(case.numbers, case.node) for case in cases], self.domain.coordinates)
+        self._hopeful = fitter.hopeful
+        return laws
+
+    _hopeful: list[Any] = field(default_factory=list)
+
+    def _explain(self, wrong: Sequence[Sample] = ()) -> None:
+        """Find laws for everything seen; ask for more points, or for a limit of the sizes, where none are.
+
+        ``wrong`` are the points that refuted the laws found before.
+        """
+        asked: set[str] = set()
+        for _ in range(24):
+            self.say("laws")
+            if time.monotonic() > self.until:
+                raise OutOfTime
+            cases = self._cases()
+            try:
+                self.laws = self._laws_of(cases)
+            except NoLawError as refused:
+                more = [name for name in refused.movers if name in self.domain.coordinates and name not in asked]
+                if refused.odd and self._limited(refused.odd, cases):
+                    continue
+                if more:
+                    asked.update(more)
+                    self._dense(more)
+                    continue
+                if not refused.odd and (self._limited_by(wrong) if wrong else self._limited_by_trial(cases)):
+                    continue
+                raise self._refusal(refused) from None
+            else:
+                return
+        message = "the laws change with every limit that is put on the sizes."
+        raise self._refusal(misfit(message))
+
+    def _refusal(self, refused: NoLawError) -> NoLawError:
+        hint = ""
+        small = [name for name in refused.movers if name in self.domain.counters]
+        if small:
+            hint = f" Where {small[0]} chooses and does not count, hold it: derive(build, held={{{small[0]!r}: ...}})."
+        return misfit(f"{str(refused).rstrip('.')}. A formula that is not found is not guessed.{hint}", refused.movers, refused.odd)
+
+    def _dense(self, names: Sequence[str]) -> None:
+        """See consecutive values of coordinates, where steps show."""
+        bases = list(islice(self._bases(), 2))
+        for base in bases:
+            for name in names:
+                top = 14 if name in self.domain.counters else _DENSE
+                low = 1 if base is bases[0] else base[name]
+                for value in range(low, low + (top if base is bases[0] else top // 2)):
+                    self.see(self.domain.moved(base, **{name: value}))
+        for _ in range(30):
+            self.see(self.domain.random(self.chance, 256, count=8))
+
+    def _demands(self) -> Iterator[Demand]:
+        """Yield the limits of sizes under which a model may be of one kind, that of the sizes to start from; those must be inside."""
+        start = {variable.name: variable.start or 8 for variable in self.domain.variables}
+        yield from (demand for demand in self._limits() if demand.holds(start))
+
+    def _limits(self) -> Iterator[Demand]:
+        names = [variable.name for variable in self.domain.variables]
+        for position, one in enumerate(names):
+            for other in names[position + 1 :]:
+                yield Demand("differ", Law.of(one), Law.of(other))
+        for name in names:
+            yield from (Demand("at most", Law.constant(number), Law.of(name)) for number in (2, 3, 4, 5))
+        for one in names:
+            for other in names:
+                if one != other:
+                    yield Demand("at most", Law.of(one), Law.of(other))
+                    yield Demand("at most", Law.of(one).plus(1), Law.of(other))
+
+    def _limited(self, odd: Sequence[Numbers], cases: Sequence[Sample]) -> bool:
+        """Limit the sizes so that points that are odd are left out and nearly all others are not."""
+        strange = {id(numbers) for numbers in odd}
+        # A point of an index stands for the point that it belongs to.
+        keys = {tuple(numbers[name] for name in self.domain.coordinates) for numbers in odd}
+        outside = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
+        others = [case.numbers for case in cases if self._key(case.numbers) not in keys]
+        best: tuple[int, int, Demand] | None = None
+        for demand in self._demands():
+            hits = sum(not demand.holds(numbers) for numbers in outside)
+            lost = sum(not demand.holds(numbers) for numbers in others)
+            if hits == len(outside) and lost <= hits and (best is None or (lost, -hits) < best[:2]):
+                best = (lost, -hits, demand)
+        if best is None:
+            return False
+        self.domain.demands.append(best[2])
+        return True
+
+    def _key(self, numbers: Numbers) -> tuple[int, ...]:
+        return tuple(numbers[name] for name in self.domain.coordinates)
+
+    def _limited_by(self, wrong: Sequence[Sample]) -> bool:
+        """Limit the sizes so that the laws found before hold: every point that refuted them is left out, and few that do not."""
+        for demand in self._demands():
+            if any(demand.holds(sample.numbers) for sample in wrong):
+                continue
+            outside = [sample for sample in self.samples.values() if not demand.holds(sample.numbers)]
+            if sum(not self.agrees(sample) for sample in outside) * 4 >= len(outside) * 3:
+                self.domain.demands.append(demand)
+                return True
+        return False
+
+    def _limited_by_trial(self, cases: Sequence[Sample]) -> bool:
+        """Limit the sizes by the first demand under which laws are found, where points of an unknown kind spoil them."""
+        ends = min(self.until, time.monotonic() + _TRIAL)
+        for demand in self._demands():
+            left = [case for case in cases if demand.holds(case.numbers)]
+            if not len(cases) * 0.6 <= len(left) < len(cases) or time.monotonic() > ends:
+                continue
+            try:
+                laws = self._laws_of(left, 0.5)
+            except NoLawError:
+                continue
+            # Where most of what is left out would agree, the limit is no reason and hides an exception of another kind.
+            outside = [case for case in cases if not demand.holds(case.numbers)]
+            if sum(not _agrees(laws, case, count=self.count) for case in outside) * 4 >= len(outside) * 3:
+                self.domain.demands.append(demand)
+                return True
+        return False
+
+    # Trying -------------------------------------------------------------------------------------------------------------------
+
+    def agrees(self, sample: Sample) -> bool:
+        """Say whether the laws give what was built."""
+        return _agrees(self.laws, sample, count=self.count)
+
+    def _try_fresh(self) -> None:
+        """Build fresh points, adversarial ones, and find new laws where one disagrees, until enough agree in a row."""
+        wrong: list[Sample] = []
+        for number in range(_ROUNDS):
+            self._prove()
+            wrong = [sample for sample in self._cases() if not self.agrees(sample)] or self._fresh_round()
+            if not wrong:
+                return
+            self.say(f"counterexample {number + 1}")
+            self._explain(wrong)
+        message = "a fresh point refuted the laws again and again; the last: " + self._where(wrong[0]) + "."
+        raise self._refusal(misfit(message, (), [wrong[0].numbers]))
+
+    def _fresh_round(self) -> list[Sample]:
+        self.tested = []
+        wrong: list[Sample] = []
+        most = 8 if self.slow else _MOST_COPIES
+        self.domain.most_placed = 4 * most
+        ends = self.until - (1 - _SHARE) * self.time
+        known = suspects(self.domain, self.chance, self.constants)[: 60 if self.slow else _MOST_SUSPECTS]
+        wanted = max(self.tests, min(len(known), self.tests) + self.tests // 2)
+        points = chain(known, adversaries(self.domain, self.chance, most_count=most))
+        for number, numbers in enumerate(islice(points, wanted * 6)):
+            if self._key_of_arguments(numbers) in self.samples:
+                continue
+            if time.monotonic() > ends and not wrong and len(self.tested) >= _FEWEST_TESTS:
+                break
+            sample = self.see(numbers)
+            if sample is None:
+                continue
+            if number % 25 == 0:
+                self._same_again(sample)
+            if self.agrees(sample):
+                self.samples.pop(self._key_of_arguments(numbers))  # what agrees teaches nothing and is not used to find laws
+                self.tested.append(sample)
+            else:
+                wrong.append(sample)
+                if len(wrong) == 1:
+                    self._near(sample.numbers)
+            if (not wrong and len(self.tested) >= wanted) or len(wrong) >= 12:
+                break
+            if wrong and len(self.tested) + len(wrong) > 60:
+                break
+        return wrong
+
+    def _near(self, numbers: Numbers) -> None:
+        """See the neighbours of a counterexample, which say what moves there."""
+        for name in self.domain.coordinates:
+            for value in (numbers[name] - 1, numbers[name] + 1, numbers[name] + 2):
+                if value >= 1:
+                    self.see(self.domain.moved(numbers, **{name: value}))
+
+    def _key_of_arguments(self, numbers: Numbers) -> tuple[int, ...]:
+        return tuple(numbers[variable.name] for variable in self.domain.variables)
+
+    def _where(self, sample: Sample) -> str:
+        return ", ".join(f"{name}={value}" for name, value in sample.numbers.items())
+
+    # Proving ------------------------------------------------------------------------------------------------------------------
+
+    def _prove(self) -> None:
+        """Build the principal lattice whose order bounds the degree of every law that is a polynomial."""
+        self.say("proof")
+        self.degree, self.lattice = None, 0
+        degrees = [law.degree({}) for _, law in self.laws.laws()]
+        order = max([2, *(degree for degree in degrees if degree is not None)])
+        width = len(self.domain.coordinates)
+        if comb(width + order, order) > _MOST_LATTICE:
+            return
+        for attempt in range(12):
+            number = self._lattice(order, attempt)
+            if number:
+                self.degree, self.lattice = order, number
+                return
+
+    def _lattice(self, order: int, attempt: int) -> int:
+        base = next(self._bases(), None)
+        if base is None:
+            return 0
+        names = self.domain.coordinates
+        steps = {name: 1 if name in self.domain.counters or attempt < 4 else self.chance.choice((1, 2, 3, 5, 7)) for name in names}
+        number = 0
+        for chosen in combinations_with_replacement((*names, ""), order):
+            changes = {name: base[name] + chosen.count(name) * steps[name] for name in names if name in chosen}
+            sample = self.see(self.domain.moved(base, **changes))
+            if sample is None:
+                return 0
+            if not self.agrees(sample):
+                return 0  # the laws have to change for it: it is among the points from now on
+            number += 1
+        return number
+
+
+def _agrees(laws: LevelLaw, sample: Sample, *, count: bool) -> bool:
+    """Say whether laws give what was built at a point."""
+    try:
+        written = tuple(laws.written(sample.numbers))
+    except ParamsymError:
+        return False
+    if any(extent < 0 for seen in written for extent in seen.shape) and not count:
+        return False
+    return {seen.name: seen for seen in written} == {seen.name: seen for seen in sample.seen} and len(written) == len(sample.seen)
+
+
+def _copy(domain: Domain) -> Domain:
+    return Domain(domain.variables, dict(domain.formulas), list(domain.demands), set(domain.counters), domain.largest_count, domain.largest)
+
+
+def _fraction(value: Any) -> Any:
+    from fractions import Fraction
+
+    return Fraction(value)

@@ -1,0 +1,102 @@
+"""Laws that agree on small sizes and differ on large ones, or at one size: no certificate covers a point where the form is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from derive.factories import Shapes
+
+import paramsym as ps
+from paramsym.errors import NoLawError, NotYetError
+
+TABLE = {4242: 1}
+
+
+def rare_step(w: int = 16) -> Shapes:
+    return {"w": (w + w // 10000,)}
+
+
+def last_step(w: int = 16) -> Shapes:
+    return {"w": (w + (w > 2**16),)}
+
+
+def rounded_when_large(w: int = 16) -> Shapes:
+    return {"w": ((w + 63) // 64 * 64 if w > 1000 else w,)}
+
+
+def one_layer_differs(w: int = 16, n: int = 4) -> Shapes:
+    return {f"l.{i}.a": (w if i != 17 else 1,) for i in range(n)}
+
+
+def deep_ones_are_wide(w: int = 16, n: int = 4) -> Shapes:
+    return {f"l.{i}.a": (w if n < 30 else 2 * w,) for i in range(n)}
+
+
+def at_one_ratio(w: int = 16, v: int = 20) -> Shapes:
+    return {"a": (w, v), "b": (1 if w == 3 * v else 2,)}
+
+
+def one_residue(w: int = 16) -> Shapes:
+    return {"w": (w if w % 1000 != 999 else 1,)}
+
+
+def in_a_table(w: int = 16) -> Shapes:
+    return {"w": (TABLE.get(w, w),)}
+
+
+def large_product(w: int = 16, v: int = 8) -> Shapes:
+    return {"w": (w * v if w * v < 5_000_000 else w,)}
+
+
+def float_ratio(w: int = 16) -> Shapes:
+    return {"w": (int(w * 0.29) + 1,)}
+
+
+def half_to_even(w: int = 16) -> Shapes:
+    return {"w": (round(w * 0.5) + 1,)}
+
+
+def equal_sizes(w: int = 16, v: int = 8) -> Shapes:
+    return {"w": (w, v if w != v else 1)}
+
+
+WRONG_IF_FOUND = (
+    rare_step, last_step, rounded_when_large, one_layer_differs, deep_ones_are_wide, at_one_ratio, one_residue, in_a_table,
+    large_product, float_ratio, half_to_even,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("build", WRONG_IF_FOUND, ids=lambda build: build.__name__)
+def test_no_wrong_formula_is_certified(build: Callable[..., Any]) -> None:
+    """Refused, whether the exception is far out or a single point that only the code shows."""
+    with pytest.raises((NoLawError, NotYetError)):
+        ps.derive(build, seconds=6)
+
+
+def test_an_exception_where_two_sizes_are_equal_is_left_out() -> None:
+    """The form says so, and refuses those sizes."""
+    form = ps.derive(equal_sizes)
+    assert form.certificate.demands == ("w != v",)
+    assert form.at(w=3, v=4).shapes() == equal_sizes(3, 4)
+
+
+def test_a_bound_of_the_code_is_a_law() -> None:
+    """The twelfth layer begins another kind: a minimum, right on both sides."""
+
+    def build(w: int = 16, n: int = 4) -> Shapes:
+        return {f"l.{i}.{'b' if i >= 12 else 'a'}": (w,) for i in range(n)}
+
+    form = ps.derive(build, tests=60)
+    assert all(form.at(w=3, n=n).shapes() == build(3, n) for n in (1, 11, 12, 13, 40))
+
+
+def test_the_sizes_to_start_from_stay_inside() -> None:
+    """No limit of the sizes may leave out the build's own defaults."""
+
+    def build(w: int = 64, s: int = 2) -> Shapes:
+        return {"w": (w**s,)} if s < 4 else {"w": (w,)}
+
+    with pytest.raises(NoLawError):
+        ps.derive(build)

@@ -1,0 +1,241 @@
+"""``derive``: closed forms of builds as users write them, against the builds themselves at sizes that the search did not choose."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pytest
+from derive import factories
+from derive.factories import REFUSED, RIGHT, Shapes
+
+import paramsym as ps
+from paramsym.errors import ArgumentError, NoLawError, NotYetError, ParamsymError, StructureError
+
+CHANCE = 20261122  # not the seed of the search
+
+
+def name_of(build: Callable[..., Any]) -> str:
+    """Name a build in a test's id."""
+    return build.__name__
+
+
+def called(build: Callable[..., Shapes], sizes: dict[str, int]) -> Shapes:
+    """Call a build with sizes by name; entries of lists are put together, and a configuration is made."""
+    given: dict[str, Any] = {}
+    for name, parameter in inspect.signature(build).parameters.items():
+        if isinstance(parameter.default, tuple):
+            given[name] = tuple(sizes[f"{name}_{i}"] for i in range(len(parameter.default)))
+        elif name == "config":
+            given[name] = factories.GptConfig(**sizes)
+        elif name in sizes:
+            given[name] = sizes[name]
+    return build(**given)
+
+
+def points(names: list[str], copies: set[str], number: int) -> Iterator[dict[str, int]]:
+    """Yield random sizes, small ones and large ones; those that count copies stay small."""
+    chance = random.Random(CHANCE)  # noqa: S311 - a repeatable sample
+    for position in range(number):
+        largest = (12, 100, 5000)[position % 3]
+        sizes = {name: chance.randint(1, 14 if name in copies else largest) for name in names}
+        for name in names:  # some sizes divide others, as heads do
+            if chance.random() < 0.5 and name not in copies:
+                sizes[name] *= sizes[chance.choice(names)] * chance.choice((1, 32))
+        yield sizes
+
+
+COPIES = {
+    "depth", "layers", "n_layer", "steps", "levels", "side", "dense", "experts", "n", "depths_0", "depths_1", "depths_2",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("build", RIGHT, ids=name_of)
+def test_the_form_is_the_build(build: Callable[..., Shapes]) -> None:
+    """Wherever the build takes sizes, the form gives its tensors or refuses; it refuses little of what is ordinary."""
+    form = ps.derive(build, tests=40)
+    names = [name for name, _ in form.sizes_taken]
+    agreed = refused = 0
+    for sizes in points(names, COPIES, 1500):
+        try:
+            wanted = called(build, sizes)
+        except (ValueError, AssertionError):
+            continue
+        try:
+            sized = form.at({name: value for name, value in sizes.items() if any(s.name == name for s in form.symbols)})
+        except ParamsymError:
+            refused += 1
+            continue
+        assert sized.shapes() == wanted, sizes
+        agreed += 1
+        if agreed == 12:
+            break
+    assert agreed >= 5, (agreed, refused)
+
+
+@pytest.mark.parametrize("build", REFUSED, ids=name_of)
+def test_what_has_no_law_is_refused(build: Callable[..., Shapes]) -> None:
+    """A square root, a threshold, chance: no formula, and the tensor with its samples, or what it is that changes."""
+    with pytest.raises(NoLawError, match=r"no law explains|no function of its arguments|stored at some sizes only|refuted the laws"):
+        ps.derive(build)
+
+
+def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
+    """A polynomial is proved under a degree bound; a floor is tested only; both say on what."""
+    proved = ps.derive(factories.mixer).certificate
+    assert (proved.degree, proved.stepping, proved.fresh) == (2, (), 200)
+    assert proved.lattice == 21  # binomial(5 + 2, 2): the principal lattice of order 2 in five coordinates
+    assert "all tensors, for every size in the domain" in str(proved)
+    assert proved.magnitudes["dim"][1] > 2**14
+    tested = ps.derive(factories.vit_floor).certificate
+    assert tested.stepping == ("pos",)
+    assert "tested only" in str(tested)
+    assert "all tensors but 1" in tested.proved
+    assert [row[0] for row in tested.table().rows][:3] == ["holds with", "domain", "tensors"]
+
+
+def test_divisibility_is_found_and_can_be_said() -> None:
+    """From the errors of the build, or from what is said; both give one formula with an exact quotient."""
+    found = ps.derive(factories.llama, tests=40)
+    assert ("divides", ps.dims("heads"), ps.dims("hidden")) in found.demands
+    said = ps.derive(factories.llama, heads="kv_heads*g", hidden="heads*d", tests=40)
+    assert said.certificate.refused == 0
+    assert said.params == found.params
+    assert said.shapes() == found.shapes()
+    with pytest.raises(ParamsymError, match="not divisible"):
+        said.at(hidden=100, heads=7, kv_heads=7)
+
+
+def test_flags_are_strata() -> None:
+    """Each choice has its own form and certificate; a choice that is no argument is refused."""
+    form = ps.derive(factories.min_gpt, factories_config := {"config": factories.GptConfig()}, tests=40)
+    assert is_dataclass(factories_config["config"])
+    assert {one.certificate.stratum["bias"] for one in form.strata} == {True, False}
+    without = form.stratum(bias=False)
+    sizes = {"n_layer": 3, "n_head": 2, "n_embd": 16, "vocab_size": 50, "block_size": 8}
+    assert without.at(sizes | {}).shapes() == factories.min_gpt(factories.GptConfig(**sizes, bias=False))
+    assert form.at(sizes).shapes() == factories.min_gpt(factories.GptConfig(**sizes))
+    assert {field.name for field in fields(factories.GptConfig)} == {*sizes, "bias"}
+    with pytest.raises(StructureError, match="no form was derived for bias='maybe'"):
+        form.stratum(bias="maybe")
+
+
+def test_words_are_strata_where_they_are_given() -> None:
+    """Two words, two forms; a word that is a default alone is held."""
+
+    def build(width: int = 8, kind: str = "plain") -> Shapes:
+        return {"w": (width,)} | ({"gate": (width, width)} if kind == "gated" else {})
+
+    assert ps.derive(build).certificate.held == {"kind": "plain"}
+    form = ps.derive(build, kind=("plain", "gated"))
+    assert str(form.stratum(kind="gated").params) == "width**2 + width"
+
+
+def test_a_size_that_chooses_is_held() -> None:
+    """A period is no law here: the refusal says how to hold it, and holding it gives the form for that value."""
+
+    def build(width: int = 8, layers: int = 6, every: int = 3) -> Shapes:
+        return {f"l.{i}.{'wide' if i % every == 0 else 'narrow'}": (width, 2) for i in range(layers)}
+
+    with pytest.raises(NoLawError):
+        ps.derive(build)
+    form = ps.derive(build, held={"every": 3})
+    assert form.at(width=5, layers=7).shapes() == build(5, 7, 3)
+    assert form.certificate.held == {"every": 3}
+
+
+def test_a_form_is_an_ordinary_layer() -> None:
+    """Formula, table, explanation and LaTeX; sizes outside its domain are refused."""
+    form = ps.derive(factories.skip)
+    sized = form.at(inside=8, out=16, classes=4)
+    assert (sized.count, str(sized.formula)) == (sum(a[0] * (a[1] if a[1:] else 1) * 9 ** (len(a) == 4 and a[2] == 3)
+        for a in factories.skip(8, 16, 4).values()), "classes*out + classes + 10*inside*out + 2*out")  # fmt: skip
+    assert "shortcut.weight" in str(form.table())
+    assert ps.explain(form, "classes").derivative is not None
+    assert "\\text" in form.to_latex() or "inside" in form.to_latex()
+    with pytest.raises(StructureError, match="holds for different sizes"):
+        form.at(inside=8, out=8, classes=4)
+    with pytest.raises(ParamsymError, match="at most"):
+        ps.derive(factories.gan, tests=40).at(steps=1)
+
+
+def test_counts_have_closed_forms() -> None:
+    """The same search on a function that gives a whole number: FLOPs of a block over batch and length."""
+
+    def flops(batch: int = 2, length: int = 5, width: int = 8, layers: int = 3) -> int:
+        total = 0
+        for _ in range(layers):
+            total += 2 * batch * length * width * 3 * width + 2 * 2 * batch * length**2 * width + 16 * batch * length * width**2
+        return total
+
+    count = ps.derive(flops)
+    assert str(count.formula) == "4*batch*layers*length**2*width + 22*batch*layers*length*width**2"
+    assert count.at(batch=3, length=7, width=16, layers=2) == flops(3, 7, 16, 2)
+    assert count.certificate.degree == 5
+    with pytest.raises(ArgumentError, match="no size 'heads'"):
+        count.at(heads=3)
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (lambda: {"w": (1,)}, "takes no size"),
+        ("mlp", "wanted a function"),
+        (lambda _width=8: 1 / 0, "build fails where the search starts"),
+        (lambda _width=8: {}, "gives no tensor"),
+        (lambda _width=8: "shapes", "wanted a module"),
+        (lambda width=8: 1.5 * width, "wanted a module"),
+        (lambda _width=8: None, "wanted a module"),
+        (lambda width=8: [("w", (width,))], "no tensors"),
+    ],
+    ids=["nothing", "word", "failing", "empty", "words", "float", "none", "list"],
+)
+def test_what_is_no_build_is_refused(build: Any, words: str) -> None:
+    """In words of this library."""
+    with pytest.raises(ArgumentError, match=words):
+        ps.derive(build)
+
+
+def test_arguments_that_the_build_does_not_take_are_refused() -> None:
+    """The message lists those it takes; formulas that need each other are refused, too."""
+    with pytest.raises(ArgumentError, match="no argument 'widht'; it takes inputs, width, depth, classes"):
+        ps.derive(factories.mlp, widht=3)
+    with pytest.raises(ArgumentError, match="need each other"):
+        ps.derive(factories.llama, hidden="heads*d", heads="hidden*g")
+    with pytest.raises(ArgumentError, match="is no polynomial"):
+        ps.derive(factories.mlp, width="depth//2")
+
+
+def test_a_search_ends_when_its_time_does() -> None:
+    """What was found so far is said."""
+    with pytest.raises(NotYetError, match=r"ran out of time after .* builds"):
+        ps.derive(factories.mlp, seconds=0.01)
+
+
+def test_a_search_can_be_interrupted() -> None:
+    """An interruption is an answer, too: how far the search came."""
+    calls = iter(range(1000))
+
+    def build(width: int = 8) -> Shapes:
+        if next(calls) > 30:
+            raise KeyboardInterrupt
+        return {"w": (width,)}
+
+    with pytest.raises(NotYetError, match="was interrupted after"):
+        ps.derive(build)
+
+
+def test_progress_is_told() -> None:
+    """Stage by stage, with the flags of the stratum."""
+    said: list[str] = []
+    ps.derive(factories.min_gpt, config=factories.GptConfig(), tests=40, progress=said.append)
+    assert {"bias=True: points", "bias=True: laws", "bias=True: proof", "bias=False: laws"} <= set(said)
+
+
+def test_two_searches_are_one() -> None:
+    """The points are the same every time, and so are form and certificate."""
+    assert ps.derive(factories.dense_net, tests=40) == ps.derive(factories.dense_net, tests=40)
+    assert ps.derive(factories.dense_net, tests=40).certificate == ps.derive(factories.dense_net, tests=40).certificate
