@@ -86,15 +86,13 @@ class Polynomial:
         """
         if isinstance(value, int):
             return cls({ONE: value})
+        if not isinstance(value, Expr):
+            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."  # type: ignore[unreachable]
+            raise SizeError(message)
         try:
             return _of_expr(value)
         except RecursionError:
             raise _too_deep() from None
-
-        if not isinstance(value, Expr):
-            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."
-            raise SizeError(message)
-        return _of_expr(value)
 
     @classmethod
     def total(cls, polynomials: Iterable[Polynomial]) -> Polynomial:
