@@ -70,12 +70,9 @@ def test_grouped_weight_gradients_are_counted_too_often(groups: int) -> None:
 
 
 def test_the_counter_counts_the_scores_of_the_fused_kernel_again() -> None:
-    """Backward is 2.5 times forward where the kernel is fused, for the scores that it computes anew."""
-    torch, counter = imported("torch"), imported("torch.utils.flop_counter").FlopCounterMode
-    q, k, v = (torch.randn(2, 3, 5, 4, requires_grad=True) for _ in range(3))
-    with counter(display=False) as counted:
-        torch.nn.functional.scaled_dot_product_attention(q, k, v).sum().backward()
-    by_op = {str(op).rpartition(".")[2]: flops for op, flops in counted.get_flop_counts()["Global"].items()}
-    forward = by_op["_scaled_dot_product_flash_attention_for_cpu"]
+    """By the counter's own formulas backward is 2.5 times forward where the kernel is fused, for the scores that it computes anew."""
+    counter = imported("torch.utils.flop_counter")
+    shape = (2, 3, 5, 4)
+    forward = counter.sdpa_flop_count(shape, shape, shape)
     assert forward == 4 * 2 * 3 * 5 * 5 * 4
-    assert by_op["_scaled_dot_product_flash_attention_for_cpu_backward"] * 2 == 5 * forward
+    assert counter.sdpa_backward_flop_count(shape, shape, shape, shape) * 2 == 5 * forward
