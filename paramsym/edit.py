@@ -45,6 +45,10 @@ class Around(Layer):
         """The inner layer's own tensors."""
         yield from self.layer.own_tensors
 
+    def parts(self) -> Iterator[Part]:
+        """The inner layer's own parts."""
+        yield from self.layer.own_parts
+
     def ties(self) -> Mapping[str, str]:
         """The inner ties."""
         return self.layer.ties()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
+from paramsym.edit import Around
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.layer import Layer
+from paramsym.layers import activation as plain
 from paramsym.layers.lora import LoRA
+from paramsym.layers.reshaping import Identity
 from paramsym.naming import quoted
+from paramsym.program import Own, Value
 from paramsym.size import Dim
 
 ACTIVATIONS = frozenset(
@@ -49,6 +54,36 @@ ACTIVATIONS = frozenset(
 )
 """The names that ``keras.activations.get`` knows (Keras 3.15)."""
 
+_LAYERS: dict[str, Layer] = {
+    "celu": plain.CELU(),
+    "elu": plain.ELU(),
+    "gelu": plain.GELU(),
+    "glu": plain.GLU(),
+    "hard_shrink": plain.Hardshrink(),
+    "hard_sigmoid": plain.Hardsigmoid(),
+    "hard_silu": plain.Hardswish(),
+    "hard_swish": plain.Hardswish(),
+    "hard_tanh": plain.Hardtanh(),
+    "leaky_relu": plain.LeakyReLU(0.2),
+    "linear": Identity(),
+    "log_sigmoid": plain.LogSigmoid(),
+    "log_softmax": plain.LogSoftmax(-1),
+    "mish": plain.Mish(),
+    "relu": plain.ReLU(),
+    "relu6": plain.ReLU6(),
+    "selu": plain.SELU(),
+    "sigmoid": plain.Sigmoid(),
+    "silu": plain.SiLU(),
+    "soft_shrink": plain.Softshrink(),
+    "softmax": plain.Softmax(-1),
+    "softplus": plain.Softplus(),
+    "softsign": plain.Softsign(),
+    "swish": plain.SiLU(),
+    "tanh": plain.Tanh(),
+    "tanh_shrink": plain.Tanhshrink(),
+}
+"""What a name means, where torch has a layer for it."""
+
 
 def check_dtype(base: Mapping[str, object], where: str) -> None:
     """Raise ``NotYetError`` for a quantised ``dtype`` such as "int8_from_float32": it stores other tensors."""
@@ -79,6 +114,51 @@ def check_activation(activation: object, where: str) -> None:
     if isinstance(activation, str) and activation not in ACTIVATIONS:
         message = f"{where}: activation is {quoted(activation)}; known are {', '.join(sorted(ACTIVATIONS))}."
         raise ArgumentError(message)
+
+
+@dataclass(frozen=True)
+class Activated(Around):
+    """A layer and the function that Keras applies to what comes out of it."""
+
+    activation: Layer
+
+    @property
+    def computed_as(self) -> Layer:
+        """This layer: the activation belongs to its forward pass."""
+        return self
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The activation of what the layer computes."""
+        return cast("Value", self.activation.forward(own, self.layer.forward(own, x)))
+
+
+@dataclass(frozen=True)
+class Unstated(Around):
+    """A layer that computes something else than its own forward pass, which is not stated yet; tensors and shapes are the same."""
+
+    @property
+    def computes(self) -> bool:
+        """No: ``trace``, ``run`` and ``flops`` raise ``NotYetError``."""
+        return False
+
+
+def activation_of(activation: object, where: str) -> Layer:
+    """Return the layer of an activation; None is the identity, a function is known by its own name.
+
+    Raises:
+        ArgumentError: an unknown name.
+    """
+    check_activation(activation, where)
+    if isinstance(activation, Layer):
+        return activation
+    name = "linear" if activation is None else activation if isinstance(activation, str) else getattr(activation, "__name__", "")
+    return _LAYERS.get(name) or plain.Activation(name or type(activation).__name__)
+
+
+def activated(layer: Layer, activation: object, where: str) -> Layer:
+    """Return the layer with an activation after it; the layer itself, where that is the identity."""
+    after = activation_of(activation, where)
+    return layer if isinstance(after, Identity) else Activated(layer, after)
 
 
 def data_format_of(data_format: object, where: str) -> Literal["channels_first", "channels_last"]:

@@ -5,44 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramsym.errors import ArgumentError
-from paramsym.keras._base import axes_of, check_activation
+from paramsym.keras._base import activation_of, axes_of
 from paramsym.keras._common import finished
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
 from paramsym.layers import activation as plain
-from paramsym.layers.reshaping import Identity
 from paramsym.naming import quoted
 from paramsym.size import Dim
-
-_LAYERS: dict[str, Layer] = {
-    "celu": plain.CELU(),
-    "elu": plain.ELU(),
-    "gelu": plain.GELU(),
-    "glu": plain.GLU(),
-    "hard_shrink": plain.Hardshrink(),
-    "hard_sigmoid": plain.Hardsigmoid(),
-    "hard_silu": plain.Hardswish(),
-    "hard_swish": plain.Hardswish(),
-    "hard_tanh": plain.Hardtanh(),
-    "leaky_relu": plain.LeakyReLU(0.2),
-    "linear": Identity(),
-    "log_sigmoid": plain.LogSigmoid(),
-    "log_softmax": plain.LogSoftmax(-1),
-    "mish": plain.Mish(),
-    "relu": plain.ReLU(),
-    "relu6": plain.ReLU6(),
-    "selu": plain.SELU(),
-    "sigmoid": plain.Sigmoid(),
-    "silu": plain.SiLU(),
-    "soft_shrink": plain.Softshrink(),
-    "softmax": plain.Softmax(-1),
-    "softplus": plain.Softplus(),
-    "softsign": plain.Softsign(),
-    "swish": plain.SiLU(),
-    "tanh": plain.Tanh(),
-    "tanh_shrink": plain.Tanhshrink(),
-}
-"""What a name means, where torch has a layer for it."""
 
 
 def PReLU(
@@ -90,11 +59,7 @@ def Activation(activation: object, *, input_shape: Shape | None = None, **base: 
     (ReLU(), Activation('squareplus'))
     """
     where = "keras.Activation"
-    check_activation(activation, where)
-    if isinstance(activation, Layer):
-        return finished(activation, base, where)
-    name = "linear" if activation is None else activation if isinstance(activation, str) else getattr(activation, "__name__", "")
-    return finished(_LAYERS.get(name) or plain.Activation(name or type(activation).__name__), base, where)
+    return finished(activation_of(activation, where), base, where)
 
 
 def ReLU(

@@ -1,6 +1,7 @@
 """Keras' convolutional LSTMs, spelt as Keras spells them.
 
-Arguments that change no weight (activations, initialisers, dropout) are taken and have no effect.
+Arguments that change no weight (initialisers, dropout) are taken and have no effect. Activations other than the default, and
+``go_backwards``, leave the layer without a forward pass: its parameters and shapes are known, ``run`` and ``flops`` raise ``NotYetError``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.keras._base import check_activation
+from paramsym.keras._base import Unstated, check_activation
 from paramsym.keras._common import channel_axis, finished, padding_word, per_axis_argument, recurrent_options, what_is_returned
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -59,7 +60,7 @@ def ConvLSTM1D(
     """
     check_activation(activation, "keras.ConvLSTM1D")
     check_activation(recurrent_activation, "keras.ConvLSTM1D")
-    arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias, activation, recurrent_activation)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     return _door("ConvLSTM1D", conv_lstm.ConvLSTM1d, arguments, base, options, input_shape)
 
@@ -106,7 +107,7 @@ def ConvLSTM2D(
     """
     check_activation(activation, "keras.ConvLSTM2D")
     check_activation(recurrent_activation, "keras.ConvLSTM2D")
-    arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias, activation, recurrent_activation)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     return _door("ConvLSTM2D", conv_lstm.ConvLSTM2d, arguments, base, options, input_shape)
 
@@ -153,7 +154,7 @@ def ConvLSTM3D(
     """
     check_activation(activation, "keras.ConvLSTM3D")
     check_activation(recurrent_activation, "keras.ConvLSTM3D")
-    arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(filters, kernel_size, strides, padding, data_format, dilation_rate, use_bias, activation, recurrent_activation)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     return _door("ConvLSTM3D", conv_lstm.ConvLSTM3d, arguments, base, options, input_shape)
 
@@ -169,6 +170,8 @@ class _Arguments:
     data_format: str | None
     dilation_rate: Dim | Sequence[Dim]
     use_bias: bool
+    activation: object
+    recurrent_activation: object
 
 
 def _door(
@@ -192,6 +195,7 @@ def _door(
     }
     kernel = per_axis_argument(given.kernel_size, kind.rank, "kernel_size", where)
     axis = channel_axis(given.data_format, where)
+    stated = given.activation == "tanh" and given.recurrent_activation == "sigmoid" and not options["go_backwards"]
     kind(1, given.filters, kernel, **named)  # Keras refuses bad arguments before it sees an input.
 
     def build(shape: Shape) -> Layer:
@@ -199,6 +203,7 @@ def _door(
         step = (checked[0], *checked[2:])
         for position in range(1, len(step)):
             axis_size(step, position, where)  # Keras wants every axis but batch and time to be known
-        return finished(kind(axis_size(step, axis, where), given.filters, kernel, **named), base, where)
+        layer = kind(axis_size(step, axis, where), given.filters, kernel, **named)
+        return finished(layer if stated else Unstated(layer), base, where)
 
     return door(name, build, input_shape, options)

@@ -1,6 +1,6 @@
 """Keras' convolutions and transposed convolutions, spelt as Keras spells them.
 
-Arguments that change no weight (initialisers, regularisers, constraints, the activation) are taken and have no effect.
+Arguments that change no weight (initialisers, regularisers, constraints) are taken and have no effect.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.keras._base import adapted, check_activation
+from paramsym.keras._base import activated, adapted, check_activation
 from paramsym.keras._common import channel_axis, check_window, finished, padding_word, per_axis_argument
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -51,7 +51,9 @@ def Conv1D(
     80
     """
     check_activation(activation, "keras.Conv1D")
-    arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
+    arguments = _Arguments(
+        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups, activation=activation
+    )
     lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
     return _door("Conv1D", convolution.Conv1d, arguments, base, input_shape, lora)
 
@@ -90,7 +92,9 @@ def Conv2D(
     224
     """
     check_activation(activation, "keras.Conv2D")
-    arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
+    arguments = _Arguments(
+        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups, activation=activation
+    )
     lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
     return _door("Conv2D", convolution.Conv2d, arguments, base, input_shape, lora)
 
@@ -129,7 +133,9 @@ def Conv3D(
     656
     """
     check_activation(activation, "keras.Conv3D")
-    arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups)
+    arguments = _Arguments(
+        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups, activation=activation
+    )
     lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
     return _door("Conv3D", convolution.Conv3d, arguments, base, input_shape, lora)
 
@@ -164,7 +170,9 @@ def Conv1DTranspose(
     80
     """
     check_activation(activation, "keras.Conv1DTranspose")
-    arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding)
+    arguments = _Arguments(
+        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding, activation=activation
+    )
     return _door("Conv1DTranspose", convolution.ConvTranspose1d, arguments, base, input_shape)
 
 
@@ -198,7 +206,9 @@ def Conv2DTranspose(
     224
     """
     check_activation(activation, "keras.Conv2DTranspose")
-    arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding)
+    arguments = _Arguments(
+        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding, activation=activation
+    )
     return _door("Conv2DTranspose", convolution.ConvTranspose2d, arguments, base, input_shape)
 
 
@@ -232,7 +242,9 @@ def Conv3DTranspose(
     656
     """
     check_activation(activation, "keras.Conv3DTranspose")
-    arguments = _Arguments(filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding)
+    arguments = _Arguments(
+        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding, activation=activation
+    )
     return _door("Conv3DTranspose", convolution.ConvTranspose3d, arguments, base, input_shape)
 
 
@@ -249,6 +261,7 @@ class _Arguments:
     data_format: str | None
     groups: Dim = 1
     output_padding: Count | Sequence[Count] | None = None
+    activation: object = None
 
 
 @dataclass(frozen=True)
@@ -292,6 +305,7 @@ def _door(
         layer = kind(axis_size(checked, axis, where), given.filters, kernel, **named)
         if not transposed:
             check_window(checked, axis, layer, where)
-        return finished(adapted(layer, lora.rank, lora.constraint, where, lora.alpha), base, where)
+        layer = adapted(layer, lora.rank, lora.constraint, where, lora.alpha)
+        return finished(activated(layer, given.activation, where), base, where)
 
     return door(name, build, input_shape, base)

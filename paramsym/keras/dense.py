@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paramsym.errors import ArgumentError
-from paramsym.keras._base import adapted, check_activation, check_dtype
+from paramsym.keras._base import activated, adapted, check_activation, check_dtype
 from paramsym.keras._common import finished
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -56,7 +56,8 @@ def Dense(
             message = f"{where}: input_shape {inputs} has {len(inputs)} axes; wanted at least 2, batch first."
             raise ArgumentError(message)
         layer = dense.Dense(axis_size(inputs, -1, where), units, use_bias, dialect="keras")
-        return finished(adapted(layer, lora_rank, kernel_constraint, where), base, where)
+        adapted_layer = adapted(layer, lora_rank, kernel_constraint, where)
+        return finished(activated(adapted_layer, activation, where), base, where)
 
     return door("Dense", build, input_shape)
 
@@ -96,6 +97,7 @@ def EinsumDense(
 
     def build(shape: Shape) -> Layer:
         layer = dense.EinsumDense(equation, outputs, shape_of(shape, where), bias_axes)
-        return finished(adapted(layer, lora_rank, kernel_constraint, where, lora_alpha), base, where)
+        adapted_layer = adapted(layer, lora_rank, kernel_constraint, where, lora_alpha)
+        return finished(activated(adapted_layer, activation, where), base, where)
 
     return door("EinsumDense", build, input_shape)

@@ -1,6 +1,7 @@
 """Keras' recurrent layers and their cells, spelt as Keras spells them.
 
-Arguments that change no weight (activations, initialisers, dropout) are taken and have no effect.
+Arguments that change no weight (initialisers, dropout) are taken and have no effect. Activations other than the default, and
+``go_backwards``, leave the layer without a forward pass: its parameters and shapes are known, ``run`` and ``flops`` raise ``NotYetError``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from paramsym.errors import ArgumentError
-from paramsym.keras._base import check_activation
+from paramsym.keras._base import Unstated, check_activation
 from paramsym.keras._common import finished, recurrent_options, what_is_returned
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -57,7 +58,8 @@ def SimpleRNN(
     base.pop("zero_output_for_mask", None)
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     returned = what_is_returned(return_sequences, return_state)
-    build = partial(_build, "SimpleRNN", recurrent.RNN, units, base, rank=3, bias=use_bias, **returned)
+    stated = activation == "tanh" and not go_backwards
+    build = partial(_build, "SimpleRNN", recurrent.RNN, units, base, rank=3, bias=use_bias, **returned, stated=stated)
     return door("SimpleRNN", build, input_shape, options)
 
 
@@ -90,7 +92,8 @@ def SimpleRNNCell(
     52
     """
     check_activation(activation, "keras.SimpleRNNCell")
-    build = partial(_build, "SimpleRNNCell", cells.RNNCell, units, base, bias=use_bias)
+    stated = activation == "tanh"
+    build = partial(_build, "SimpleRNNCell", cells.RNNCell, units, base, bias=use_bias, stated=stated)
     return door("SimpleRNNCell", build, input_shape, base)
 
 
@@ -138,7 +141,8 @@ def LSTM(
     _check_cudnn(use_cudnn, "LSTM")
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     returned = what_is_returned(return_sequences, return_state)
-    build = partial(_build, "LSTM", recurrent.LSTM, units, base, rank=3, bias=use_bias, **returned)
+    stated = activation == "tanh" and recurrent_activation == "sigmoid" and not go_backwards
+    build = partial(_build, "LSTM", recurrent.LSTM, units, base, rank=3, bias=use_bias, **returned, stated=stated)
     return door("LSTM", build, input_shape, options)
 
 
@@ -175,7 +179,8 @@ def LSTMCell(
     check_activation(activation, "keras.LSTMCell")
     check_activation(recurrent_activation, "keras.LSTMCell")
     base.pop("implementation", None)
-    build = partial(_build, "LSTMCell", cells.LSTMCell, units, base, bias=use_bias)
+    stated = activation == "tanh" and recurrent_activation == "sigmoid"
+    build = partial(_build, "LSTMCell", cells.LSTMCell, units, base, bias=use_bias, stated=stated)
     return door("LSTMCell", build, input_shape, base)
 
 
@@ -225,7 +230,8 @@ def GRU(
     _check_cudnn(use_cudnn, "GRU")
     options = recurrent_options(base, return_sequences, return_state, go_backwards, stateful)
     returned = what_is_returned(return_sequences, return_state)
-    build = partial(_build, "GRU", recurrent.GRU, units, base, rank=3, bias=use_bias, reset_after=reset_after, **returned)
+    stated = activation == "tanh" and recurrent_activation == "sigmoid" and not go_backwards
+    build = partial(_build, "GRU", recurrent.GRU, units, base, rank=3, bias=use_bias, reset_after=reset_after, **returned, stated=stated)
     return door("GRU", build, input_shape, options)
 
 
@@ -264,16 +270,18 @@ def GRUCell(
     check_activation(activation, "keras.GRUCell")
     check_activation(recurrent_activation, "keras.GRUCell")
     base.pop("implementation", None)
-    build = partial(_build, "GRUCell", cells.GRUCell, units, base, bias=use_bias, reset_after=reset_after)
+    stated = activation == "tanh" and recurrent_activation == "sigmoid"
+    build = partial(_build, "GRUCell", cells.GRUCell, units, base, bias=use_bias, reset_after=reset_after, stated=stated)
     return door("GRUCell", build, input_shape, base)
 
 
 def _build(
-    name: str, kind: Any, units: Dim, base: Mapping[str, Any], input_shape: Shape, *, rank: int | None = None, **named: Any
+    name: str, kind: Any, units: Dim, base: Mapping[str, Any], input_shape: Shape, *, stated: bool, rank: int | None = None, **named: Any
 ) -> Layer:
     where = f"keras.{name}"
     width = axis_size(shape_of(input_shape, where, rank=rank), -1, where)
-    return finished(kind(width, units, **named, dialect="keras"), base, where)
+    layer = kind(width, units, **named, dialect="keras")
+    return finished(layer if stated else Unstated(layer), base, where)
 
 
 def _check_cudnn(use_cudnn: object, name: str) -> None:

@@ -1,6 +1,6 @@
 """Keras' depthwise and separable convolutions, spelt as Keras spells them.
 
-Arguments that change no weight (initialisers, regularisers, constraints, the activation) are taken and have no effect.
+Arguments that change no weight (initialisers, regularisers, constraints) are taken and have no effect.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.keras._base import check_activation
+from paramsym.keras._base import activated, check_activation
 from paramsym.keras._common import channel_axis, check_window, finished, padding_word, per_axis_argument
 from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
 from paramsym.layer import Layer
@@ -46,7 +46,7 @@ def DepthwiseConv1D(
     24
     """
     check_activation(activation, "keras.DepthwiseConv1D")
-    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias, activation)
     return _door("DepthwiseConv1D", separable.DepthwiseConv1d, arguments, base, input_shape)
 
 
@@ -79,7 +79,7 @@ def DepthwiseConv2D(
     60
     """
     check_activation(activation, "keras.DepthwiseConv2D")
-    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias, activation)
     return _door("DepthwiseConv2D", separable.DepthwiseConv2d, arguments, base, input_shape)
 
 
@@ -116,7 +116,7 @@ def SeparableConv1D(
     41
     """
     check_activation(activation, "keras.SeparableConv1D")
-    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias, activation)
     return _door("SeparableConv1D", separable.SeparableConv1d, arguments, base, input_shape, filters)
 
 
@@ -153,7 +153,7 @@ def SeparableConv2D(
     59
     """
     check_activation(activation, "keras.SeparableConv2D")
-    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias)
+    arguments = _Arguments(kernel_size, strides, padding, depth_multiplier, data_format, dilation_rate, use_bias, activation)
     return _door("SeparableConv2D", separable.SeparableConv2d, arguments, base, input_shape, filters)
 
 
@@ -168,6 +168,7 @@ class _Arguments:
     data_format: str | None
     dilation_rate: Dim | Sequence[Dim]
     use_bias: bool
+    activation: object
 
 
 def _door(
@@ -198,6 +199,6 @@ def _door(
         checked = shape_of(shape, where, rank=kind.rank + 2)
         layer = kind(axis_size(checked, axis, where), **named)
         check_window(checked, axis, layer, where)
-        return finished(layer, base, where)
+        return finished(activated(layer, given.activation, where), base, where)
 
     return door(name, build, input_shape, base)

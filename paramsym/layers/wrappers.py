@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paramsym.edit import Edited
+from paramsym.edit import Around
 from paramsym.errors import ShapeError, StructureError
 from paramsym.layer import Layer, Part
 from paramsym.program import Own, Value, flip, join, scan
@@ -22,7 +22,7 @@ def keras_name(layer: Layer | str) -> str:
     >>> keras_name("Conv2DTranspose"), keras_name(LSTM(H, H)), keras_name(RNN(H, H, dialect="keras"))
     ('conv2d_transpose', 'lstm', 'simple_rnn')
     """
-    while isinstance(layer, Edited):
+    while isinstance(layer, Around):
         layer = layer.layer
     name = layer if isinstance(layer, str) else type(layer).__name__
     if not isinstance(layer, str) and name == "RNN" and getattr(layer, "dialect", "") == "keras":

@@ -32,6 +32,7 @@ def layer_arguments(name: str, random: Random, rank: int) -> tuple[tuple[Any, ..
         "padding": random.choice(["valid", "same"]),
         "dilation_rate": random.randint(1, 2) if stride == 1 else 1,
         "use_bias": random.random() < 0.5,
+        "activation": random.choice([None, "relu", "softplus", "tanh"]),
     }
     if name.endswith("Transpose") and stride > 1:
         options["output_padding"] = random.choice([None, 0, 1])
@@ -72,7 +73,8 @@ def assert_runs_as_keras(name: str, arguments: tuple[Any, ...], options: dict[st
     wanted = module(torch.from_numpy(image)).detach().numpy()
     found = ps.run(getattr(ps.keras, name)(*arguments, **options, input_shape=image.shape), tensors, image)
     assert found.shape == wanted.shape, options
-    tolerance = 1e-6 if name.startswith("GlobalAverage") else 1e-9  # Keras takes this mean in float32, whatever the number type
+    # Keras takes this mean and this product in float32, whatever the number type.
+    tolerance = 1e-6 if name.startswith(("GlobalAverage", "Dense")) else 1e-9
     assert abs(found - wanted).max(initial=0) < tolerance, options
 
 
@@ -102,11 +104,14 @@ def test_over_axes(name: str, rank: int) -> None:
         ("Permute", ((2, 1, 3),), (2, 3, 4, 5)),
         ("RepeatVector", (3,), (2, 5)),
         ("Identity", (), (2, 3)),
+        ("Dense", (4, "relu"), (2, 5, 3)),
+        ("Dense", (4, "softmax", False), (2, 3)),
+        ("EinsumDense", ("abc,cd->abd", (None, 4), "elu", "d"), (2, 5, 3)),
         ("Rescaling", (2.5, -1.0), (2, 3, 4)),
         ("Rescaling", ([0.1, 2.0, 3.0], [1.0, 0.0, -1.0]), (2, 3)),
     ],
 )
-def test_reshaping(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+def test_few_settings(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
     """Layers that take few settings, one by one."""
     assert_runs_as_keras(name, arguments, {}, imported("numpy").random.default_rng(0).standard_normal(shape))
 
