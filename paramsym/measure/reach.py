@@ -33,7 +33,7 @@ class Seen:
     """One axis of a value: the axis of the input that it comes from, and the view of its entries; None is a view of everything.
 
     ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` that a window did. ``mixed`` is the layer
-    through which it sees everything.
+    through which it sees everything, or will where a window slides along it.
     """
 
     source: int
@@ -132,6 +132,9 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
         case Convolve():
             kernel = types[1].sizes[2:]
             slid = [View(reach(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
+            if any(one is None and view != View() for one, view in zip(taken[0].axes[2:], slid, strict=True)):
+                message = "a kernel slides along channels, or along an axis of which every entry sees everything."
+                raise NotYetError(message)
             return [_slid(taken[0], slid, len(given[0].shape))]
         case Pool() | Unfold():
             slid = [View(reach(k, d), s) for k, d, s in zip(operation.kernel, operation.dilation, operation.stride, strict=True)]
@@ -145,17 +148,17 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             named = zip(words, taken[0].axes, strict=True)
             return [replace(taken[0], axes=tuple(_named(word, one) for word, one in named))]
         case Contract(spec=spec):
-            return [_contracted(spec, taken, types)]
+            return [_contracted(spec, taken, types, owner)]
         case Rearrange(pattern=pattern):
             return [_rearranged(pattern, dict(operation.sizes), taken[0])]
         case Reduce(over=over, keep=keep):
             gone = {types[0].axis(axis) for axis in over}
             axes = [None if n in gone else one for n, one in enumerate(taken[0].axes) if keep or n not in gone]
             return [taken[0].gather((one for n, one in enumerate(taken[0].axes) if n in gone), axes)]
-        case Normalise():  # with fixed statistics, as receptive fields are told
-            return [taken[0]]
+        case Normalise(over=over):
+            return [_blurred(taken[0], {types[0].axis(axis) for axis in over}, owner)]
         case Softmax(axis=axis):
-            return [_blurred(taken[0], {types[0].axis(axis)})]
+            return [_blurred(taken[0], {types[0].axis(axis)}, owner)]
         case Take(axis=axis, count=count, step=step):
             position = types[0].axis(axis)
             if count is None:
@@ -165,9 +168,9 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
         case Lookup() | Choose():
             return [replace(taken[1], axes=(*taken[1].axes, *(None,) * (len(given[0].shape) - len(types[1].shape))))]
         case Flip(axis=axis):
-            return [_blurred(taken[0], {types[0].axis(axis)})]
+            return [_blurred(taken[0], {types[0].axis(axis)}, owner)]
         case Roll(over=over):
-            return [_blurred(taken[0], {types[0].axis(axis) for axis in over})]
+            return [_blurred(taken[0], {types[0].axis(axis) for axis in over}, owner)]
         case Copies(axis=axis):
             message = f"copies along an axis: outputs of {operation} do not all see the same."
             position = types[0].axis(axis)
@@ -192,7 +195,7 @@ def _named(word: str, one: Seen | None) -> Seen | None:
 def _then(one: Seen | None, view: View) -> Seen | None:
     if one is None:
         return None
-    return replace(one, spatial=True, slid=True, view=None if one.view is None else one.view.then(view))
+    return replace(one, spatial=True, slid=True, view=None if one.view is None or one.mixed else one.view.then(view))
 
 
 def _at_axis(seen: Field, position: int, view: View) -> Field:
@@ -220,13 +223,16 @@ def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:
     return _slid(seen, slid, rank) if slid or rank != before else seen
 
 
-def _blurred(seen: Field, over: set[int]) -> Field:
-    """Return the field in which entries along spatial axes see everything there."""
-    axes = (replace(one, view=None) if n in over and one is not None and one.spatial else one for n, one in enumerate(seen.axes))
+def _blurred(seen: Field, over: set[int], owner: str) -> Field:
+    """Return the field in which entries along spatial axes see everything there; other axes do so once a window slides along them."""
+    axes = list(seen.axes)
+    for n in over:
+        one = axes[n]
+        axes[n] = None if one is None else replace(one, view=None if one.spatial else one.view, mixed=one.mixed or owner)
     return replace(seen, axes=tuple(axes))
 
 
-def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...]) -> Field:
+def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...], owner: str) -> Field:
     terms, output = spelled(spec, tuple(len(one.shape) for one in types))
     where: dict[str, list[Seen | None]] = {}
     for term, one in zip(terms, taken, strict=True):
@@ -238,8 +244,10 @@ def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...]) -> 
     # A sum over an axis that the result still has, as over the keys of attention, sees all of it.
     axes = [replace(one, view=None) if one is not None and one.source in sources else one for one in axes]
     kept = {one.source for one in axes if one is not None}
-    gathered = _gathered(taken)
-    return Field((), gathered).gather([axis for axis in summed if axis.source not in kept], axes)
+    if any(axis.spatial and axis.source not in kept for axis in summed):
+        message = f"an output of {owner} sees everything along an axis, and so sees every other one."
+        raise NotYetError(message)
+    return Field(tuple(axes), _gathered(taken))
 
 
 def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
@@ -309,6 +317,9 @@ def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
 def _repeated(old: Seen | None, new: Seen | None, times: Any) -> Seen | None:
     if old is None or new is None:
         return None
+    if old.source != new.source and times != 1:
+        message = "copies that exchange axes: what is channels for one is spatial for the next."
+        raise NotYetError(message)
     flags = old.spatial or new.spatial, old.slid or new.slid
     if old.view is None or new.view is None:
         return Seen(old.source, None, *flags)

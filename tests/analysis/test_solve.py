@@ -208,7 +208,7 @@ def test_wrong_questions() -> None:
     with pytest.raises(SizeError, match="multiples of a number of 16610 bits"):
         multiples(10**5000, -1, 3)
     for no_size in ("H", True, 3.5):
-        with pytest.raises(ArgumentError, match="takes a size"):
+        with pytest.raises(SizeError, match="is no size to round up"):
             rounded_up(no_size, 2)  # type: ignore[arg-type]
     for wrong in ("abc", 2.5, [1.5], [True]):
         with pytest.raises(ArgumentError, match="candidates"):

@@ -402,12 +402,13 @@ class TestReceptiveField:
             Sequential(conv, Dense(4, 4), there),
             Sequential(Dense(9, 9), conv),
             Sequential(keras, ps.Softmax(dim=1)),
-            ps.Repeat(Sequential(Conv1d(4, 4, 3), turn), 2),
             Sequential(conv, ps.EinsumDense("abcd,cde->abe", (None, 4), (None, 4, 4, 4))),
             Sequential(turn, ps.LayerNorm(4), Conv1d(4, 4, 3)),
         ):
             with pytest.raises(NotYetError, match="has no one receptive field"):
                 ps.receptive_field(wrong)
+        with pytest.raises(StructureError, match="axis 1 holds 2 channels; wanted 4"):
+            ps.receptive_field(ps.Repeat(Sequential(Conv1d(4, 4, 3), turn), 2))
 
     @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "Clip", "MambaLM", "Llama"])
     def test_attention_sees_everything(self, name: str) -> None:

@@ -14,7 +14,7 @@ from paramsym.program.axes import Pad
 from paramsym.program.types import ArrayType
 from paramsym.program.windows import ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 
-SETTINGS = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2), st.integers(0, 2), st.integers(4, 7))
+SETTINGS = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2), st.integers(0, 2), st.integers(5, 8))
 
 
 @settings(deadline=None, max_examples=20)
