@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
@@ -22,7 +22,7 @@ from paramsym.flow import Step
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described, quoted
 from paramsym.paths import check_tied_shapes, frozen_under_any, resolve_ties
-from paramsym.program.own import accepted, in_turn
+from paramsym.program.own import in_turn, taken
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import (
     changed_sizes,
@@ -177,6 +177,11 @@ class Layer:
         """Whether the layer states its forward pass."""
         return self.in_order or type(self).forward is not Layer.forward
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether the class itself answers what a forward pass that it inherits would answer; its own answers count then."""
+        return _by_hand(type(self))
+
     def tensors(self) -> Iterable[Tensor]:
         """Say which tensors the layer stores itself, in storage order."""
         return ()
@@ -205,7 +210,7 @@ class Layer:
     @property
     def takes_several(self) -> bool:
         """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
-        return self.computes and accepted(self) != 1
+        return self.computes and taken(self) != 1
 
     def reached(self, places: Shape) -> Shape | None:  # noqa: ARG002 - for those who override it
         """Say which shape reaches the layer in a block that treats all positions alike; None where its own sizes do not tell."""
@@ -213,7 +218,7 @@ class Layer:
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
-        if self.computes:
+        if self.computes and not self.by_hand:
             from paramsym.measure import derived
 
             return derived.batch_axis(self, input_shape)
@@ -240,7 +245,7 @@ class Layer:
         Raises:
             NotYetError: a layer that stores tensors and does not say.
         """
-        if self.own_tensors and self.computes:
+        if self.own_tensors and self.computes and not self.by_hand:
             from paramsym.measure import derived
 
             return derived.uses(self, input_shape)
@@ -684,6 +689,16 @@ def class_name(layer: Layer) -> str:
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}
+
+
+@cache
+def _by_hand(kind: type[Layer]) -> bool:
+    for one in kind.__mro__:
+        if "forward" in one.__dict__:
+            return False
+        if not one.__dict__.keys().isdisjoint({"output_shape", "applications", "uses"}):
+            return True
+    return False
 
 
 def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:

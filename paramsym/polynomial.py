@@ -87,7 +87,7 @@ class Polynomial:
         if isinstance(value, int):
             return cls({ONE: value})
         if not isinstance(value, Expr):
-            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."  # type: ignore[unreachable]
+            message = f"{described(value)} is no size; wanted a whole number or an expression in symbols from dims()."
             raise SizeError(message)
         try:
             return _of_expr(value)

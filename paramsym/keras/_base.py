@@ -127,7 +127,7 @@ class Activated(Around):
         """This layer: the activation belongs to its forward pass."""
         return self
 
-    def forward(self, own: Own, x: Value) -> Value:
+    def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - what it stands around takes one
         """The activation of what the layer computes."""
         return cast("Value", self.activation.forward(own, self.layer.forward(own, x)))
 

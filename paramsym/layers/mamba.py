@@ -11,7 +11,6 @@ from paramsym.errors import SizeError
 from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.stream import OverPositions
 from paramsym.program import (
     Mask,
     Own,
@@ -38,15 +37,14 @@ from paramsym.program import (
 from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, extent, per, product
 
 
-class _Mixer(OverPositions):
-    """What both kinds share: a stream of one width, and tensors of their own that every position uses."""
+class _Mixer(Layer):
+    """What both kinds share: a sequence of positions of one width."""
 
     hidden_size: Dim
 
-    @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.hidden_size
+    def reached(self, places: Shape) -> Shape:
+        """The positions and the width."""
+        return (*places, self.hidden_size)
 
 
 @dataclass(frozen=True)

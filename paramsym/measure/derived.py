@@ -59,7 +59,7 @@ class Closing:
 def output_shape(layer: Layer, input_shape: Shape) -> Shape:
     """Return what the layer gives."""
     shapes_of = Closing(input_shape)
-    return shapes_of(trace_layer(layer, *shapes_of.types).output_types)
+    return shapes_of(trace_layer(layer, *shapes_of.types, inherited=True).output_types)
 
 
 def batch_axis(layer: Layer, input_shape: Shape) -> int | None:
@@ -79,7 +79,7 @@ def _names(program: Program) -> Iterator[tuple[str, ...]]:
 def applications(layer: Layer, input_shape: Shape) -> Iterator[Step]:
     """Yield the parts that the layer applies, with what reaches and what leaves them; equal copies are one step."""
     shapes_of = Closing(input_shape)
-    yield from _applied(trace_layer(layer, *shapes_of.types), shapes_of)
+    yield from _applied(trace_layer(layer, *shapes_of.types, inherited=True), shapes_of)
 
 
 def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:

@@ -70,7 +70,8 @@ def views(layer: Layer) -> tuple[View, ...]:
     error: RankError | None = None
     for rank in (4, 3, 5, 2, 1):
         try:
-            program = trace_layer(layer, ArrayType(tuple(Open(f"extent{n}", integer=True, positive=True) for n in range(rank))))
+            types = ArrayType(tuple(Open(f"extent{n}", integer=True, positive=True) for n in range(rank)))
+            program = trace_layer(layer, types, inherited=True)
         except RankError as found:
             error = error or found
         except ShapeError as found:

@@ -49,7 +49,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
         NotYetError: a layer that does not say what it computes.
         ShapeError: what is no shape.
     """
-    if not layer.computes:
+    if not layer.computes or layer.by_hand:
         message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
         raise NotYetError(message)
     names = [name for name in signature(type(layer.computed_as).forward).parameters if name not in {"self", "own", "along"}]

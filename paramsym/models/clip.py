@@ -10,6 +10,7 @@ from sympy import Symbol, floor
 
 from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ConfigError, ShapeError
+from paramsym.extents import View
 from paramsym.flow import Step, applied, each_input, together
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
@@ -91,6 +92,10 @@ class TwoTowers(InTurn):
             if projection in parts:
                 arrived = OneOfEach().output_shape(left)
                 yield Step(projection, parts[projection], arrived, applied(projection, parts[projection], arrived))
+
+    def views(self) -> tuple[View, ...]:
+        """Attention sees everything, as the blocks of a tower say."""
+        return self.own_parts[0].layer.views()
 
     def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
         """Scale and shift of the products are used for every text that an image is compared with."""

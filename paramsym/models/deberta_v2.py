@@ -251,7 +251,8 @@ class DebertaV2Encoder(InTurn):
             yield Step("rel_embeddings", table, rows, beside)
             if "LayerNorm" in parts:
                 yield Step("LayerNorm", parts["LayerNorm"], beside, beside)
-        for step in parts["layer"].applications(input_shape if beside is None else together(input_shape, beside)):
+        blocks = parts["layer"]
+        for step in blocks.applications(together(input_shape, beside) if beside is not None and blocks.takes_several else input_shape):
             yield replace(step, name=f"layer.{step.name}")
             if beside is not None:
                 yield from (self._again(step, path, beside) for path in self.again)

@@ -119,8 +119,10 @@ def within(part: Part, name: str) -> Any:
     return None
 
 
-def trace_layer(layer: Layer, *types: ArrayType) -> Program:
+def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Program:
     """Return the program of a layer for inputs of these types; every layer remembers those it was asked for.
+
+    ``inherited`` takes the forward pass of a class above the one that answers questions about shapes by hand.
 
     Raises:
         NotYetError: a layer that says neither what it computes nor which shape it gives.
@@ -128,10 +130,11 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
         StructureError: a forward pass that does something else than the vocabulary allows.
     """
     known: dict[Any, Program] = layer.__dict__.setdefault("_programs", {})
-    key = (types, past())
+    stated = layer.computes and (inherited or not layer.by_hand)
+    key = (types, past(), stated)
     if key not in known:
         check_number(layer, len(types))
-        body = (lambda *values: layer.forward(Own(layer), *values)) if layer.computes else partial(through_opaque, layer)
+        body = (lambda *values: layer.forward(Own(layer), *values)) if stated else partial(through_opaque, layer)
         program, captured = traced(layer, body, types)
         if captured:
             message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
@@ -143,7 +146,7 @@ def trace_layer(layer: Layer, *types: ArrayType) -> Program:
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
     least, most = _inputs_of(type(layer.computed_as).forward)[0], accepted(layer)
-    if layer.computes and (given < least or (most is not None and given > most)):
+    if layer.computes and not layer.by_hand and (given < least or (most is not None and given > most)):
         wanted = f"at least {least}" if given < least else f"at most {most}"
         message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
         raise ShapeError(message)
@@ -310,8 +313,13 @@ def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None, bool]:
 
 def accepted(layer: Layer) -> int | None:
     """Return how many inputs a layer takes at most; None for any number. What passes inputs along takes as many as its parts do."""
-    if not layer.computes:
+    if not layer.computes or layer.by_hand:
         return None if layer.takes_several else 1
+    return taken(layer)
+
+
+def taken(layer: Layer) -> int | None:
+    """Return how many inputs a forward pass takes at most; None for any number."""
     _, most, passes_along = _inputs_of(type(layer.computed_as).forward)
     if passes_along and layer.own_parts:
         inside = [3 if part.numbers is not None and part.used is not None else accepted(part.layer) for part in layer.own_parts]
