@@ -164,6 +164,6 @@ class RankError(ShapeError):
     >>> ps.output_shape(ps.Conv1d(3, 8, 5, dialect="keras"), (3, 8))
     Traceback (most recent call last):
         ...
-    paramsym.errors.ShapeError: Conv1d: wanted (batch, length, channels), with 3 channels; found 2 axes, (3, 8). \
+    paramsym.errors.RankError: Conv1d: wanted (batch, length, channels), with 3 channels; found 2 axes, (3, 8). \
 An axis is missing: length or channels.
     """

@@ -437,7 +437,8 @@ class Layer:
         """
         given = [*self._given(sizes), *named.items()]
         root, before = self.origin
-        held = frozenset(before) - self.symbols
+        names = {symbol.name for symbol in self.symbols}
+        held = frozenset(symbol for symbol in before if symbol.name not in names)
         mapping = mapping_from(type(self).__name__, given, self.symbols | held, self._why_not)
         if held & mapping.keys():
             return cast("Self", root.at(changed_sizes(before, mapping)))

@@ -66,7 +66,8 @@ def written_out(group: list[Part]) -> Iterator[Entry]:
     """Yield the entries of a part, or of neighbouring numbered parts in index order."""
     if any(part.numbers is None or part.numbers.values is None for part in group):
         for part in group:
-            yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
+            if part.numbers is None or part.numbers.count != 0:  # one copy split off from one leaves none: {1..0}
+                yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
         return
     copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
     for part in group:

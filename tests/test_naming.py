@@ -38,7 +38,7 @@ def test_what_was_found_is_one_short_line() -> None:
     """However a value prints itself, and where it cannot."""
     assert described("a\n  b" * 50).count("\n") == 0
     assert len(described([0] * 500)) == 87
-    assert described(10**5000) == "something (int)"
+    assert described(10**5000) == "a number of 16610 bits (int)"
 
 
 def test_a_published_size() -> None:

@@ -163,7 +163,13 @@ def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
     given: Any = labels
     if given == ():
         return None
-    if isinstance(given, str) or len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:
+    if (
+        isinstance(given, str)
+        or not isinstance(given, Sequence)
+        or len(given) != 2
+        or not all(isinstance(name, str) and name for name in given)
+        or given[0] == given[1]
+    ):
         message = f"labels is {described(given)}; wanted two different names, such as ('base', 'large')."
         raise ArgumentError(message)
     return (given[0], given[1])

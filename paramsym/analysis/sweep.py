@@ -19,7 +19,7 @@ from paramsym.analysis.formula import formula_of
 from paramsym.analysis.frames import together
 from paramsym.analysis.program import compiled
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.naming import quoted
 from paramsym.optional import available
 from paramsym.render.table import Table, Tabular
@@ -123,7 +123,8 @@ def sweep(
             column.extend(more)
         tell(stop, total)
     left_out = total - len(columns[len(axes)])
-    return Sweep(called(subject), dict(zip(names, map(tuple, columns), strict=True)), left_out)
+    name = class_name(subject) if isinstance(subject, Layer) else called(subject)
+    return Sweep(name, dict(zip(names, map(tuple, columns), strict=True)), left_out)
 
 
 _Batch: TypeAlias = tuple[Sequence[int], Sequence[Sequence[int]]]

@@ -19,14 +19,15 @@ from paramsym.derive.modelled import Derived, demanded, modelled
 from paramsym.derive.observe import Builder
 from paramsym.derive.search import OutOfTime, Sample, Search
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, StructureError
+from paramsym.render.table import Printed
 from paramsym.size import text
 
 _MOST_STRATA = 16
 _EVERY = 25  # so many-th fresh point is built as a layer, too, and compared
 
 
-@dataclass(frozen=True)
-class DerivedCount:
+@dataclass(frozen=True, repr=False)
+class DerivedCount(Printed):
     """The closed form of a count: ``formula``, an expression in the sizes that the function takes, and its ``certificate``."""
 
     formula: Expr

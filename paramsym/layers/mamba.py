@@ -16,6 +16,7 @@ from paramsym.program import (
     Own,
     Value,
     apply,
+    axes,
     constant,
     contract,
     convolve,
@@ -253,6 +254,7 @@ class CausalConv1d(Layer):
 
         As the reference, it convolves with a margin on both sides and takes the first positions; a step after others has them cached.
         """
+        x, _ = axes(x, "batch channels positions", channels=extent(self.channels))
         length, margin = x.sizes[2], canonical(self.kernel_size - 1)
         remember("window", pad(x, ((self.kernel_size, canonical(-length)),)))
         margins = (self.kernel_size, 0) if past() != 0 else (margin, margin)
@@ -280,9 +282,10 @@ class GatedGroupNorm(Layer):
         """The scale."""
         yield Tensor("weight", (self.features,), role="scale")
 
-    def forward(self, own: Own, x: Value, gate: Value) -> Value:
-        """Return the features times the gate's SiLU, normalised in every group, and scaled."""
-        x = rearrange(x * apply("silu", gate), "... (g d) -> ... g d", g=self.groups)
+    def forward(self, own: Own, x: Value, gate: Value | None = None) -> Value:
+        """Return the features, times the gate's SiLU where there is a gate, normalised in every group, and scaled."""
+        x = x if gate is None else x * apply("silu", gate)
+        x = rearrange(features(x, self.features), "... (g d) -> ... g d", g=self.groups)
         return rearrange(normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight
 
 

@@ -76,6 +76,7 @@ class _Level(Layer):
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return the hidden states of all steps, both directions side by side, then the last states (directions, batch, width)."""
+        x, _ = axes(x, "batch steps features" if self.batch_first else "steps batch features")
         x = drop(x, self.dropout)
         found = [self._direction(own, x, direction) for direction in ("", "_reverse")[: 2 if self.bidirectional else 1]]
         last, *outputs = zip(*((states, output) for *states, output in found), strict=True)

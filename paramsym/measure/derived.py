@@ -64,8 +64,13 @@ def output_shape(layer: Layer, input_shape: Shape) -> Shape:
 
 def batch_axis(layer: Layer, input_shape: Shape) -> int | None:
     """Return the axis that holds the examples of a batch: as the first layer that names its axes says, else the first axis."""
-    names = next(_names(trace_layer(layer, *types_of(input_shape))), ("batch",))
+    names = named_axes(layer, input_shape) or ("batch",)
     return names.index("batch") if "batch" in names else None
+
+
+def named_axes(layer: Layer, input_shape: Shape) -> tuple[str, ...]:
+    """Return the words for the axes, as the first layer that names its axes says; none where no layer does."""
+    return next(_names(trace_layer(layer, *types_of(input_shape))), ())
 
 
 def _names(program: Program) -> Iterator[tuple[str, ...]]:

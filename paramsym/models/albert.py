@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
+from paramsym.extents import View
+from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
@@ -196,8 +198,6 @@ class AlbertGroups(Layer):
     (H**2 + H, H**2*L + H*L)
     """
 
-    in_order = True
-
     group: Layer
     groups: Count
     times: Count
@@ -205,6 +205,19 @@ class AlbertGroups(Layer):
     def parts(self) -> Iterator[Part]:
         """The groups."""
         yield Part("", self.group, Numbers(self.groups), used=self.times)
+
+    def views(self) -> tuple[View, ...]:
+        """As a group."""
+        return self.group.views()
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """As a group gives it."""
+        return self.group.output_shape(input_shape)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """The groups, passed ``times`` times together."""
+        left = self.output_shape(input_shape)
+        yield Step(str(Numbers(self.groups)), self.group, input_shape, left, used=self.times, stored=self.groups)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Integer
 
-from paramsym.errors import ShapeError, StructureError
+from paramsym.errors import NotYetError, ShapeError, StructureError
 from paramsym.flow import each_input, together
 from paramsym.ledger import Numbers
 from paramsym.program.axes import Known, rearrange
@@ -197,6 +197,10 @@ def unchosen(x: Value, used: Count) -> tuple[Value, Value]:
 
 def through_copies(parts: list[Part], x: Any, along: Sequence[Value]) -> Any:
     """Pass a value, or a tuple of values, through numbered copies."""
+    partly = next((part for part in parts if part.numbers is not None and part.used not in {None, part.numbers.count}), None)
+    if partly is not None:
+        message = f"{partly.step}: of {partly.numbers.count} copies {partly.used} are used; state in forward which ones."  # type: ignore[union-attr]
+        raise NotYetError(message)
     runs = [(part.numbers, part.layer) for part in parts if part.numbers is not None and part.numbers.count != 0]
     alternating = any(numbers.step > 1 for numbers, _ in runs)
     for group in [runs] if alternating else [[run] for run in runs]:

@@ -172,7 +172,9 @@ def test_shapes_ledger_and_table_agree(cls: Subject, data: st.DataObject) -> Non
         table = one.table()
         amounts = table.columns.index("parameters")
         assert expand(sum(row[amounts] or 0 for row in table.rows)) == one.params == table.footer[amounts]
-        assert one.table(depth=1).footer[1] == one.params
+        short = one.table(depth=1)
+        amounts = short.columns.index("parameters")  # after the kinds of numbered parts, where there are any
+        assert expand(sum(row[amounts] for row in short.rows)) == one.params == short.footer[amounts]
         assert all(isinstance(text, str) for text in (str(table), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()))
         assert one.to_latex()
 
