@@ -8,10 +8,13 @@ import json
 import re
 from math import prod
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
 from recorded import rows
+
+from paramsym import program
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)]
@@ -92,3 +95,10 @@ def test_local_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("mailto:"):
             assert (page.parent / target).exists(), target
+
+
+def test_the_vocabulary_is_whole() -> None:
+    """The page of the vocabulary describes every function that a forward pass is written with."""
+    page = (ROOT / "docs/reference/vocabulary.md").read_text(encoding="utf-8")
+    functions = {name for name, value in vars(program).items() if isinstance(value, FunctionType)} - {"trace_layer"}
+    assert set(re.findall(r"autofunction:: paramsym\.program\.(\w+)", page)) == functions
