@@ -123,6 +123,8 @@ def overview(layer: Layer) -> Table:
         return replace(tabulate(layer), caption="", heading=())
     rows: list[tuple[Cell, ...]] = []
     for formula, line in zip(before, after, strict=True):
+        if formula.empty:
+            continue
         name, shape, _, _, note = _tensor_row(formula)
         amount = Integer(0) if line.alias_of else line.amount
         counted = (formula.amount, _cell(amount), _share(amount, int(total))) if not line.alias_of else (None, None, None)

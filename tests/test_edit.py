@@ -11,6 +11,7 @@ from sympy import expand
 import paramsym as ps
 from paramsym import F, H, L, V, dims
 from paramsym.errors import ArgumentError, StructureError, UnknownNameError
+from paramsym.tabulate import overview
 
 i, n = dims("i n")
 dense, thin = ps.Dense(H, H), ps.Dense(H, 1, bias=False)
@@ -261,3 +262,26 @@ class TestTies:
         tied = ps.Tied(layers, {f"{number}.weight": f"{number + 1}.weight" for number in range(2999)})
         assert len(tied.tied) == 2999
         assert ps.match(tied, tied.shapes()).ok
+
+
+EDITS: dict[str, Callable[[ps.Layer], ps.Layer]] = {
+    "freeze": lambda layer: layer.freeze("weight_ih_l0"),
+    "tie": lambda layer: ps.Tied(layer, {"bias_hh_l0": "bias_ih_l0"}),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_one_copy_split_off_from_one_leaves_none(edit: Callable[[ps.Layer], ps.Layer]) -> None:
+    """Torch's first level is one copy of one: what is left of it, {1..0}, is no tensor and no row; torch names l0 and from l1 on."""
+    torch = pytest.importorskip("torch")
+    plain = ps.RNN(*dims("i h n"))
+    changed = edit(plain)
+    left = [name for name in plain.shapes() if name not in changed.tied]
+    assert list(changed.shapes()) == left
+    assert not any("..0}" in name for name in left)
+    for levels in (1, 3):
+        sized = changed.at(i=2, h=3, n=levels)
+        stored = {name: tuple(one.shape) for name, one in torch.nn.RNN(2, 3, levels).named_parameters()}
+        assert sized.shapes() == {name: shape for name, shape in stored.items() if name not in changed.tied}
+        rows = [row[0] for row in overview(sized).rows]
+        assert rows == list(plain.shapes())

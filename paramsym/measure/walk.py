@@ -11,6 +11,7 @@ from paramsym.compose import Aside, Sequential
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.flow import each_input, only_input, together
 from paramsym.layer import Layer
+from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
 from paramsym.size import Count, Dim, Shape, canonical, count, product
 
@@ -40,8 +41,15 @@ class Visit:
         if self.batch_axis == 0 or self.layer.batch_axis(self.arrived) != 0:
             return self.arrived
         if self.batch_axis is None:
+            if "batch" in self._words:
+                return self.arrived  # the composite has added a batch of one
             return together(*((1, *shape) for shape in each_input(self.arrived)))
         return together(*((shape[1], shape[0], *shape[2:]) for shape in each_input(self.arrived)))
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        """The words for the axes of what arrives, where the layer names them."""
+        return named_axes(self.layer, self.arrived) if self.layer.computes and not self.layer.by_hand else ()
 
 
 def gated(input_shape: Iterable[Count | None]) -> Shape:
