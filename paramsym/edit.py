@@ -73,6 +73,11 @@ class Around(Layer):
         """As the inner layer."""
         return self.layer.computes
 
+    @property
+    def by_hand(self) -> bool:
+        """As the inner layer."""
+        return self.layer.by_hand
+
     def forward(self, own: Any, *along: Any) -> Any:
         """What the inner layer computes, with the tensors and parts of this one."""
         return self.layer.forward(own, *along)

@@ -180,7 +180,7 @@ class Layer:
     @property
     def by_hand(self) -> bool:
         """Whether the class itself answers what a forward pass that it inherits would answer; its own answers count then."""
-        return _by_hand(type(self))
+        return _by_hand(type(self))  # type: ignore[arg-type]
 
     def tensors(self) -> Iterable[Tensor]:
         """Say which tensors the layer stores itself, in storage order."""
