@@ -21,7 +21,7 @@ def imported(name: str) -> Any:
         module = pytest.importorskip(name, exc_type=ImportError)
     if getattr(module, "__file__", None) is None:
         # A folder of these tests can carry a framework's name; Python takes it for a package where the framework is not installed.
-        pytest.skip(f"could not import {name!r}: only a folder of that name was found")
+        pytest.skip(f"could not import {name!r}: only a folder of that name was found", allow_module_level=True)
     return module
 
 

@@ -266,7 +266,7 @@ class Fold(Operation):
 def convolve(
     x: Value, kernel: Value, stride: Sequence[Dim], padding: Margins, dilation: Sequence[Dim] | None = None, groups: Dim = 1
 ) -> Value:
-    """Slide a kernel (out, in/groups, *extents) over (batch, in, *spatial). Work: kernel entries x output positions x batch."""
+    """Slide a kernel ``(out, in/groups, *extents)`` over ``(batch, in, *spatial)``. Work: kernel entries x output positions x batch."""
     return record(Convolve(tuple(stride), padding, tuple(dilation or (1,) * len(stride)), groups), x, kernel)
 
 
@@ -279,7 +279,7 @@ def convolve_transposed(
     lengths: Sequence[Count],
     groups: Dim = 1,
 ) -> Value:
-    """Spread every entry by a kernel (in, out/groups, *extents). Work: kernel entries x input positions x batch."""
+    """Spread every entry by a kernel ``(in, out/groups, *extents)``. Work: kernel entries x input positions x batch."""
     return record(ConvolveTransposed(tuple(stride), tuple(before), tuple(dilation), tuple(lengths), groups), x, kernel)
 
 
@@ -308,7 +308,7 @@ def unfold(x: Value, kernel: Sequence[Dim], stride: Sequence[Dim], padding: Marg
 
 
 def fold(x: Value, stride: Sequence[Dim], before: Sequence[Count], dilation: Sequence[Dim], lengths: Sequence[Count]) -> Value:
-    """Add up windows (..., *positions, *kernel) where they overlap. Work: one addition per entry."""
+    """Add up windows ``(..., *positions, *kernel)`` where they overlap. Work: one addition per entry."""
     return record(Fold(tuple(stride), tuple(before), tuple(dilation), tuple(lengths)), x)
 
 
