@@ -23,7 +23,9 @@ _SORTS = {
 
 
 def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
-    """Return the layer with letters put in for numbers, as ``{768: H, 12: A, 3072: 4*H}`` says what each means.
+    """Return the layer with letters put in for numbers.
+
+    The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means.
 
     A number is replaced in every field that holds it. Where it stands for two things, such as 12 heads and 12 layers, a key says which:
     ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
