@@ -155,9 +155,9 @@ class Builder:
         return tensors_of(result)
 
     def _made(self, arguments: Mapping[str, Any], *, on_meta: bool) -> Any:
-        keras = sys.modules.get("keras")
-        if keras is not None:
-            keras.utils.clear_session(free_memory=False)  # the names of layers count up from build to build
+        keras = sys.modules.get("keras.utils")  # "keras" alone may be a folder of that name
+        if keras is not None and hasattr(keras, "clear_session"):
+            keras.clear_session(free_memory=False)  # the names of layers count up from build to build
         with ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
             warnings.simplefilter("ignore")

@@ -334,6 +334,7 @@ def test_the_program_of_a_convolution() -> None:
 
 def test_every_refusal_is_in_the_words_of_this_library() -> None:
     """Quotients by zero, remainders without end, numbers of thousands of digits, one column twice."""
+    pytest.importorskip("numpy")
     layer = ps.Dense(floor(H / (F - 3)), 2)
     for question in ({"H": 3, "F": 3}, {"H": [3], "F": [3]}):
         with pytest.raises(SizeError, match="a quotient by zero is not a size"):
