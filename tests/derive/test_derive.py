@@ -86,7 +86,8 @@ def test_what_has_no_law_is_refused(build: Callable[..., Shapes]) -> None:
 def test_a_certificate_says_what_was_proved_and_what_was_tested() -> None:
     """A polynomial is proved under a degree bound; a floor is tested only; both say on what."""
     proved = ps.derive(factories.mixer).certificate
-    assert (proved.degree, proved.stepping, proved.fresh) == (2, (), 200)
+    assert (proved.degree, proved.stepping) == (2, ())
+    assert proved.fresh >= 200  # more where a law was found anew on the way
     assert proved.lattice == 21  # binomial(5 + 2, 2): the principal lattice of order 2 in five coordinates
     assert "all tensors, for every size in the domain" in str(proved)
     assert proved.magnitudes["dim"][1] > 2**14
