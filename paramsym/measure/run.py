@@ -28,10 +28,7 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
         ShapeError: arrays that the layer cannot take.
         NotYetError: a layer that does not say what it computes.
 
-    >>> from paramsym import Dense
-    >>> tensors = {"weight": [[1.0, 2.0]], "bias": [0.5]}
-    >>> run(Dense(2, 1), tensors, [[3.0, 4.0]]).tolist()
-    [[11.5]]
+    With ``pip install numpy``, ``run(Dense(2, 1), {"weight": [[1.0, 2.0]], "bias": [0.5]}, [[3.0, 4.0]])`` is an array of [[11.5]].
     """
     check_layer(layer)
     xp = needed("numpy", "ps.run")

@@ -48,6 +48,7 @@ class Doubled(ps.Layer):
 
 def test_conditions_choose_entry_by_entry() -> None:
     """The shape is the common one, and so are the entries."""
+    imported("numpy")
     assert ps.output_shape(Chosen(H), (B, H)) == (B, H)
     assert ps.output_shape(Chosen(H), (B, 1)) == (B, H)
     assert ps.run(Chosen(3), {"weight": [5.0, 6.0, 7.0]}, [[0.0, 2.0, 1.0], [0.5, 0.0, 3.0]]).tolist() == [[5, 2, -1], [-1, 6, 3]]
@@ -55,6 +56,7 @@ def test_conditions_choose_entry_by_entry() -> None:
 
 def test_a_layer_computes_with_a_tensor_that_another_gives_it() -> None:
     """What is frozen stays frozen when it is reached through its part: there is no gradient of the weight to compute."""
+    imported("numpy")
     assert ps.run(Doubled(2), {"dense.weight": [[1.0, 2.0], [3.0, 4.0]]}, [[1.0, 1.0]]).tolist() == [[6, 14]]
     assert ps.flops(Doubled(H), (B, H), way="backward").total == 0
     assert ps.flops(Doubled(H), (B, H)).total == 2 * B * H**2
