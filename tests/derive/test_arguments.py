@@ -1,0 +1,72 @@
+"""What is said of the arguments of a build: by position, by annotation, in a namespace; and what is wrong about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import paramsym as ps
+from paramsym import A, H
+from paramsym.errors import ArgumentError, StructureError
+
+
+def test_a_namespace_is_a_configuration() -> None:
+    """Its fields are the sizes, lists of numbers one size each."""
+
+    def build(config: Any) -> dict[str, tuple[int, ...]]:
+        return {"weight": (config.width, config.inner[0]), "bias": (config.inner[1],)}
+
+    form = ps.derive(build, {"config": SimpleNamespace(width=4, inner=[3, 5])}, tests=40)
+    assert form.at(width=7, inner_0=2, inner_1=9).count == 7 * 2 + 9
+
+
+@dataclass
+class Sizes:
+    """A configuration with a default, a factory and a field that is computed."""
+
+    width: int = 4
+    inner: int = field(default_factory=lambda: 3)
+    both: int = field(init=False, default=0)
+
+
+def test_a_dataclass_is_a_configuration() -> None:
+    """As an instance."""
+    form = ps.derive(lambda config: {"weight": (config.width, config.inner)}, {"config": Sizes()}, tests=40)
+    assert form.at(width=7, inner=2).count == 14
+
+
+def test_annotations_without_defaults() -> None:
+    """A whole number starts somewhere, a truth value is chosen, and of anything else a value is asked for."""
+
+    def build(width: int, bias: bool) -> dict[str, tuple[int, ...]]:
+        return {"weight": (width, width)} | ({"bias": (width,)} if bias else {})
+
+    assert ps.derive(build, tests=40).at(width=7).count == 56
+    with pytest.raises(ArgumentError, match="nothing is known of the argument 'table'"):
+        ps.derive(_with_table, tests=40)
+    with pytest.raises(ArgumentError, match="by position only; wrap it"):
+        ps.derive(_by_position, tests=40)
+
+
+def _with_table(table: dict[str, int]) -> dict[str, tuple[int, ...]]:
+    return {"weight": tuple(table.values())}
+
+
+def _by_position(width: int, /) -> dict[str, tuple[int, ...]]:
+    return {"weight": (width,)}
+
+
+def test_letters_that_contradict_the_layer() -> None:
+    """Each with one clear error."""
+    layer = ps.Dense(12, 24)
+    for letters, message in (({12: H, 24: H}, "one letter is one number"), ({12: H, 24: 3 * H}, "is 36 and not 24")):
+        with pytest.raises(StructureError, match=message):
+            ps.generalise(layer, letters)  # type: ignore[arg-type]
+    for letters, message in (({12: 5}, "wanted a number and a symbol"), ({24: 2 * A}, "for no number of its own")):
+        with pytest.raises(ArgumentError, match=message):
+            ps.generalise(layer, letters)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="letters are a mapping"):
+        ps.generalise(layer, 12)  # type: ignore[arg-type]
