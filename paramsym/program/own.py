@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Integer
 
 from paramsym.errors import NotYetError, ShapeError, StructureError
-from paramsym.flow import each_input, together
+from paramsym.flow import each_input, located, together
 from paramsym.ledger import Numbers
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
@@ -237,23 +237,25 @@ def through(
     known = all(numbers.values is not None for numbers, _ in copies)
     if known and (depends_on_number(copies) or (shared is None and [numbers.count for numbers, _ in copies] == [1])):
         return one_by_one(copies, carry, along, several=several)
+    sizes = after = [value.sizes for value in carry]
     programs = []
     for numbers, layer in copies:
         given = (*carry, *along)[: accepted(layer)]
         name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
         programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
-    sizes = [value.sizes for value in carry]
-    after = [type_.sizes for type_ in programs[0][1].output_types[: len(carry)]]
+        after = [type_.sizes for type_ in programs[-1][1].output_types[: len(carry)]]
+        if after != sizes:  # the blocks that alternate with this one take another shape
+            break
     if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
-        refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[0][1].output_types, strict=False))
+        refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[-1][1].output_types, strict=False))
         return through(copies, refined, along, shared, several=several)
-    if all([type_.sizes for type_ in program.output_types[: len(carry)]] == sizes for _, program in programs):
+    if after == sizes:
         taken = max(len(program.inputs) for _, program in programs)
         results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
         return results if several or programs[0][1].several else results[0]
     if known:
         return one_by_one(copies, carry, along, shared, several=several)
-    where = f"{programs[0][0]}: " if shared is None else f"{shared}: " if shared else ""
+    where = f"{programs[-1][0]}: " if shared is None else f"{shared}: " if shared else ""
     message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
     raise ShapeError(message)
 
@@ -288,22 +290,8 @@ def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
     try:
         return trace_layer(layer, *types)
     except ShapeError as error:
-        raise located(name, layer, types, error) from None
-
-
-def located(name: str, layer: Layer, types: tuple[ArrayType, ...], error: ShapeError) -> ShapeError:
-    """Return the error with the path of the part in front; a part without a name leaves that to its parent."""
-    if not name:
-        return error
-    inner: str = getattr(error, "part", "")
-    shapes = tuple(tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
-    arrived = text(shapes[0] if len(shapes) == 1 else shapes)
-    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {arrived}: {error}")
-    path = f"{name}.{inner}" if inner else name
-    found = type(error)(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
-    found.__dict__.update(error.__dict__)
-    found.__dict__.update(part=path, reason=reason)
-    return found
+        shapes = (tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
+        raise located(name, layer, together(*shapes), error, type(error)) from None
 
 
 @cache
