@@ -211,10 +211,13 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
 
 
 def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:
-    """Write one line per part, and the sum."""
-    rows: list[str] = []
+    """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
     called = names(found)
+    written = [body for value in (layer.params, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
     room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
+    beside = max(map(measured, written), default=0) <= room
+    room = room if beside else limit - measured(r"\quad = +")
+    rows: list[str] = []
     for share, name in zip(found, called, strict=True):
         first, *others = latex.rows(latex.terms(share.total, letters), room)
         if share.copies:
@@ -225,9 +228,17 @@ def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: floa
             first, others = (equal, []) if fits else (body, [] if body == first else [f"= {first}", *(rf"\quad {row}" for row in others)])
         else:
             others = [rf"\quad {row}" for row in others]
-        rows += [rf"\text{{{latex.escape(name)}}} &= {first}", *(f"&{other}" for other in others)]
+        rows += _under(name, first, others, beside=beside)
     first, *others = latex.rows(latex.terms(layer.params, letters), room)
-    return forms.align([*rows, rf"\text{{total}} &= {first}", *(rf"&\quad {other}" for other in others)])
+    return forms.align([*rows, *_under("total", first, [rf"\quad {other}" for other in others], beside=beside)])
+
+
+def _under(name: str, first: str, others: list[str], *, beside: bool) -> list[str]:
+    """Return the rows of one name: the formula beside it, or beneath it."""
+    label = rf"\text{{{latex.escape(name)}}}"
+    if beside:
+        return [f"{label} &= {first}", *(f"&{other}" for other in others)]
+    return [f"&{label}", rf"&\quad = {first}", *(rf"&\quad {other}" for other in others)]
 
 
 def _steps(layer: Layer, letters: Letters, limit: float) -> str:

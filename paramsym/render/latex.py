@@ -127,8 +127,8 @@ def extent(size: Expr | int, letters: Letters) -> str:
 
 
 def words(source: str) -> str:
-    r"""Return words escaped, with places where a long dotted name may break; a decimal point is none."""
-    loose = re.sub(r"(?<=[.\0])(?<!\.\.)(?=[\w\\])(?!(?<=\d\.)\d)", r"\\allowbreak{}", escape(source).replace(r"\_", "\0"))
+    r"""Return words escaped, with places where a long name may break: after dots, underscores and commas, not within a number."""
+    loose = re.sub(r"(?<=[.,\0])(?<!\.\.)(?=[\w\\])(?!(?<=\d[.,])\d)", r"\\allowbreak{}", escape(source).replace(r"\_", "\0"))
     return loose.replace("\0", r"\_")
 
 

@@ -19,6 +19,8 @@ LINE = 67
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\{,\}|[{}^_]|\s+|.", re.DOTALL)
 _SMALL = 0.78  # an index beside what it belongs to
 _TYPEWRITER = 1.05
+_ITALIC = 1.05  # words in a formula, beside words in a text
+_ITALIC_UNDERSCORE = 1.55
 _BRACE = 3.6  # the smallest brace
 _MATH = {
     **dict.fromkeys(ascii_uppercase, 1.6), **dict.fromkeys(ascii_lowercase, 1.0), **dict.fromkeys(digits, 1.0),
@@ -30,7 +32,7 @@ _MATH = {
 _WORDS = {
     **dict.fromkeys(ascii_uppercase, 1.4), **dict.fromkeys(ascii_lowercase, 0.97), **dict.fromkeys(digits, 1.0),
     **dict.fromkeys("ijltfrs", 0.72), **dict.fromkeys("mwMW", 1.65), **dict.fromkeys("()[]-", 0.75), **dict.fromkeys(".,:;'", 0.55),
-    " ": 0.67, "=": 1.55, "/": 1.0, r"\_": 0.8,
+    " ": 0.67, "=": 1.55, "/": 1.0, r"\_": 1.0,
 }  # fmt: skip
 _NOTHING = {r"\allowbreak", r"\displaystyle", r"\penalty", "&", "$"}
 
@@ -125,7 +127,10 @@ class _Reader:
             return _Reader(self.group()).whole()
         if mark == r"\frac":
             return max(_Reader(self.group()).whole(), _Reader(self.group()).whole()) + 0.6
-        if mark in {r"\text", r"\mathit", r"\mathcal", r"\operatorname"}:
+        if mark == r"\mathit":
+            name = self.group()
+            return _ITALIC * _spelt(sign for sign in name if sign != r"\_") + _ITALIC_UNDERSCORE * name.count(r"\_")
+        if mark in {r"\text", r"\mathcal", r"\operatorname"}:
             return _spelt(self.group())
         if mark == r"\underbrace":
             body = _Reader(self.group()).whole()
