@@ -327,7 +327,7 @@ class Repeat(Layer):
             yield Part("", self.first, Numbers(1, self.start, 1, self.name))
         rest: Dim = self.copies
         for position, block in enumerate(self.blocks):
-            here = _copies(self.copies, position, period) if position < period - 1 else canonical(rest)
+            here = copies_of(self.copies, position, period) if position < period - 1 else canonical(rest)
             rest = rest - here
             start = self.start + position
             if self.first is not None and position == 0:
@@ -372,7 +372,7 @@ def _fresh(index: Symbol, taken: set[str]) -> Symbol:
     return Symbol(f"{index.name}_{number}", **index.assumptions0)
 
 
-def _copies(total: Count, position: int, period: int) -> Dim:
+def copies_of(total: Count, position: int, period: int) -> Dim:
     """How many of ``0 .. total-1`` leave the remainder ``position`` on division by ``period``."""
     if isinstance(total, int):
         return max(0, -(-(total - position) // period))

@@ -22,6 +22,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -58,6 +59,7 @@ class Cohere(GroupedDecoder):
     attention_bias: bool = False
     use_qk_norm: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "CohereModel"

@@ -9,27 +9,27 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.extents import up_over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import ByHead
-from paramsym.layers.axes import Pointwise
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
 from paramsym.layers.stream import Stream
 from paramsym.models.activations import LEARNED, Activation, learned
-from paramsym.models.between import OneOfEach, TokenModel
-from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word, shown, whole
-from paramsym.size import Count, Dim, divides, same
-from paramsym.symbols import A, D, F, H, L, N, V, dims
+from paramsym.models.blocks import Gated, Ladder, Stem, last_position, tokens
+from paramsym.models.family import Family, Flag, Key, Number as Real, Size, Sizes, Word, shown, whole
+from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
+from paramsym.size import Count, Dim, Shape, canonical, divides, per, same
+from paramsym.symbols import A, B, D, F, H, L, N, S, V, dims
 
 ROTATED = dims("r")
 """The entries of a head that are rotated, where not all of them are."""
 
 
-class Decoder(TokenModel):
+class Decoder(Layer):
     """A decoder-only language model, abstract: a family states its fields and its block, and may state other names.
 
     ``architecture`` is the reference's class name. What stands behind its ``For`` is the head: a matrix of V rows (``CausalLM``), of
@@ -103,30 +103,56 @@ class Decoder(TokenModel):
         """Return the outputs of question answering: where an answer begins, and where it ends."""
         return 2
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, whose scores of one token are those of the text."""
-        yield from super().sequence()
-        if self.task == "SequenceClassification":
-            yield "last", OneOfEach()
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The numbers of tokens: (batch, positions)."""
+        return {"input_ids": (B, S)}
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last position."""
+        x, task = tokens(input_ids), self.task
+        if not task:
+            return own[""](x)
+        x = own[self.answering_base_name if task == "QuestionAnswering" else self.base_name](x)
+        if task == "CausalLM":
+            return self.scores(own[self.output_name](x))
+        if task == "QuestionAnswering":
+            return own.qa_outputs(x)
+        scores = own[self.classifier_name if task == "TokenClassification" else "score"](x)
+        return last_position(scores) if task == "SequenceClassification" else scores
+
+    def scores(self, x: Value) -> Value:
+        """Return the scores of tokens from what the output matrix gives; a family may scale or limit them."""
+        return x
 
     def base(self) -> Layer:
         """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
-        return Sequential(
-            embed_tokens=Embedding(self.vocab_size, self.hidden_size),
-            layers=self.blocks(),
-            norm=self.norm(),
-            rotary_emb=self.frequencies(),
+        return Stem(
+            {
+                "embed_tokens": Embedding(self.vocab_size, self.hidden_size),
+                "layers": self.blocks(),
+                "norm": self.norm(),
+                "rotary_emb": self.frequencies(),
+            }
         )
 
     def blocks(self) -> Layer:
-        """Return the blocks; L equal ones, unless a family says otherwise."""
-        return Repeat(self.stream(self.block()), self.num_hidden_layers)
+        """Return the blocks; L that store the same, unless a family says otherwise, each kind of them with its own attention."""
+        blocks = tuple(self.stream(self.block(kind)) for kind in self.kinds)
+        if all(block == blocks[0] for block in blocks):
+            return Repeat(blocks[0], self.num_hidden_layers)
+        return Ladder(blocks, self.num_hidden_layers)
 
-    def stream(self, block: Layer) -> Stream:
+    def stream(self, block: Layer) -> Layer:
         """Return a block as one over positions of the hidden width."""
-        return Stream(self.hidden_size, block)
+        return block if block.computes else Stream(self.hidden_size, block)
 
-    def block(self) -> Layer:
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of blocks, by turns; ``sliding_attention`` sees a window."""
+        return ("full_attention",)
+
+    def block(self, kind: str = "full_attention") -> Layer:
         """Return one block."""
         raise NotImplementedError
 
@@ -149,6 +175,7 @@ class GroupedDecoder(Decoder):
     num_key_value_heads: Dim | None
     head_dim: Dim | None
     rotary_dim: Count | None
+    rope: Rope
 
     def conditions(self) -> None:
         """Key/value heads divide heads, and heads the width where their own is not given."""
@@ -182,10 +209,10 @@ class GroupedDecoder(Decoder):
 
     def frequencies(self) -> Layer:
         """Return the frequencies of the rotated part of a head."""
-        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim)
+        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
 
-def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block:
+def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Gated:
     """Return a gated feed-forward network: ``gate_proj`` and ``up_proj`` (F, H), ``down_proj`` (H, F), what the activation learns.
 
     >>> gated(H, F, "silu").params, gated(H, 0, "silu", bias=True).shapes()["down_proj.weight"]
@@ -193,9 +220,10 @@ def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Block
     """
     if same(inner, 0):
         empty = EmptyDense(width, 0, bias)
-        return Block({"gate_proj": empty, "up_proj": empty, "down_proj": EmptyDense(0, width, bias), **learned("act_fn", function)})
+        layers = {"gate_proj": empty, "up_proj": empty, "down_proj": EmptyDense(0, width, bias)}
+        return Gated({**layers, **learned("act_fn", function)}, function)
     up = Dense(width, inner, bias)
-    return Block({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)})
+    return Gated({"gate_proj": up, "up_proj": up, "down_proj": Dense(inner, width, bias), **learned("act_fn", function)}, function)
 
 
 @dataclass(frozen=True)
@@ -215,6 +243,11 @@ class EmptyDense(Layer):
         yield Tensor("weight", (self.out_features, self.in_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The product, which is empty or zero, and the bias."""
+        y = contract("... i, o i -> ... o", x, own.weight)
+        return y + own.bias if self.bias else y
 
 
 Storage: TypeAlias = Literal["stacked", "separate"]
@@ -249,10 +282,10 @@ class ActivatedExperts(Layer):
 
 
 @dataclass(frozen=True)
-class RotaryFrequencies(Pointwise):
+class RotaryFrequencies(Layer):
     """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
 
-    ``layer_types`` are the kinds of layers that have frequencies of their own.
+    ``layer_types`` are the kinds of layers that have frequencies of their own. ``rope`` is how fast the positions turn.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -260,6 +293,7 @@ class RotaryFrequencies(Pointwise):
 
     rotary_dim: Count
     layer_types: tuple[str, ...] | None = None
+    rope: Rope = ROPE
 
     def tensors(self) -> Iterator[Tensor]:
         """The frequencies, and those before any scaling."""
@@ -269,6 +303,10 @@ class RotaryFrequencies(Pointwise):
         for prefix in ("",) if self.layer_types is None else (f"{kind}_" for kind in self.layer_types):
             for name in ("inv_freq", "original_inv_freq"):
                 yield Tensor(prefix + name, shape, role="statistic", buffer=True, persistent=False)
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
+        """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated."""
+        return () if self.rotary_dim == 0 else turned(x.sizes[1], canonical(2 * per(self.rotary_dim, 2)), self.rope)
 
 
 # Published sizes and configurations -------------------------------------------------------------------------------------------
@@ -330,18 +368,21 @@ class OptionalFlag:
 
 @dataclass(frozen=True)
 class OptionalWhole:
-    """A key that holds a whole number or null, and whose number is not a letter of its own: another spelling of a size."""
+    """A key that holds a whole number or null, and whose number is not a letter of its own: a window, or another spelling of a size."""
 
+    default: int | None = None
     only: tuple[str, ...] = ()
+    least: int = 1
 
     def read(self, value: Any, where: str, sizes: Sizes) -> int | None:
         """Return the number, or None."""
         del sizes
-        return None if value is None else whole(value, where, 1)
+        return None if value is None else whole(value, where, self.least)
 
-    def missing(self, sizes: Sizes) -> None:
-        """Return None."""
+    def missing(self, sizes: Sizes) -> int | None:
+        """Return the default."""
         del sizes
+        return self.default
 
 
 @dataclass(frozen=True)
@@ -394,13 +435,13 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Rope:
+class RopeSettings:
     """A key that says how positions are rotated: an object with a ``rope_type`` (once ``type``), or null."""
 
     only: tuple[str, ...] = ()
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[str, float | None] | None:
-        """Return the type and the share of a head that is rotated."""
+    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any] | None:
+        """Return the settings: the type, the share of a head that is rotated, and the numbers."""
         del sizes
         if value is None or value == {}:
             return None
@@ -411,11 +452,50 @@ class Rope:
         if not isinstance(kind, str) or kind not in _ROPE_TYPES:
             message = f"{where}: rope_type is {shown(kind)}; known are {', '.join(sorted(_ROPE_TYPES))}."
             raise ConfigError(message)
-        return kind, Share().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
+        numbers = {name: _setting(name, value[key], f"{where}: {key}") for key, name in _ROPE_NUMBERS.items() if value.get(key) is not None}
+        share = Share().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
+        return {"kind": kind, "share": share, "numbers": numbers}
 
     def missing(self, sizes: Sizes) -> None:
         """Return None."""
         del sizes
+
+
+_ROPE_NUMBERS: Mapping[str, str] = {
+    "rope_theta": "theta",
+    "original_max_position_embeddings": "original_positions",
+    **{
+        name: name
+        for name in (
+            "factor",
+            "attention_factor",
+            "low_freq_factor",
+            "high_freq_factor",
+            "beta_fast",
+            "beta_slow",
+            "truncate",
+            "mscale",
+            "mscale_all_dim",
+            "short_factor",
+            "long_factor",
+        )
+    },
+}
+"""The settings of a rotation by their names in a configuration."""
+
+
+def _setting(name: str, value: Any, where: str) -> Any:
+    """Check one setting of a rotation: a number, a list of numbers, or a flag."""
+    if name == "truncate":
+        return Flag(default=True).read(value, where, {})
+    if name == "original_positions":
+        return whole(value, where, 1)
+    if not name.endswith(("short_factor", "long_factor")):
+        return Real(0.0).read(value, where, {})
+    if not isinstance(value, list | tuple) or len(value) > 4096:
+        message = f"{where} is {shown(value)}; wanted a list of numbers, one for each pair of entries."
+        raise ConfigError(message)
+    return tuple(Real(0.0).read(one, f"{where}[{position}]", {}) for position, one in enumerate(value))
 
 
 _ROPE_TYPES = frozenset({"default", "linear", "dynamic", "yarn", "longrope", "su", "llama3", "proportional"})
@@ -482,6 +562,7 @@ def grouped_keys(
     *,
     act: str = "silu",
     tied: bool = False,
+    positions: int = 2048,
     **own: Key,
 ) -> dict[str, Key]:
     """Return the keys that grouped decoders have in common, with a family's defaults, and the family's own."""
@@ -496,8 +577,10 @@ def grouped_keys(
         "hidden_act": Word(act),
         "tie_word_embeddings": Flag(default=tied),
         "layer_types": Names(_LAYER_TYPES),
-        "rope_parameters": Rope(),
-        "rope_scaling": Rope(),
+        "rope_parameters": RopeSettings(),
+        "rope_scaling": RopeSettings(),
+        "rope_theta": Real(10000.0),
+        "max_position_embeddings": OptionalWhole(positions),
         "partial_rotary_factor": Share(),
         **own,
     }
@@ -603,10 +686,17 @@ def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> Non
 
 
 def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str, float | None]:
-    """Take the keys of the rotation out of the arguments; return its type and the share of a head that is rotated."""
-    scaling, parameters, factor = (arguments.pop(name, None) for name in ("rope_scaling", "rope_parameters", "partial_rotary_factor"))
-    kind, own = scaling or parameters or ("default", None)
-    return kind, next((found for found in (own, factor, share) if found is not None), None)
+    """Put the keys of the rotation together to one argument, ``rope``; return its type and the share of a head that is rotated."""
+    names = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_embeddings", "partial_rotary_factor")
+    scaling, parameters, theta, positions, factor = (arguments.pop(name, None) for name in names)
+    given = scaling or parameters or {"kind": "default", "share": None, "numbers": {}}
+    kind = "longrope" if given["kind"] == "su" else given["kind"]
+    share = next((found for found in (given["share"], factor, share) if found is not None), None)
+    settings = {"theta": 10000.0 if theta is None else theta, **given["numbers"]}
+    if positions is not None:
+        settings["positions"] = positions
+    arguments["rope"] = Rope(kind=kind, share=1.0 if share is None or kind != "proportional" else share, **settings)
+    return kind, share
 
 
 def check_even(width: int, factor: float | None) -> None:

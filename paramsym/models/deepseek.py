@@ -33,6 +33,7 @@ from paramsym.models.decoder import (
     rotation,
 )
 from paramsym.models.family import Flag, Key, Size, Sizes
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, at_most, divides
 from paramsym.symbols import A, E, F, H, K, L, R, V, dims
 
@@ -116,6 +117,7 @@ class Deepseek(Decoder):
     attention_bias: bool = False
     mlp_bias: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"

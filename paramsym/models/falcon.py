@@ -18,13 +18,14 @@ from paramsym.models.decoder import (
     OptionalFlag,
     OptionalSize,
     OptionalWhole,
-    Rope,
+    RopeSettings,
     RotaryFrequencies,
     Share,
     decoder_family,
     settled,
 )
 from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.program import ROPE, Rope
 from paramsym.size import Axis, Count, Dim, cat, divides
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -86,6 +87,7 @@ class Falcon(Decoder):
     bias: bool = False
     activation: str = "gelu"
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "FalconModel"
@@ -204,8 +206,8 @@ FAMILIES = (
             "bias": OptionalFlag(),
             "activation": Word("gelu"),
             "tie_word_embeddings": Flag(default=True),
-            "rope_parameters": Rope(),
-            "rope_scaling": Rope(),
+            "rope_parameters": RopeSettings(),
+            "rope_scaling": RopeSettings(),
             "partial_rotary_factor": Share(),
         },
         _settle,

@@ -32,6 +32,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag, Key, Size, Sizes, Word
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, D, F, G, H, L, V, dims
 
@@ -83,6 +84,7 @@ class Gemma(GroupedDecoder):
     hidden_activation: str = "gelu_pytorch_tanh"
     attention_bias: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     layer_types: tuple[str, ...] = _KINDS
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None

@@ -16,8 +16,9 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import Decoder, Rope, RotaryFrequencies, Share, decoder_family, settled
+from paramsym.models.decoder import Decoder, RopeSettings, RotaryFrequencies, Share, decoder_family, settled
 from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, V
 
@@ -68,6 +69,7 @@ class GptNeoX(Decoder):
     hidden_act: str = "gelu"
     attention_bias: bool = True
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "GPTNeoXModel"
@@ -151,8 +153,8 @@ FAMILIES = (
             "hidden_act": Word("gelu"),
             "attention_bias": Flag(default=True),
             "tie_word_embeddings": Flag(default=False),
-            "rope_parameters": Rope(),
-            "rope_scaling": Rope(),
+            "rope_parameters": RopeSettings(),
+            "rope_scaling": RopeSettings(),
             "rotary_pct": Share(0.25),
         },
         _settle,

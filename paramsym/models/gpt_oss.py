@@ -15,6 +15,7 @@ from paramsym.layers.stream import OverPositions
 from paramsym.models.claims import Claim
 from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, Shape, at_most
 from paramsym.symbols import A, D, E, F, G, H, K, L, V
 
@@ -52,6 +53,7 @@ class GptOss(GroupedDecoder):
     num_experts_per_tok: Dim = K
     attention_bias: bool = True
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "GptOssModel"

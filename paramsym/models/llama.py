@@ -8,17 +8,20 @@ arXiv:2505.09388).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.errors import ConfigError
+from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, Stem, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
     GroupedDecoder,
     OptionalSize,
+    OptionalWhole,
     decoder_family,
     gated,
     grouped_keys,
@@ -26,7 +29,8 @@ from paramsym.models.decoder import (
     of_kind,
     settled,
 )
-from paramsym.models.family import Flag, Size
+from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes
+from paramsym.program import ROPE, Rope, Value
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, D, F, G, H, L, V
 
@@ -93,6 +97,15 @@ class Llama(GroupedDecoder):
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "LlamaModel"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-6
+    rope: Rope = ROPE
+    sliding_window: Dim | None = None
+    full_layers: Count = 0
+    embedding_multiplier: float = 1.0
+    residual_multiplier: float = 1.0
+    attention_multiplier: float | None = None
+    logits_scaling: float = 1.0
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "huggyllama/llama-7b": grouped_size(32000, 4096, 32, 32, 32, 11008),
@@ -195,30 +208,79 @@ class Llama(GroupedDecoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def block(self) -> Block:
+    def base(self) -> Stem:
+        """The base model; Granite scales the rows of its table."""
+        return replace(super().base(), scale=self.embedding_multiplier)
+
+    def scores(self, x: Value) -> Value:
+        """Granite divides the scores."""
+        return scaled(x, 1 / self.logits_scaling)
+
+    def blocks(self) -> Layer:
+        """The first ``full_layers`` blocks see all earlier positions, the others a window where there is one."""
+        if self.sliding_window is None or self.full_layers == 0:
+            return super().blocks()
+        return Ladder((self.block(), self.block("sliding_attention")), self.num_hidden_layers, self.full_layers)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """One kind: with a window or without."""
+        return ("full_attention",) if self.sliding_window is None else ("sliding_attention",)
+
+    def block(self, kind: str = "full_attention") -> PreNorm:
         """Attention, the feed-forward network, and the scale before each."""
-        attention = self.projections(bias=self.attention_bias or self.kind == "Qwen2", output_bias=self.attention_bias)
+        layers = self.projections(bias=self.attention_bias or self.kind == "Qwen2", output_bias=self.attention_bias)
         if self.kind == "Qwen3":
-            attention |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),)))
-        return Block(
-            self_attn=Block(attention),
-            mlp=gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias),
-            input_layernorm=self.norm(),
-            post_attention_layernorm=self.norm(),
+            layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
+        window = self.sliding_window if kind == "sliding_attention" else None
+        return PreNorm(
+            {
+                "self_attn": RotatedAttention(layers, window=window, scale=self.attention_multiplier),
+                "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias),
+                "input_layernorm": self.norm(),
+                "post_attention_layernorm": self.norm(),
+            },
+            residual=self.residual_multiplier,
         )
 
 
 _NAMES: tuple[str, ...] = get_args(Architecture)
 _BIAS = Flag(default=False)
+_EPS = Real(1e-6)
+
+
+def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Find out which layers see a window: none unless ``use_sliding_window``, else those from ``max_window_layers`` on."""
+    used, first = arguments.pop("use_sliding_window"), arguments.pop("max_window_layers")
+    listed = arguments.get("layer_types")
+    settled()(arguments, sizes)
+    if not used:
+        arguments["sliding_window"] = None
+        return
+    if listed is not None:
+        first = next((number for number, kind in enumerate(listed) if kind == "sliding_attention"), len(listed))
+        if "full_attention" in listed[first:]:
+            message = "layer_types has full_attention behind sliding_attention; wanted layers with a window behind all others."
+            raise ConfigError(message)
+    arguments["full_layers"] = min(first, sizes[L])
+    if first >= sizes[L]:
+        arguments |= {"sliding_window": None, "full_layers": 0}
+
+
+_WINDOW: dict[str, Key] = {
+    "use_sliding_window": Flag(default=False),
+    "sliding_window": OptionalWhole(4096),
+    "max_window_layers": OptionalWhole(28, least=0),
+}
 
 FAMILIES = (
     decoder_family(
         "llama",
         Llama,
         of_kind(_NAMES, "Llama"),
-        grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=_BIAS, mlp_bias=_BIAS),
+        grouped_keys(*(32000, 4096, 32, 32, OptionalSize(G, None), 11008), attention_bias=_BIAS, mlp_bias=_BIAS, rms_norm_eps=_EPS),
         settled(floors=False, named=True),
         former={"LLaMAForCausalLM": "LlamaForCausalLM"},
     ),
@@ -226,28 +288,44 @@ FAMILIES = (
         "mistral",
         Llama,
         of_kind(_NAMES, "Mistral"),
-        grouped_keys(32000, 4096, 32, 32, Size(G, 8), 14336),
+        grouped_keys(*(32000, 4096, 32, 32, Size(G, 8), 14336), positions=131072, rms_norm_eps=_EPS, sliding_window=OptionalWhole(4096)),
         settled(named=True),
     ),
     decoder_family(
         "qwen2",
         Llama,
         of_kind(_NAMES, "Qwen2"),
-        grouped_keys(151936, 4096, 32, 32, OptionalSize(G, 32), 22016),
-        settled(),
+        grouped_keys(*(151936, 4096, 32, 32, OptionalSize(G, 32), 22016), positions=32768, rms_norm_eps=_EPS, **_WINDOW),
+        _seeing,
     ),
     decoder_family(
         "qwen3",
         Llama,
         of_kind(_NAMES, "Qwen3"),
-        grouped_keys(151936, 4096, 32, 32, OptionalSize(G, 32), 22016, head_dim=Size(D, 128), attention_bias=_BIAS),
-        settled(),
+        grouped_keys(
+            *(151936, 4096, 32, 32, OptionalSize(G, 32), 22016),
+            positions=32768,
+            head_dim=Size(D, 128),
+            attention_bias=_BIAS,
+            rms_norm_eps=_EPS,
+            **_WINDOW,
+        ),
+        _seeing,
     ),
     decoder_family(
         "granite",
         Llama,
         of_kind(_NAMES, "Granite"),
-        grouped_keys(32000, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=_BIAS, mlp_bias=_BIAS),
+        grouped_keys(
+            *(32000, 4096, 32, 32, OptionalSize(G, None), 11008),
+            attention_bias=_BIAS,
+            mlp_bias=_BIAS,
+            rms_norm_eps=_EPS,
+            embedding_multiplier=Real(1.0),
+            residual_multiplier=Real(1.0),
+            attention_multiplier=Real(1.0),
+            logits_scaling=Real(1.0),
+        ),
         settled(),
     ),
 )

@@ -14,6 +14,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys, grouped_size, settled
 from paramsym.models.family import Size
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
 
@@ -58,6 +59,7 @@ class Mixtral(GroupedDecoder):
     num_experts_per_tok: Dim = K
     hidden_act: str = "silu"
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"

@@ -26,6 +26,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -67,6 +68,7 @@ class Olmo(GroupedDecoder):
     hidden_act: str = "silu"
     attention_bias: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "OlmoModel"

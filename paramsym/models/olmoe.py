@@ -15,6 +15,7 @@ from paramsym.models.activations import check_activation
 from paramsym.models.claims import CARD, Claim
 from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
 
@@ -54,6 +55,7 @@ class Olmoe(GroupedDecoder):
     hidden_act: str = "silu"
     attention_bias: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"

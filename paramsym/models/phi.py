@@ -16,6 +16,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -51,6 +52,7 @@ class Phi(GroupedDecoder):
     hidden_act: str = "gelu_new"
     qk_layernorm: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "PhiModel"

@@ -12,6 +12,7 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, cat
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -45,6 +46,7 @@ class Phi3(GroupedDecoder):
     intermediate_size: Dim = F
     hidden_act: str = "silu"
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "Phi3Model"

@@ -30,6 +30,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag, Key, Size, Sizes, shown
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V, dims
 
@@ -92,6 +93,7 @@ class QwenMoe(GroupedDecoder):
     qkv_bias: bool = True
     attention_bias: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"

@@ -13,6 +13,7 @@ from paramsym.models.activations import check_activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -49,6 +50,7 @@ class StableLm(GroupedDecoder):
     qk_layernorm: bool = False
     use_parallel_residual: bool = False
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "StableLmModel"

@@ -13,6 +13,7 @@ from paramsym.models.activations import check_activation, learned
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Size
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -49,6 +50,7 @@ class Starcoder2(GroupedDecoder):
     hidden_act: str = "gelu_pytorch_tanh"
     use_bias: bool = True
     rotary_dim: Count | None = None
+    rope: Rope = ROPE
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "Starcoder2Model"

@@ -16,6 +16,7 @@ from paramsym.program.lookups import constant, drop
 from paramsym.program.pairs import ALL, Mask
 from paramsym.program.products import contract
 from paramsym.program.reductions import softmax
+from paramsym.program.rotary import Rope
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, record, region
 from paramsym.program.types import ArrayType, flat
@@ -91,18 +92,31 @@ def root_reciprocal(width: Dim) -> float | Expr:
     return 1 / sqrt(width) if isinstance(width, int | Integer) else Pow(width, Rational(-1, 2))
 
 
-def rotation(length: Dim, width: Dim, base: float = 10000.0) -> tuple[Value, Value]:
-    """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2)."""
+def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0) -> tuple[Value, Value]:
+    """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2).
+
+    ``rope`` is the base, or all settings.
+    """
+    rope = rope if isinstance(rope, Rope) else Rope(rope)
     half = canonical(per(width, 2))
     positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
-    angles = positions * constant("frequencies", (half,), base, width)
+    angles = positions * constant("frequencies", (half,), rope, width, canonical(length + past()))
     angles = join(angles, angles)
-    return apply("cos", angles), apply("sin", angles)
+    cos, sin = apply("cos", angles), apply("sin", angles)
+    return (cos, sin) if rope.amplitude == 1 else (cos * rope.amplitude, sin * rope.amplitude)
 
 
 def rotate(x: Value, cos: Value, sin: Value) -> Value:
-    """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width)."""
-    half = canonical(per(x.sizes[-1], 2))
+    """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
+
+    Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others.
+    """
+    turned = cos.sizes[-1]
+    rest = canonical(x.sizes[-1] - turned)
+    if rest != 0:
+        x, still = segments(x, turned, rest)
+        return join(rotate(x, cos, sin), still)
+    half = canonical(per(turned, 2))
     left, right = segments(x, half, half)
     cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))
     return x * cos + join(-right, left) * sin

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Operation, Work
 from paramsym.program.pairs import Rows
+from paramsym.program.rotary import Rope
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, Kind, flat
 from paramsym.size import Count, Dim
@@ -187,8 +188,8 @@ class Constant(Operation):
         return " ".join((self.name, *map(str, self.settings)))
 
 
-def _frequencies(xp: Any, shape: tuple[int, ...], base: float, width: int) -> Any:
-    return base ** -(xp.arange(0, 2 * shape[0], 2) / int(width))
+def _frequencies(xp: Any, shape: tuple[int, ...], rope: Rope, width: int, length: int) -> Any:  # noqa: ARG001 - the width gives the shape
+    return rope.frequencies(xp, int(width), int(length))
 
 
 def _sinusoids(xp: Any, shape: tuple[int, ...], start: int = 0) -> Any:

@@ -1,0 +1,163 @@
+"""Blocks of transformers as layers: attention and feed-forward networks, what is normalised, and what is added to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from sympy import Expr
+
+from paramsym.compose import copies_of
+from paramsym.layer import Layer, Part
+from paramsym.ledger import Numbers
+from paramsym.models.activations import activated
+from paramsym.program import Mask, Own, Value, attend, axes, heads, remember, rotate, take
+from paramsym.program.own import through
+from paramsym.size import Count, Dim, canonical
+
+
+@dataclass(frozen=True)
+class Holder(Layer):
+    """Layers under names, given as a mapping in the order in which they are stored; a subclass states what is computed with them."""
+
+    layers: tuple[tuple[str, Layer], ...] | Mapping[str, Layer]
+
+    def __post_init__(self) -> None:
+        """Keep the mapping as pairs: a layer is a value."""
+        if isinstance(self.layers, Mapping):
+            object.__setattr__(self, "layers", tuple(self.layers.items()))
+        super().__post_init__()
+
+    def parts(self) -> Iterator[Part]:
+        """One part per layer."""
+        for name, layer in dict(self.layers).items():
+            yield Part(name, layer)
+
+
+@dataclass(frozen=True)
+class PreNorm(Holder):
+    """A block that adds ``attention`` of the first norm, then ``feed_forward`` of the second, to what passes by; each times ``residual``.
+
+    ``names`` are the names of the first norm, the attention, the second norm and the feed-forward network among ``layers``.
+    """
+
+    _: KW_ONLY
+    names: tuple[str, str, str, str] = ("input_layernorm", "self_attn", "post_attention_layernorm", "mlp")
+    residual: float = 1.0
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """Both bodies, one after the other; ``along`` goes to the attention."""
+        first, attention, second, feed_forward = self.names
+        x = x + scaled(own[attention](own[first](x), *along), self.residual)
+        return x + scaled(own[feed_forward](own[second](x)), self.residual)
+
+
+@dataclass(frozen=True)
+class RotatedAttention(Holder):
+    """Causal attention whose queries and keys are rotated: ``q_proj``, ``k_proj``, ``v_proj`` and an output, each head by its own.
+
+    ``q_norm`` and ``k_norm``, where they are among the layers, normalise the heads before the rotation. ``window`` is how many positions a
+    query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores.
+    """
+
+    _: KW_ONLY
+    output: str = "o_proj"
+    window: Dim | None = None
+    scale: float | Expr | None = None
+    cap: float | None = None
+
+    def forward(self, own: Own, x: Value, *turn: Value) -> Value:
+        """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
+        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+        if "q_norm" in own:
+            query, key = own.q_norm(query), own.k_norm(key)
+        if turn:
+            query, key = rotate(query, *turn), rotate(key, *turn)
+        key, value = (remember(name, one, axis=1, at_most=self.window) for name, one in (("key", key), ("value", value)))
+        return own[self.output](attend(query, key, value, mask=Mask(True, self.window), scale=self.scale, cap=self.cap))
+
+
+@dataclass(frozen=True)
+class Gated(Holder):
+    """A gated feed-forward network: ``down_proj`` of the activated ``gate_proj`` times ``up_proj`` (Shazeer 2020, arXiv:2002.05202)."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The gate, activated, times the other half, then down."""
+        return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
+
+
+@dataclass(frozen=True)
+class Ladder(Layer):
+    """``depth`` numbered blocks that store the same; ``blocks`` are the ways in which they compute.
+
+    They follow one another by turns; with ``first`` so many copies of the first way come before, and the others take turns behind them.
+
+    >>> from paramsym import Dense, H, L
+    >>> Ladder((Dense(H, H), Dense(H, H)), L).params
+    H**2*L + H*L
+    """
+
+    blocks: tuple[Layer, ...]
+    depth: Count
+    first: Count = 0
+
+    def parts(self) -> Iterator[Part]:
+        """All copies: what they store does not depend on their number."""
+        yield Part("", self.blocks[0], Numbers(self.depth))
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Any:  # noqa: ARG002 - every copy stores what the first one does
+        """Block after block, each in its own way."""
+        if self.first != 0:
+            x = through([(Numbers(self.first), self.blocks[0])], (x,), along)
+        turns = self.blocks if self.first == 0 else self.blocks[1:]
+        rest, period = canonical(self.depth - self.first), len(turns)
+        counts = [copies_of(rest, position, period) for position in range(period)]
+        runs = [
+            (Numbers(count, self.first + n, period), block)
+            for n, (count, block) in enumerate(zip(counts, turns, strict=True))
+            if count != 0
+        ]
+        return through(runs, (x,), along) if runs else x
+
+
+@dataclass(frozen=True)
+class Stem(Holder):
+    """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the last ``norm``.
+
+    ``rotary_emb`` gives every block the cosines and sines of its positions.
+    """
+
+    _: KW_ONLY
+    scale: float | Expr = 1.0
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """Embed, rotate, pass through the blocks, normalise."""
+        x = scaled(own.embed_tokens(input_ids), self.scale)
+        return own.norm(own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
+
+
+def scaled(x: Value, factor: float | Expr) -> Value:
+    """Return an array times a number; 1 leaves it as it is."""
+    return x if factor == 1 else x * factor
+
+
+def activation(own: Own, function: str, x: Value, name: str = "act_fn") -> Value:
+    """Apply an activation by its configuration name; one that learns is the part ``name``."""
+    return own[name](x) if name in own else activated(function, x)
+
+
+def last_position(x: Value) -> Value:
+    """Return the entry of the last position: (batch, positions, features) to (batch, features)."""
+    return take(x, 1, canonical(x.sizes[1] - 1))
+
+
+def tokens(input_ids: Value) -> Value:
+    """Return the numbers of tokens, after a check of their axes: (batch, positions).
+
+    Raises:
+        ShapeError: another number of axes.
+    """
+    return axes(input_ids, "batch positions")[0]

@@ -1,0 +1,47 @@
+"""Every recorded row of torch's own counter for models of transformers: forward, and forward with backward; and published checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import rows
+
+import paramsym as ps
+from paramsym.layer import Layer
+
+CONFIGS = {row["id"]: row for row in rows("costs/hf_models")}
+ROWS = [row for row in rows("costs/flops_hf") if "fwd" in row]
+FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
+FLASH = "_scaled_dot_product_flash_attention_for_cpu_backward"
+
+
+def model_of(row: dict[str, Any]) -> Layer:
+    """Return the model of a row."""
+    config = CONFIGS[row["id"]]
+    return ps.from_config({**config["config"], "model_type": config["family"]}, row["cls"])
+
+
+def both(row: dict[str, Any]) -> int:
+    """Return the counter's total of forward and backward without its faults.
+
+    The weight gradient of a grouped convolution is counted ``groups`` times over. The fused attention computes the scores again on the way
+    back: its backward pass counts 5 products for the 2 of the forward pass.
+    """
+    counted = row["fwdbwd"]
+    return int(counted["total"] - row.get("grouped_wgrad_excess", 0) - counted["by_op"].get(FLASH, 0) // 5)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rows(family: str) -> None:
+    """The totals are equal."""
+    wrong = []
+    for row in ROWS:
+        if CONFIGS[row["id"]]["family"] == family:
+            model = model_of(row)
+            shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
+            for way, wanted in (("forward", row["fwd"]["total"]), ("both", both(row) if row.get("fwdbwd") else None)):
+                found = None if wanted is None else ps.flops(model, **shapes, way=way).total  # type: ignore[arg-type]
+                if found != wanted:
+                    wrong.append((row["id"], row["cls"], row["attn"], way, shapes, wanted, found))
+    assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"

@@ -1,0 +1,80 @@
+"""Every model of transformers on random weights: the program run on NumPy gives the numbers that the reference gives."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from frameworks import imported
+from oracles.computing import chosen
+from oracles.runnable import TOKENS, config_of
+from oracles.test_live_shapes import CLASSES, OUTPUTS, built, inputs, inputs_of
+
+import paramsym as ps
+from paramsym.models import family_of
+from paramsym.program.graph import Opaque, Program, bodies
+from paramsym.testing.running import largest_difference
+
+TOLERANCE = 1e-5
+"""The references compute rotary positions in float32, whatever the precision of the rest is."""
+ATTEMPTS = 5
+
+
+def opaque(program: Program) -> Iterator[str]:
+    """Yield the kinds of layers that do not say what they compute."""
+    for step in program.steps:
+        if isinstance(step.operation, Opaque):
+            yield type(step.operation.layer).__name__
+        for body in bodies(step.operation):
+            yield from opaque(body)
+
+
+def randomised(torch: Any, module: Any) -> Any:
+    """Give every tensor random entries, because the zeros and ones of fresh models hide what uses them; variances are positive."""
+    generator = torch.Generator().manual_seed(0)
+    module = module.double()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.uniform_(-0.5, 0.5, generator=generator)
+        for name, buffer in module.named_buffers():
+            if name.rpartition(".")[2] in {"running_mean", "running_var"}:
+                buffer.uniform_(0.5, 1.5, generator=generator)
+    return module
+
+
+def outputs(answer: Any) -> Any:
+    """Return the main output of the reference."""
+    if "start_logits" in answer:
+        torch = imported("torch")
+        return torch.stack((answer.start_logits, answer.end_logits), -1).numpy()
+    return next(answer[name] for name in OUTPUTS if name in answer and answer[name] is not None).numpy()
+
+
+def compared(model_type: str, architecture: str, attempt: int) -> None:
+    """Fail unless one random configuration computes what the reference computes."""
+    torch, transformers, xp = imported("torch"), imported("transformers"), imported("numpy")
+    draw = random.Random(f"{model_type} {architecture} {attempt}")  # noqa: S311 - test data
+    family = family_of(model_type)
+    config = {**config_of(family, draw), **chosen(family, draw)}
+    model: Any = ps.from_config({"model_type": model_type, **config, **TOKENS}, architecture)
+    shapes, _ = inputs_of(model, config, draw)
+    unsaid = set(opaque(ps.trace(model, *shapes.values())))
+    assert not unsaid, f"{architecture} has layers that do not say what they compute: {', '.join(sorted(unsaid))}"
+    module = randomised(torch, built(transformers, model_type, architecture, config))
+    given = {name: one.double() if one.is_floating_point() else one for name, one in inputs(torch, config, shapes).items()}
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        wanted = outputs(module(**given))
+    tensors = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
+    found = ps.run(model, tensors, *(one.numpy() for one in given.values()))
+    largest_difference(xp, model, found[0] if isinstance(found, tuple) else found, wanted, TOLERANCE)
+
+
+@pytest.mark.parametrize(("model_type", "architecture"), CLASSES, ids=[f"{kind}-{architecture}" for kind, architecture in CLASSES])
+def test_run(model_type: str, architecture: str) -> None:
+    """Five random configurations of every class, with the keys that change what is computed."""
+    for attempt in range(ATTEMPTS):
+        compared(model_type, architecture, attempt)
