@@ -259,6 +259,7 @@ if TYPE_CHECKING:
     from paramsym.measure.readings import InputReading as InputReading, readings as readings
     from paramsym.measure.run import run as run
     from paramsym.measure.shapes import infer as infer, output_shape as output_shape
+    from paramsym.measure.state import kv_cache as kv_cache
     from paramsym.measure.summary import summary as summary
     from paramsym.measure.trace import trace as trace
     from paramsym.measure.work import flops as flops, macs as macs
@@ -387,6 +388,7 @@ _HOMES = {
     "paramsym.measure.run": "run",
     "paramsym.measure.summary": "summary",
     "paramsym.measure.trace": "trace",
+    "paramsym.measure.state": "kv_cache",
     "paramsym.measure.work": "flops macs",
     "paramsym.derive.certificate": "Derivation",
     "paramsym.derive.deriving": "DerivedCount derive",

@@ -20,7 +20,8 @@ from paramsym.size import Count
 def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
     """Return the program of a layer: every operation of its forward pass with the shapes of the results.
 
-    ``inputs`` are shapes, in order or by name. ``past`` makes it one step after so many positions.
+    ``inputs`` are shapes, in order or by name; left out, they are the model's own, in letters. ``past`` makes it one step after so many
+    positions: give one position then.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
@@ -61,8 +62,25 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
     if most is not None and len(shapes) + len(named) > most:
         message = f"{type(layer).__name__} takes {most} input{'s' if most != 1 else ''}; found {len(shapes) + len(named)} shapes."
         raise ArgumentError(message)
-    ordered = [*shapes, *(named[name] for name in names[len(shapes) :] if name in named)]
-    if not ordered:
+    if not shapes and not named:
+        named = stated_inputs(layer)
+    later = names[len(shapes) :]
+    missing = next((name for name, behind in zip(later, later[1:], strict=False) if name not in named and behind in named), None)
+    if missing is not None:
+        message = f"{type(layer).__name__} is given no {missing!r}, which comes before {list(named)[-1]!r}; give its shape as well."
+        raise ArgumentError(message)
+    ordered = [*shapes, *(named[name] for name in later if name in named)]
+    return types_of(gated(ordered) if len(ordered) > 1 else gated(ordered[0]))
+
+
+def stated_inputs(layer: Layer) -> Mapping[str, Any]:
+    """Return the inputs that a model states, name to shape in letters.
+
+    Raises:
+        ArgumentError: a layer that states none; users give the shapes then.
+    """
+    found: Any = getattr(layer.computed_as, "inputs", None)
+    if not isinstance(found, Mapping):
         message = f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H)."
         raise ArgumentError(message)
-    return types_of(gated(ordered) if len(ordered) > 1 else gated(ordered[0]))
+    return found

@@ -123,12 +123,12 @@ def forward(program: Program) -> Iterator[Line]:
         operation = step.operation
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(_shown(name), None, frozen=False) for line in forward(body))
+                yield from (line.within(shown(name), None, frozen=False) for line in forward(body))
             case Region(body=body):
                 yield from forward(body)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
-                    yield from (_looped(line, numbers, shared) for line in forward(body))
+                    yield from (looped(line, numbers, shared) for line in forward(body))
             case Scan(body=body, length=length):
                 yield from (_times(line, length) for line in forward(body))
             case Route(numbers=numbers, body=body, used=used):
@@ -149,7 +149,7 @@ def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False)
         operation, taken = step.operation, tuple(flags[number] for number in step.takes)
         match operation:
             case Call(name=name, body=body, frozen=within):
-                yield from (line.within(_shown(name), None, frozen=False) for line in backward(body, taken, frozen=frozen or within))
+                yield from (line.within(shown(name), None, frozen=False) for line in backward(body, taken, frozen=frozen or within))
             case Region(body=body):
                 yield from backward(body, taken, frozen=frozen)
             case Loop():
@@ -177,20 +177,21 @@ def _backward_loop(loop: Loop, taken: tuple[bool, ...], *, frozen: bool) -> Iter
         if position == 0 and later != taken:
             first = replace(numbers, count=1)
             rest = replace(numbers, count=canonical(numbers.count - 1), start=canonical(numbers.start + numbers.step))
-            yield from (_looped(line, first, loop.shared) for line in backward(body, taken[:size], frozen=frozen))
+            yield from (looped(line, first, loop.shared) for line in backward(body, taken[:size], frozen=frozen))
         if rest.count != 0:
-            yield from (_looped(line, rest, loop.shared) for line in backward(body, later[:size], frozen=frozen))
+            yield from (looped(line, rest, loop.shared) for line in backward(body, later[:size], frozen=frozen))
 
 
 def _line(operation: Any, work: Work) -> Line:
     return Line((str(operation).partition(" ")[0],), work.factors, role=work.unit)
 
 
-def _looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
-    return line.within(_shown(numbers), None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
+def looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
+    """Return the line of a copy as one of all copies: numbered, or uses of one that is shared."""
+    return line.within(shown(numbers), None, frozen=False) if shared is None else line.within(shared, numbers.count, frozen=False)
 
 
-def _shown(name: str | Numbers) -> str | Numbers:
+def shown(name: str | Numbers) -> str | Numbers:
     """Return the step of a path; "l{0..2}" for copies whose number is inside the names of their tensors."""
     return name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}")
 

@@ -74,7 +74,8 @@ class RotatedAttention(Holder):
             query, key = own.q_norm(query), own.k_norm(key)
         if turn:
             query, key = rotate(query, *turn), rotate(key, *turn)
-        key, value = (remember(name, one, axis=1, at_most=self.window) for name, one in (("key", key), ("value", value)))
+        kept = None if self.window is None else canonical(self.window - 1)  # the next query sees itself as well
+        key, value = (remember(name, one, axis=1, at_most=kept) for name, one in (("key", key), ("value", value)))
         return own[self.output](attend(query, key, value, mask=Mask(True, self.window), scale=self.scale, cap=self.cap))
 
 

@@ -22,8 +22,8 @@ _past: ContextVar[Count] = ContextVar("_past", default=0)
 class Remember(Operation):
     """A value kept for the next step.
 
-    With an ``axis`` the entries of ``before`` earlier positions come first in the result; at most ``at_most`` of all are kept. Without an
-    axis the new value takes the place of the old one.
+    With an ``axis`` the entries of ``before`` earlier positions come first in the result; at most ``at_most`` of all are kept, and come
+    first in the next step. Without an axis the new value takes the place of the old one.
     """
 
     name: str
@@ -34,14 +34,19 @@ class Remember(Operation):
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the earlier positions and the new ones."""
         (x,) = taken
-        return taken if self.axis is None or self.before == 0 else (x.with_axis(self.axis, canonical(x.sizes[self.axis] + self.before)),)
+        if self.axis is None or self.before == 0:
+            return taken
+        return (x.with_axis(self.axis, canonical(x.sizes[self.axis] + self._limited(self.before))),)
 
     def state(self, x: ArrayType) -> ArrayType:
         """Return the type of what is kept for the next step."""
         if self.axis is None:
             return x
-        total = canonical(x.sizes[self.axis] + self.before)
-        return x.with_axis(self.axis, total if self.at_most is None else canonical(Min(total, self.at_most)))
+        return x.with_axis(self.axis, self._limited(canonical(x.sizes[self.axis] + self.before)))
+
+    def _limited(self, positions: Count) -> Count:
+        """Return how many positions are kept of so many."""
+        return positions if self.at_most is None else canonical(Min(positions, self.at_most))
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a run starts without a past
         """Return the array as it came: a run has no past."""

@@ -1,0 +1,93 @@
+"""What stays for the next step: caches of keys and values, states of recurrent layers and scans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sympy import Rational
+
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.layer import Layer
+from paramsym.ledger import Ledger, Line
+from paramsym.measure.cost import Cost
+from paramsym.measure.trace import trace
+from paramsym.measure.work import looped, shown
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route
+from paramsym.program.state import Remember
+from paramsym.program.types import flat
+from paramsym.size import Count, Dim
+
+BYTES: Mapping[str, Dim] = {
+    "float64": 8,
+    "float32": 4,
+    "bfloat16": 2,
+    "float16": 2,
+    "float8": 1,
+    "int8": 1,
+    "int4": Rational(1, 2),
+}
+"""Bytes of one number in a format; the scales of blocks are not among them."""
+
+
+def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count = 0, **named: Any) -> Cost:
+    """Return what stays for the next step after these inputs: elements, or bytes of numbers in a ``dtype``.
+
+    Caches of keys and values grow with the positions, or up to a window; latent attention keeps its latent vectors, Mamba its states. The
+    inputs are shapes, in order or by name; ``past`` positions came before them.
+
+    Raises:
+        ShapeError: inputs that the layer cannot take.
+        NotYetError: a layer, or a part, that does not say what it computes.
+        ArgumentError: an unknown ``dtype``.
+
+    >>> from paramsym.models import Llama
+    >>> kv_cache(Llama()).total
+    2*B*G*H*L*S/A
+    >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-70b-hf")
+    >>> kv_cache(llama, (1, 4096), dtype="float16").total
+    1342177280
+    """
+    if dtype is not None and dtype not in BYTES:
+        message = f"dtype is {dtype!r}; known are {', '.join(BYTES)}, and None for elements."
+        raise ArgumentError(message)
+    program = trace(layer, *inputs, past=past, **named)
+    lines = tuple(states(program)) if dtype is None else tuple(_in_bytes(line, BYTES[dtype]) for line in states(program))
+
+    def ask(layer: Layer, *shapes: Any) -> Cost:
+        return kv_cache(layer, *shapes, dtype=dtype, past=past)
+
+    shapes = tuple(one.sizes for one in program.input_types)
+    return Cost(layer, shapes, "elements" if dtype is None else "bytes", "kept for the next step", Ledger(lines), ask)
+
+
+def states(program: Program) -> Iterator[Line]:
+    """Yield a line for every value that stays, with its path.
+
+    Raises:
+        NotYetError: a part that does not say what it computes.
+    """
+    for step in program.steps:
+        operation = step.operation
+        match operation:
+            case Remember(name=name):
+                yield Line((name,), flat(operation.state(program.taken(step)[0]).shape))
+            case Call(name=name, body=body):
+                yield from (line.within(shown(name), None, frozen=False) for line in states(body))
+            case Region(body=body):
+                yield from states(body)
+            case Loop(bodies=bodies, shared=shared):
+                for numbers, body in bodies:
+                    yield from (looped(line, numbers, shared) for line in states(body))
+            case Route(numbers=numbers, body=body, used=used):
+                yield from (line.within(numbers, used, frozen=False) for line in states(body))
+            case Opaque(layer=layer):
+                message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
+                raise NotYetError(message)
+            case _:
+                continue
+
+
+def _in_bytes(line: Line, width: Dim) -> Line:
+    return line if width == 1 else replace(line, factors=(width, *line.factors))
