@@ -253,6 +253,7 @@ if TYPE_CHECKING:
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
     from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
     from paramsym.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
+    from paramsym.measure.activations import activations as activations
     from paramsym.measure.cost import Cost as Cost
     from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
     from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
@@ -388,6 +389,7 @@ _HOMES = {
     "paramsym.measure.run": "run",
     "paramsym.measure.summary": "summary",
     "paramsym.measure.trace": "trace",
+    "paramsym.measure.activations": "activations",
     "paramsym.measure.state": "kv_cache",
     "paramsym.measure.work": "flops macs",
     "paramsym.derive.certificate": "Derivation",

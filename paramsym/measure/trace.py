@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import signature
+from itertools import pairwise
 from typing import Any
 
 from paramsym.errors import ArgumentError, NotYetError
@@ -65,7 +66,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
     if not shapes and not named:
         named = stated_inputs(layer)
     later = names[len(shapes) :]
-    missing = next((name for name, behind in zip(later, later[1:], strict=False) if name not in named and behind in named), None)
+    missing = next((name for name, behind in pairwise(later) if name not in named and behind in named), None)
     if missing is not None:
         message = f"{type(layer).__name__} is given no {missing!r}, which comes before {list(named)[-1]!r}; give its shape as well."
         raise ArgumentError(message)

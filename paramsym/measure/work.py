@@ -130,7 +130,7 @@ def forward(program: Program) -> Iterator[Line]:
                 for numbers, body in bodies:
                     yield from (looped(line, numbers, shared) for line in forward(body))
             case Scan(body=body, length=length):
-                yield from (_times(line, length) for line in forward(body))
+                yield from (times(line, length) for line in forward(body))
             case Route(numbers=numbers, body=body, used=used):
                 yield from (line.within(numbers, used, frozen=False) for line in forward(body))
             case Opaque(layer=layer):
@@ -159,7 +159,7 @@ def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False)
                 if later != taken:  # the first position gets a state that needs no gradient
                     yield from backward(body, taken, frozen=frozen)
                     length = canonical(length - 1)
-                yield from (_times(line, length) for line in backward(body, later, frozen=frozen))
+                yield from (times(line, length) for line in backward(body, later, frozen=frozen))
             case Route(numbers=numbers, body=body, used=used):
                 yield from (line.within(numbers, used, frozen=False) for line in backward(body, taken[:1], frozen=frozen))
             case Stored():
@@ -196,7 +196,8 @@ def shown(name: str | Numbers) -> str | Numbers:
     return name if isinstance(name, str) or name.pattern else replace(name, pattern="l{}")
 
 
-def _times(line: Line, length: Count) -> Line:
+def times(line: Line, length: Count) -> Line:
+    """Return the line as often as there are positions."""
     return replace(line, stored=(*line.stored, length), used=(*line.used, length))
 
 

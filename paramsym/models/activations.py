@@ -44,7 +44,6 @@ _STEPS: Mapping[str, tuple[tuple[Any, ...], ...]] = {
     "gelu_10": (("gelu",), ("clip", -10.0, 10.0)),
     "gelu_accurate": (("gelu_tanh",),),
     "gelu_fast": (("gelu_tanh",),),
-    "gelu_new": (("gelu_tanh",),),
     "gelu_python": (("gelu",),),
     "gelu_python_tanh": (("gelu_tanh",),),
     "gelu_pytorch_tanh": (("gelu_tanh",),),

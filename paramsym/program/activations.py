@@ -10,7 +10,7 @@ from typing import Any
 
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.naming import nearest
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -52,6 +52,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "exp": lambda xp, x: xp.exp(x),
     "expm1": lambda xp, x: xp.expm1(x),
     "gelu": _gelu,
+    "gelu_new": _gelu_tanh,
     "gelu_tanh": _gelu_tanh,
     "hardshrink": lambda xp, x, lambd=0.5: xp.where(xp.abs(x) > lambd, x, 0),
     "hardsigmoid": lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1),
@@ -84,6 +85,13 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
+_KEEPS_OUTPUT = frozenset({"exp", "expm1", "reciprocal", "relu", "rsqrt", "sigmoid", "sqrt", "tanh"})
+"""Functions whose derivative torch computes from the output."""
+_KEEPS_NOTHING = frozenset({"nonzero"})
+_PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1}
+"""Functions that transformers writes in Python, and how many arrays they keep beside the input."""
+
+
 @dataclass(frozen=True, slots=True)
 class Apply(Operation):
     """A function of one number for every entry; ``settings`` are its constants."""
@@ -91,13 +99,16 @@ class Apply(Operation):
     name: str
     settings: tuple[float, ...] = ()
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One evaluation per entry."""
         return (Work(self.name, flat(taken[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+        """Return the input, or the output where the derivative follows from it."""
+        if self.name in _KEEPS_NOTHING:
+            return ()
+        own = (Kept("own", factors=flat(taken[0].shape)),) * _PYTHON.get(self.name, 0)
+        return (Kept("given" if self.name in _KEEPS_OUTPUT else "taken"), *own)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Evaluate the function in the precision of the input."""

@@ -9,7 +9,7 @@ from sympy import Expr
 
 from paramsym.errors import ShapeError
 from paramsym.extents import differ
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.types import ArrayType, flat
 from paramsym.size import Axis, text
 
@@ -31,6 +31,13 @@ class Combine(Operation):
         """One operation per entry of the result."""
         return (Work(self.name, flat(given[0].shape)),)
 
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return nothing for a sum, the other factor for a product, the divisor and what it divides for a quotient."""
+        if self.name in {"add", "subtract"}:
+            return ()
+        other = self.name == "divide" and any(needs)
+        return (*((Kept("taken", 1),) if needs[0] or other else ()), *((Kept("taken", 0),) if needs[1] else ()))
+
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Apply NumPy's function of that name."""
         return getattr(xp, self.name)(*arrays)
@@ -47,13 +54,15 @@ class WithNumber(Operation):
     number: int | float | Expr
     reflected: bool = False
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         """One operation per entry."""
         return (Work(self.name, flat(given[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the base of a power; sums and products with a number keep nothing."""
+        if self.reflected and self.name == "divide":
+            return (Kept("given"),)
+        return (Kept("given" if self.reflected else "taken"),) if self.name in {"power", "maximum"} else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Apply NumPy's function of that name."""

@@ -29,10 +29,6 @@ class Hide(Operation):
 
     mask: Mask
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One addition per entry."""
         return (Work(Combine("add").name, flat(taken[0].shape)),)

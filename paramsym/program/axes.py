@@ -62,10 +62,6 @@ class Named(Operation):
 
     words: tuple[str, ...]
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
         """Return the array as it came."""
         return arrays[0]
@@ -261,10 +257,6 @@ class Roll(Operation):
     shifts: tuple[Any, ...]
     over: tuple[int, ...]
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Roll the array."""
         return xp.roll(arrays[0], tuple(map(int, self.shifts)), self.over)
@@ -278,10 +270,6 @@ class Flip(Operation):
     """Entries in reverse order along an axis."""
 
     axis: int
-
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Flip the array."""

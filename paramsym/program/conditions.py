@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Expr
 
 from paramsym.program.arithmetic import broadcast
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -54,6 +54,10 @@ class Where(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         """One choice per entry of the result."""
         return (Work("where", flat(given[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the condition."""
+        return (Kept("taken"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Choose entry by entry."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from paramsym.size import text
 
@@ -29,8 +29,21 @@ class Work:
     factors: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
+
+    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of one byte per entry, an index of eight.
+    """
+
+    source: Literal["taken", "given", "own"]
+    number: int = 0
+    factors: tuple[Dim, ...] = ()
+    kind: Literal["float", "statistic", "truth", "index"] = "float"
+
+
 class Operation:
-    """One operation of the vocabulary. The defaults are those of a change of shape: no work.
+    """One operation of the vocabulary. The defaults are those of a change of shape: no work, nothing kept, the type as it came.
 
     ``view`` says whether the output shares the storage of the first input.
     """
@@ -43,7 +56,11 @@ class Operation:
         Raises:
             ShapeError: shapes that the operation cannot take.
         """
-        raise NotImplementedError
+        return taken
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - the default is nothing
+        """Return what stays in memory for the backward pass, where at least one input ``needs`` a gradient, as torch's eager kernels do."""
+        return ()
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - the default is none
         """Return the work of one forward evaluation."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.errors import ArgumentError
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.pairs import Rows
 from paramsym.program.rotary import Rope
 from paramsym.program.tracing import Value, record, record_all
@@ -43,6 +43,10 @@ class Lookup(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
         """One look-up per entry of the result."""
         return (Work("lookup", (*flat(given[0].shape), Rows(taken[0].sizes[0]))),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the indices."""
+        return (Kept("taken", 1),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Select the rows."""
@@ -82,6 +86,10 @@ class Pick(Operation):
         x, index = taken
         return (ArrayType(index.shape, x.kind),)
 
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the positions."""
+        return (Kept("taken", 1),)
+
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Gather the entries."""
         x, index = arrays
@@ -100,6 +108,10 @@ class Put(Operation):
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the last axis with the new size."""
         return (taken[0].with_axis(-1, self.size),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the positions."""
+        return (Kept("taken", 1),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Scatter the entries.
@@ -135,6 +147,10 @@ class Best(Operation):
         """One comparison per entry."""
         return (Work("compare", flat(taken[0].shape)),)
 
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the positions."""
+        return (Kept("given", 1),)
+
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Sort the entries."""
         (x,) = arrays
@@ -151,13 +167,13 @@ class Drop(Operation):
 
     rate: float
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One dropout per entry."""
         return (Work("dropout", flat(taken[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
+        """Return the mask."""
+        return (Kept("own", factors=flat(taken[0].shape), kind="truth"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed in evaluation mode
         """Return the array as it came."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from paramsym.errors import RankError, ShapeError
 from paramsym.extents import differ
-from paramsym.program.graph import MULTIPLY_ADD, Operation, Work
+from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.pairs import Mask, Pairs
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
@@ -60,6 +60,10 @@ class Contract(Operation):
         queries, keys, mask = self.within
         pairs = Pairs(extent(found.pop(queries)), extent(found.pop(keys)), mask)
         return (Work(MULTIPLY_ADD, (*flat(tuple(found.values())), pairs)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return for each factor whose gradient is wanted the other one."""
+        return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute the Einstein sum."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -32,6 +32,12 @@ class Reduce(Operation):
         """One operation per entry of the input."""
         return (Work(self.name, flat(taken[0].shape)),)
 
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+        """Return nothing for a sum or a mean; the input and the output of a product, the index of a maximum."""
+        if self.name == "max":
+            return (Kept("own", factors=given[0].sizes, kind="index"),)
+        return (Kept("taken"), Kept("given")) if self.name == "prod" else ()
+
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Apply NumPy's function of that name."""
         return getattr(xp, self.name)(arrays[0], axis=self.over, keepdims=self.keep)
@@ -45,10 +51,6 @@ class Cumulate(Operation):
     """The sum of all entries up to each position along an axis."""
 
     axis: int = -1
-
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One addition per entry."""
@@ -69,13 +71,13 @@ class Softmax(Operation):
     axis: int = -1
     log: bool = False
 
-    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the type as it came."""
-        return taken
-
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One softmax per entry; conventions weigh it."""
         return (Work("softmax", flat(taken[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
+        """Return the output."""
+        return (Kept("given"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute it relative to the maximum, so that nothing overflows; a row in which everything is hidden gives NaN, as in torch."""
@@ -117,6 +119,18 @@ class Normalise(Operation):
     def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
         """As much again if anything needs a gradient; one kernel gives all of them."""
         return self.work(taken, given) if any(needs) else ()
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
+        """Return the input and two statistics per place; of a root mean square one, and what the scale multiplies."""
+        x = taken[0]
+        over = {x.axis(axis) for axis in self.over}
+        places = tuple(size for n, size in enumerate(x.sizes) if n not in over)
+        if self.kind == "given":
+            places = taken[1 + self.scaled + self.shifted].sizes
+        statistic = Kept("own", factors=places, kind="statistic")
+        if self.kind != "rms":
+            return (Kept("taken"), statistic, statistic)
+        return (Kept("taken"), statistic, *((Kept("own", factors=flat(x.shape)),) if self.scaled and needs[1] else ()))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute the statistics, or take the given ones."""

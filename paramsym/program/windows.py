@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.extents import negative, same, spread, windows, windows_ceil
-from paramsym.program.graph import MULTIPLY_ADD, Operation, Work
+from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, flat
 from paramsym.size import Axis, Count, Dim, canonical, text
@@ -42,6 +42,10 @@ class Convolve(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
         """One multiply-add for every entry of the kernel at every output position, padding included."""
         return (Work(MULTIPLY_ADD, (*flat((taken[0].shape[0], *taken[1].shape)), *given[0].sizes[2:])),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return for each factor whose gradient is wanted the other one."""
+        return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Multiply the windows with the kernel."""
@@ -81,6 +85,10 @@ class ConvolveTransposed(Operation):
         """One multiply-add for every entry of the kernel at every input position."""
         x, kernel = taken
         return (Work(MULTIPLY_ADD, (*flat((x.shape[0], *kernel.shape)), *x.sizes[2:])),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return for each factor whose gradient is wanted the other one."""
+        return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Add every scaled copy of the kernel where it belongs."""
@@ -127,6 +135,11 @@ class Pool(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
         """One operation per entry of every window."""
         return (Work(f"{self.name} pool", (*flat(given[0].shape), *self.kernel)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+        """Return the input, and for a maximum where it was found."""
+        index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
+        return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Reduce every window."""
@@ -186,6 +199,11 @@ class PoolTo(Operation):
         """One operation per entry of the input; those that two windows share count once."""
         factors = flat(taken[0].shape) if self.kernel is None else (*flat(given[0].shape), *self.kernel)
         return (Work(f"{self.name} pool", factors),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
+        """Return the input, and for a maximum where it was found."""
+        index = Kept("given", 1) if self.indices else Kept("own", factors=given[0].sizes, kind="index")
+        return (Kept("taken"), index) if self.name == "max" else (Kept("taken"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Reduce every window.
