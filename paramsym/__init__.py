@@ -256,6 +256,7 @@ if TYPE_CHECKING:
     from paramsym.measure.activations import activations as activations
     from paramsym.measure.cost import Cost as Cost
     from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
+    from paramsym.measure.memory import memory as memory
     from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
     from paramsym.measure.readings import InputReading as InputReading, readings as readings
     from paramsym.measure.run import run as run
@@ -390,6 +391,7 @@ _HOMES = {
     "paramsym.measure.summary": "summary",
     "paramsym.measure.trace": "trace",
     "paramsym.measure.activations": "activations",
+    "paramsym.measure.memory": "memory",
     "paramsym.measure.state": "kv_cache",
     "paramsym.measure.work": "flops macs",
     "paramsym.derive.certificate": "Derivation",

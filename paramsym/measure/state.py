@@ -53,7 +53,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
         message = f"dtype is {dtype!r}; known are {', '.join(BYTES)}, and None for elements."
         raise ArgumentError(message)
     program = trace(layer, *inputs, past=past, **named)
-    lines = tuple(states(program)) if dtype is None else tuple(_in_bytes(line, BYTES[dtype]) for line in states(program))
+    lines = tuple(states(program)) if dtype is None else tuple(in_bytes(line, BYTES[dtype]) for line in states(program))
 
     def ask(layer: Layer, *shapes: Any) -> Cost:
         return kv_cache(layer, *shapes, dtype=dtype, past=past)
@@ -89,5 +89,6 @@ def states(program: Program) -> Iterator[Line]:
                 continue
 
 
-def _in_bytes(line: Line, width: Dim) -> Line:
+def in_bytes(line: Line, width: Dim) -> Line:
+    """Return a line of numbers as one of bytes."""
     return line if width == 1 else replace(line, factors=(width, *line.factors))

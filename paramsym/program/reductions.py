@@ -130,7 +130,8 @@ class Normalise(Operation):
         statistic = Kept("own", factors=places, kind="statistic")
         if self.kind != "rms":
             return (Kept("taken"), statistic, statistic)
-        return (Kept("taken"), statistic, *((Kept("own", factors=flat(x.shape)),) if self.scaled and needs[1] else ()))
+        normalised = (Kept("own", factors=flat(x.shape)),) if self.scaled and needs[1] else ()
+        return (Kept("taken"), statistic, *normalised) if needs[0] else normalised
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute the statistics, or take the given ones."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from oracles.test_flops_hf import CONFIGS, model_of
-from recorded import rows
+from recorded import rows, torch_layer
 
 import paramsym as ps
 
@@ -25,3 +25,38 @@ def test_models(family: str) -> None:
             if found != wanted:
                 wrong.append((row["id"], row["attn"], shapes, wanted, int(found) - wanted))
     assert not wrong, f"{len(wrong)} of {len(SAVED)} differ, such as {wrong[:3]}"
+
+
+NO_LAYERS = {"CosineSimilarity", "PairwiseDistance"}  # distances of two inputs, which store nothing: not among the layers, as the losses
+UNLIKE = {
+    *("AlphaDropout", "Dropout1d", "Dropout2d"),  # masks of another shape, or of the input's type
+    *("GLU", "Hardswish", "LogSigmoid", "PReLU", "ReLU", "ReLU6", "SiLU", "Softsign", "Tanhshrink"),  # one kernel of torch, or in place
+    *("GRU", "GRUCell", "LSTM", "RNN"),  # kernels that keep a workspace of all steps
+    *("Bilinear", "Conv1d", "Embedding", "EmbeddingBag", "InstanceNorm1d", "InstanceNorm2d", "LPPool1d", "LPPool2d", "LocalResponseNorm"),
+    *("MultiheadAttention", "Transformer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),  # scaled queries
+}
+"""Layers whose kernels in torch keep something else than the operations of their programs do in at least one recorded row."""
+TORCH = [row for row in rows("costs/flops_torch_nn") if not row["layer"].endswith("Loss") and row["layer"] not in NO_LAYERS | UNLIKE]
+
+
+def saved(row: dict[str, Any], way: str) -> int | None:
+    """Return the bytes that the hooks saw, parameters, buffers and inputs left out; masks of one byte where dropout was recorded so."""
+    kept = row.get(f"saved_{way}_native_dropout") or row.get(f"saved_{way}")
+    return None if kept is None else sum(size for _, _, size, role in kept if role in {"output", "intermediate"})
+
+
+@pytest.mark.parametrize("layer", sorted({row["layer"] for row in TORCH}))
+def test_layers(layer: str) -> None:
+    """As many bytes for every layer of torch.nn, with and without a gradient for its inputs."""
+    wrong = []
+    for row in TORCH:
+        if row["layer"] == layer:
+            shapes = [tuple(shape) for shape, _ in row["inputs"]]
+            shapes = shapes if not row["call"].get("_self") else shapes[:1]
+            for way in ("in", "noin"):
+                wanted = saved(row, way)
+                if wanted is not None:
+                    found = ps.activations(torch_layer(row), *shapes, input_gradients=way == "in").total
+                    if found != wanted:
+                        wrong.append((row["args"], row["kwargs"], shapes, row["call"], way, wanted, found))
+    assert not wrong, f"{len(wrong)} differ, such as {wrong[:2]}"

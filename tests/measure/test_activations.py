@@ -1,0 +1,75 @@
+"""Activations of one transformer block against the published formulas and against what was measured on torch (``facts/costs``)."""
+
+from __future__ import annotations
+
+import pytest
+
+import paramsym as ps
+from paramsym import A, B, F, G, H, L, S
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.models import Llama, Mixtral
+
+
+def gpt_block() -> ps.Layer:
+    """The block of Korthikanti et al. 2022, figure 2: dropout on the attention's weights and on both branches, GELU."""
+    attention = ps.Sequential(ps.LayerNorm(H), ps.MultiHeadAttention(H, A, dropout=0.1, batch_first=True), ps.Dropout(0.1))
+    network = ps.Sequential(ps.LayerNorm(H), ps.Dense(H, 4 * H), ps.GELU(), ps.Dense(4 * H, H), ps.Dropout(0.1))
+    return ps.Sequential(ps.Residual(attention), ps.Residual(network))
+
+
+def per_block(layer: ps.Layer, **how: str) -> ps.Expr:
+    """Return what one more block keeps, as a part of a stack: its own input is kept then."""
+    total = ps.activations(ps.Repeat(layer, L), (B, S, H), input_gradients=True, **how).total
+    return total.coeff(L)
+
+
+@pytest.mark.parametrize(
+    ("how", "wanted"),
+    [
+        ({"convention": "korthikanti"}, 34 * S * B * H + 5 * A * S**2 * B),  # equation 1
+        ({"convention": "torch-eager", "dtype": "float16"}, 34 * S * B * H + 5 * A * S**2 * B + 16 * S * B),  # measured, CUDA path
+        ({"convention": "torch-sdpa", "dtype": "float16"}, 34 * S * B * H + 16 * S * B + 4 * A * S * B),  # measured, flash attention
+        ({"convention": "torch-eager"}, 66 * S * B * H + 9 * A * S**2 * B + 16 * S * B),  # measured, float32 with masks of a byte
+    ],
+)
+def test_gpt_block(how: dict[str, str], wanted: ps.Expr) -> None:
+    """The paper's formula, and what torch's autograd kept for the same block."""
+    assert (per_block(gpt_block(), **how) - wanted).expand() == 0
+
+
+@pytest.mark.parametrize(
+    ("convention", "wanted"),
+    [
+        ("torch-eager", 40 * S * B * H + 16 * S * B * F + 4 * A * S**2 * B + 8 * S * B),
+        ("torch-sdpa", 32 * S * B * H + 16 * S * B * F + 8 * S * B * G * H / A + 4 * A * S * B + 8 * S * B),
+    ],
+)
+def test_llama_block(convention: str, wanted: ps.Expr) -> None:
+    """What was measured for a block in float32, eager and with fused attention."""
+    assert (ps.activations(Llama(), convention=convention).total.expand().coeff(L) - wanted).expand() == 0
+
+
+def test_heads_cancel_from_the_cache_and_not_from_the_scores() -> None:
+    """With as many key/value heads as heads A is in the scores that training keeps, and not in the cache nor in the work."""
+    llama = Llama(num_key_value_heads=None)
+    assert ps.flops(llama).total.diff(A) == 0
+    assert ps.kv_cache(llama).total.diff(A) == 0
+    assert ps.activations(llama).total.coeff(A, 1).equals(4 * B * L * S**2)
+
+
+def test_frozen_weights_free_their_inputs() -> None:
+    """A product with a frozen weight keeps its input no more; what comes before still needs a gradient."""
+    frozen = ps.Sequential(ps.Dense(H, H), ps.Dense(H, F), ps.Dense(F, H)).freeze("2")
+    assert ps.activations(frozen, (B, S, H)).total == 4 * B * H * S
+
+
+def test_refusals() -> None:
+    """A convention, a format and experts that nothing is stated about."""
+    with pytest.raises(ArgumentError, match="known are torch-eager"):
+        ps.activations(Llama(), convention="apple")
+    with pytest.raises(ArgumentError, match="known are float64"):
+        ps.activations(Llama(), dtype="float31")
+    with pytest.raises(ArgumentError, match="None for elements"):
+        ps.kv_cache(Llama(), dtype="float31")
+    with pytest.raises(NotYetError):
+        ps.activations(Mixtral())
