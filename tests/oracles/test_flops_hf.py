@@ -45,3 +45,19 @@ def test_rows(family: str) -> None:
                 if found != wanted:
                     wrong.append((row["id"], row["cls"], row["attn"], way, shapes, wanted, found))
     assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"
+
+
+CHECKPOINTS = [row for row in rows("costs/flops_hf_checkpoints") if "fwd" in row]
+
+
+@pytest.mark.parametrize("family", sorted({row["family"] for row in CHECKPOINTS}))
+def test_checkpoints(family: str) -> None:
+    """Published models at full size: numbers put into the formula in letters."""
+    wrong = []
+    for row in CHECKPOINTS:
+        if row["family"] == family:
+            model = ps.from_config({**row["config_kwargs"], "model_type": family}, row["cls"])
+            found = ps.flops(model, **{name: tuple(shape) for name, shape in row["inputs"].items()}).total
+            if found != row["fwd"]["total"]:
+                wrong.append((row["checkpoint"], row["cls"], row["inputs"], row["fwd"]["total"], found))
+    assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"

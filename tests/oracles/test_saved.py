@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from oracles.test_flops_hf import CONFIGS, model_of
 from recorded import rows, torch_layer
