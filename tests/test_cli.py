@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import paramsym as ps
 from paramsym.cli import layout, main
+from paramsym.cli.arguments import COSTS
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types
@@ -314,10 +315,23 @@ def test_any_size(capsys: pytest.CaptureFixture[str], command: str, source: str,
     assert "bug" not in said.err
 
 
+def test_costs(run) -> None:  # noqa: ANN001
+    """Work, activations, caches and memory: in letters, with sizes, by part; 2*G/A*H numbers of cache per layer and position."""
+    assert "32,938,104,193,024 FLOPs" in run("flops", "meta-llama/Meta-Llama-3-8B", "--batch", "1", "--positions", "2048").out
+    assert "4*B*H*L*S**2" in run("flops", "llama").out
+    cache = run("cache", "meta-llama/Llama-2-70b-hf", "-b", "1", "-n", "4096", "--dtype", "float16", "-f", "json")
+    assert json.loads(cache.out)["total"]["bytes"] == 2 * 2 * 8 * 128 * 80 * 4096
+    assert "weights" in run("memory", "huggyllama/llama-7b", "-b", "1", "-n", "8", "--inference").out
+    assert "16384*B*S" in run("activations", "huggyllama/llama-7b", "-d", "2").out
+    assert "known are" in run("memory", "llama", "--dtype", "float31").err
+
+
 # Help -------------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["", "formula", "count", "table", "explain", "reconcile", "conventions", "check", "families"])
+@pytest.mark.parametrize(
+    "command", ["", "formula", "count", "table", "explain", "reconcile", "conventions", "flops", "memory", "check", "families"]
+)
 def test_help(run, command: str) -> None:  # noqa: ANN001
     """Examples, in eighty columns."""
     said = run(*command.split(), "--help")
@@ -329,7 +343,7 @@ def test_help(run, command: str) -> None:  # noqa: ANN001
 def test_examples_in_the_help_work(run) -> None:  # noqa: ANN001
     """Each example on names that needs no file runs as it stands."""
     ran = 0
-    for command in ("", "formula", "count", "table", "explain", "reconcile", "conventions", "families"):
+    for command in ("", "formula", "count", "table", "explain", "reconcile", "conventions", *COSTS, "families"):
         shown = re.sub(r" *\\\n *", " ", run(*command.split(), "--help").out)
         for line in shown.splitlines():
             words = shlex.split(line.strip().partition("    ")[0]) if line.startswith("  paramsym ") else []

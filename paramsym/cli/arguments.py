@@ -66,6 +66,28 @@ tied tensors once or twice, without embeddings, active per token, ...
 
 example:
   paramsym conventions config.json""",
+    "flops": """Multiply-adds of products and convolutions, 2 each, for the model's own
+inputs: B examples of S positions, or images of the model's size.
+
+examples:
+  paramsym flops gpt2
+  paramsym flops meta-llama/Meta-Llama-3-8B --batch 1 --positions 2048 --depth 2""",
+    "activations": """Bytes that the forward pass keeps for the backward pass, as torch's plain
+operations keep them.
+
+example:
+  paramsym activations gpt2 --batch 8 --positions 1024""",
+    "cache": """What stays for the next token: keys and values, or other states; numbers,
+or bytes with --dtype.
+
+example:
+  paramsym cache meta-llama/Llama-2-70b-hf --batch 1 --positions 4096 --dtype float16""",
+    "memory": """Training: weights, gradients, the states of AdamW, activations. With
+--inference: weights and the cache.
+
+examples:
+  paramsym memory gpt2 --batch 8 --positions 1024
+  paramsym memory gpt2 --batch 8 --positions 1024 --inference --dtype float16""",
     "check": """Reads config.json and the headers of the safetensors files beside it (no
 weights) and compares tensor by tensor. Exit code 0 where they agree, all
 differences explained; 1 where they do not.
@@ -87,9 +109,17 @@ _SUMMARIES = {
     "explain": "why a letter changes the count, or does not",
     "reconcile": "where a claimed number comes from",
     "conventions": "every way to count the same model",
+    "flops": "the work of a forward pass",
+    "activations": "what training keeps for the backward pass",
+    "cache": "what stays for the next token",
+    "memory": "the memory of training or inference",
     "check": "a checkpoint against its own config.json",
     "families": "the models that are known by name",
 }
+
+
+COSTS = ("flops", "activations", "cache", "memory")
+"""Commands about what a model does with inputs."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -156,12 +186,32 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
     if name == "table":
         command.add_argument("-d", "--depth", metavar="N", type=_depth, help="one row per part, N levels down")
         command.add_argument("--buffers", action="store_true", help="list buffers, too")
-    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families"} else FORMATS
+    if name in COSTS:
+        _add_inputs(command, name)
+    formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *COSTS} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")
 
 
+def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
+    command.add_argument("-d", "--depth", metavar="N", type=_depth, default=1, help="one row per part, N levels down (default: 1)")
+    command.add_argument("-b", "--batch", metavar="N", type=_size, help="how many examples at once, in the place of B")
+    command.add_argument("-n", "--positions", metavar="N", type=_size, help="how many positions of each, in the place of S")
+    if name != "flops":
+        command.add_argument("--dtype", metavar="FORMAT", help="the format of the numbers, such as float16")
+    if name == "memory":
+        command.add_argument("--inference", action="store_true", help="of inference rather than of training")
+
+
 def _depth(text: str) -> int:
+    return _whole(text, "depth")
+
+
+def _size(text: str) -> int:
+    return _whole(text, "size")
+
+
+def _whole(text: str, what: str) -> int:
     if text.isascii() and text.isdigit() and len(text) < 9 and int(text) > 0:
         return int(text)
-    message = f"{text[:20]!a} is no depth; wanted a whole number from 1"
+    message = f"{text[:20]!a} is no {what}; wanted a whole number from 1"
     raise argparse.ArgumentTypeError(message)

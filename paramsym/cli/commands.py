@@ -11,11 +11,12 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sympy import Integer
 
 from paramsym.cli import data, layout
+from paramsym.cli.arguments import COSTS
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
 from paramsym.errors import ParamsymWarning, SizeError, UnknownNameError
@@ -125,6 +126,19 @@ def _table(arguments: argparse.Namespace) -> Reply:
         ledger = model.ledger(buffers=arguments.buffers, aliases=True)
         reply.writers["json"] = lambda: json.document({**data.of_model(model), "tensors": data.of_ledger(ledger)})
     return reply
+
+
+def _cost(arguments: argparse.Namespace) -> Reply:
+    import paramsym
+
+    model = _model(arguments)
+    options: dict[str, Any] = {} if getattr(arguments, "dtype", None) is None else {"dtype": arguments.dtype}
+    if arguments.command == "memory" and arguments.inference:
+        options["use"] = "inference"
+    cost = getattr(paramsym, {"cache": "kv_cache"}.get(arguments.command, arguments.command))(model, **options)
+    sizes = {name: size for name, size in (("B", arguments.batch), ("S", arguments.positions)) if size is not None}
+    letters = {symbol.name for symbol in cost.symbols}
+    return _of_table(cost.at({name: size for name, size in sizes.items() if name in letters}).table(arguments.depth))
 
 
 def _of_table(found: Table, ok: bool = True) -> Reply:
@@ -278,6 +292,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Reply]] = {
     "explain": _explain,
     "reconcile": _reconcile,
     "conventions": _conventions,
+    **dict.fromkeys(COSTS, _cost),
     "check": _check,
     "families": _families,
 }

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Symbol
 
-from paramsym.layer import Layer
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Ledger, Line
 from paramsym.letters import Lettering, lettering
 from paramsym.polynomial import Polynomial
@@ -44,6 +44,11 @@ class Cost(Printed):
         """The sum of all lines, expanded; an ``Integer`` once every size is a number."""
         return Integer(self.ledger.used) if isinstance(self.ledger.used, int) else self.ledger.used
 
+    @property
+    def symbols(self) -> frozenset[Symbol]:
+        """The symbols of the layer and of its inputs."""
+        return frozenset({*self.layer.symbols, *symbols_in(self.inputs)})
+
     def at(self, sizes: Mapping[Any, Any] | None = None, /, **named: Dim) -> Cost:
         """Return the same cost with sizes or expressions put in, by symbol or by name, for the layer and the inputs at once.
 
@@ -51,7 +56,7 @@ class Cost(Printed):
             UnknownNameError: a symbol that neither the layer nor the inputs have.
             SizeError, DivisibilityError: sizes that the layer cannot have.
         """
-        known = self.layer.symbols | symbols_in(self.inputs)
+        known = self.symbols
         kind = type(self.layer).__name__
         mapping = mapping_from(kind, [*(sizes or {}).items(), *named.items()], known, lambda _: "")
         inside = {symbol: value for symbol, value in mapping.items() if symbol in self.layer.symbols}
@@ -65,7 +70,7 @@ class Cost(Printed):
         for line in self.ledger:
             sums.setdefault(_name(line, depth), []).append(line.polynomial("used"))
         rows = [(name, _cell(Polynomial.total(amounts).as_expr())) for name, amounts in sums.items()]
-        total, symbols = _cell(self.total), {*self.layer.symbols, *symbols_in(self.inputs)}
+        total, symbols = _cell(self.total), self.symbols
         form = (self._caption, lettering(letters, symbols), (f"{self._subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
             return Table(("part", self.unit), tuple(rows), ("total", total), *form)
@@ -74,12 +79,12 @@ class Cost(Printed):
 
     def to_latex(self, *, letters: Lettering = None) -> str:
         """Return the total as LaTeX, without dollar signs."""
-        return expression(self.total, lettering(letters, {*self.layer.symbols, *symbols_in(self.inputs)}))
+        return expression(self.total, lettering(letters, self.symbols))
 
     @property
     def _subject(self) -> str:
         shapes = ", ".join(str(shape) for shape in self.inputs)
-        return f"{type(self.layer).__name__} for {shapes}"
+        return f"{class_name(self.layer)} for {shapes}"
 
     @property
     def _caption(self) -> str:
