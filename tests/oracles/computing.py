@@ -36,6 +36,13 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "resnet": {
+        "hidden_act": ("relu", "gelu", "prelu"),
+        "downsample_in_first_stage": (True, False),
+        "downsample_in_bottleneck": (True, False),
+        "out_features": (["stem", "stage3"], ["stage1", "stage2"], None),
+        "out_indices": (None,),
+    },
 }
 
 
