@@ -36,6 +36,13 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "convnext": {
+        "hidden_act": ("gelu", "prelu", "relu"),
+        "layer_norm_eps": (1e-12, 1e-3),
+        "layer_scale_init_value": (1e-6, 0.0, 1.0),
+        "out_features": (["stem", "stage3"], ["stage1", "stage2"], None),
+        "out_indices": (None,),
+    },
     "resnet": {
         "hidden_act": ("relu", "gelu", "prelu"),
         "downsample_in_first_stage": (True, False),
