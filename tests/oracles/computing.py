@@ -43,6 +43,13 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "out_features": (["stem", "stage3"], ["stage1", "stage2"], None),
         "out_indices": (None,),
     },
+    "mamba": {"hidden_act": ("silu", "gelu_new", "relu2"), "layer_norm_epsilon": (1e-5, 1e-2), "time_step_rank": ("auto", 3)},
+    "mamba2": {
+        "hidden_act": ("silu", "gelu_new", "relu2"),
+        "layer_norm_epsilon": (1e-5, 1e-2),
+        "chunk_size": (2, 3, 256),
+        "time_step_limit": ((0.0, float("inf")), (0.1, 0.8)),
+    },
     "resnet": {
         "hidden_act": ("relu", "gelu", "prelu"),
         "downsample_in_first_stage": (True, False),
