@@ -85,7 +85,7 @@ class Mamba(_Mixer):
     def forward(self, own: Own, x: Value) -> Value:
         """Return (batch, positions, hidden size): a short convolution, then a linear recurrence whose rates depend on the input."""
         x, gate = segments(own.in_proj(features(x, self.hidden_size)))
-        x = rearrange(apply(self.hidden_act, own.conv1d(rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
+        x = rearrange(activated(own, self.hidden_act, own.conv1d(rearrange(x, "b s c -> b c s"))), "b c s -> b s c")
         rate, write, read = segments(own.x_proj(x))
         rate = rearrange(apply("softplus", own.dt_proj(rate)), "b s i -> b s i ()")
         decay = apply("exp", rate * -apply("exp", own.A_log))
@@ -165,7 +165,7 @@ class Mamba2(_Mixer):
     def forward(self, own: Own, x: Value) -> Value:
         """Return (batch, positions, hidden size): a short convolution, then the recurrence in chunks (Dao & Gu 2024, section 6)."""
         gate, x, write, read, rate = segments(own.in_proj(features(x, self.hidden_size)))
-        mixed = apply(self.hidden_act, own.conv1d(rearrange(join(x, write, read), "b s c -> b c s")))
+        mixed = activated(own, self.hidden_act, own.conv1d(rearrange(join(x, write, read), "b s c -> b c s")))
         x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
         rate = apply("clip", apply("softplus", rate + own.dt_bias), *self.time_step_limit)
         x = heads(x)
@@ -287,6 +287,11 @@ class GatedGroupNorm(Layer):
         x = x if gate is None else x * apply("silu", gate)
         x = rearrange(features(x, self.features), "... (g d) -> ... g d", g=self.groups)
         return rearrange(normalise(x, "rms", -1, eps=self.eps), "... g d -> ... (g d)") * own.weight
+
+
+def activated(own: Own, function: str, x: Value) -> Value:
+    """Apply the part ``act`` where there is one, else the function of that name."""
+    return own.act(x) if "act" in own else apply(function, x)
 
 
 def between(total: Value) -> Value:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
-from paramsym.errors import SizeError
+from paramsym.errors import NotYetError, SizeError
 from paramsym.flow import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
@@ -100,12 +100,15 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
                 yield from _applied(body, shapes_of)
             case Scan(body=body, length=length):
                 yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
-            case Loop(bodies=bodies, shared=shared):
+            case Loop(bodies=bodies, shared=shared, left=left):
+                if left is not None:
+                    message = f"{bodies[0][0]}: layers each of which is given more than the one before cannot be listed."
+                    raise NotYetError(message)
                 for numbers, body in bodies:
                     if body.layer is not None:
-                        left = shapes_of(body.output_types)
+                        behind = shapes_of(body.output_types)
                         name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
-                        yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), left, numbers.count, stored)
+                        yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), behind, numbers.count, stored)
             case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
                 yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
             case _:

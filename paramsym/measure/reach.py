@@ -127,9 +127,8 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
             return [_opaque(operation.layer, taken[0], len(types[0].shape), len(one.shape)) for one in given]
         case Route(body=body):
             return followed(body, taken[:1])
-        case Scan():
-            blurred = tuple(None if one is None else replace(one, view=None) for one in taken[0].axes)
-            return [Field((*blurred, *(None,) * len(one.shape))[: len(one.shape)]) for one in given]
+        case Scan(carry=carry, scanned=scanned, axis=axis):
+            return [_scanned(taken[: carry + scanned], axis, n < carry, len(one.shape), owner) for n, one in enumerate(given)]
         case Convolve():
             kernel = types[1].sizes[2:]
             slid = [View(reach(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
@@ -211,6 +210,14 @@ def _slid(seen: Field, slid: Iterable[View], rank: int) -> Field:
     lead = len(seen.axes) - len(windows)
     behind = (_then(one, view) for one, view in zip(seen.axes[lead:], windows, strict=True))
     return replace(seen, axes=(*seen.axes[:1], *(None,) * (lead - 1), *behind))
+
+
+def _scanned(taken: list[Field], axis: int, last: bool, rank: int, owner: str) -> Field:
+    """Return the field of a state or of an output of a scan: it sees everything along the axis that the scan goes along."""
+    seen = next((one for one in reversed(taken) if len(one.axes) > axis and one.axes[axis] is not None), taken[0])
+    blurred = [None if one is None else replace(one, view=None, mixed=one.mixed or owner) for one in seen.axes[axis : axis + 1]]
+    behind = seen.axes[:axis] if last else (*seen.axes[:axis], *blurred)
+    return Field((*behind, *(None,) * rank)[:rank])
 
 
 def _opaque(layer: Layer, seen: Field, before: int, rank: int) -> Field:

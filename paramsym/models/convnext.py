@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import positions
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.reshaping import Flatten, Permute
-from paramsym.layers.stream import OverPositions
+from paramsym.layers.spatial import per_axis
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.backbone import feature_norms, settle_stages
-from paramsym.models.between import refuse_maps
+from paramsym.models.backbone import check_features, settle_stages, stage_name
+from paramsym.models.blocks import Holder, activation
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
-from paramsym.size import Count, Dim, Shape
-from paramsym.symbols import C, K, N, dims
+from paramsym.program import Own, Value, axes, rearrange, reduce
+from paramsym.size import Count, Dim, Shape, canonical
+from paramsym.symbols import B, C, K, N, W, dims
 
 Architecture = Literal["ConvNextModel", "ConvNextForImageClassification", "ConvNextBackbone"]
 _LABELLED = frozenset({"ConvNextForImageClassification"})
@@ -44,12 +41,8 @@ def _size(width: int, deep: int = 27) -> dict[str, Any]:
     }
 
 
-_FIRST, _LAST = ("channels_first", Permute((3, 1, 2))), ("channels_last", Permute((2, 3, 1)))
-"""Normalisations and matrices work on the channels last."""
-
-
 @dataclass(frozen=True)
-class ConvNext(InTurn):
+class ConvNext(Layer):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
@@ -79,6 +72,8 @@ class ConvNext(InTurn):
     num_labels: Count | None = None
     out_features: tuple[str, ...] | None = None
     architecture: Architecture = "ConvNextModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-12
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "facebook/convnext-tiny-224": _size(96, 9),
@@ -118,45 +113,87 @@ class ConvNext(InTurn):
         if self.out_features is not None and self.architecture not in _BACKBONE:
             message = f"out_features is for ConvNextBackbone; {self.architecture} has none."
             raise ArgumentError(message)
+        if self.out_features is not None:
+            check_features(self.out_features, tuple(map(stage_name, range(len(self.depths) + 1))))
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``convnext`` where a classifier follows, then the classifier."""
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
         labelled = self.architecture in _LABELLED
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
-        embeddings = Flow({"patch_embeddings": patches, "layernorm": LayerNorm(first)}, "patch_embeddings", _LAST, "layernorm")
-        encoder = Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())}))
+        layers: dict[str, Layer] = {
+            "embeddings": Sequential(patch_embeddings=patches, layernorm=_MapNorm(first, 1e-6)),
+            "encoder": Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
+        }
         if self.architecture in _BACKBONE:
-            norms = feature_norms(self.out_features, (first, *self.hidden_sizes[: len(self.depths)]))
-            yield Part("", Block(embeddings=embeddings, encoder=encoder, hidden_states_norms=norms))
+            widths = (first, *self.hidden_sizes[: len(self.depths)])
+            known = {stage_name(number): _MapNorm(width, 1e-6) for number, width in enumerate(widths)}
+            chosen = list(known)[-1:] if self.out_features is None else self.out_features
+            yield Part("", Block(layers, hidden_states_norms=Block({name: known[name] for name in chosen})))
             return
-        norm, mean = LayerNorm(last), Sequential(AdaptiveAvgPool2d(1), Flatten())
-        end = (("mean", mean), "layernorm") if labelled else (("layernorm", Aside(norm, mean)),)
-        layers = {"embeddings": embeddings, "encoder": encoder, "layernorm": norm}
-        base = Flow(layers, "embeddings", "encoder", _FIRST, *end)
-        yield Part("convnext" if labelled else "", base)
+        layers["layernorm"] = LayerNorm(last, self.layer_norm_eps)
+        yield Part("convnext" if labelled else "", _Base(layers, pooled=labelled))
         if labelled and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(last, self.num_labels))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model, then the classifier."""
-        refuse_maps(self.architecture)
-        yield from super().sequence()
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, channels, height, width); sides that patches and stages divide without a rest leave no floors."""
+        stages = len(self.depths) if self.num_stages is None else self.num_stages
+        sides = (canonical(2 ** max(stages - 1, 0) * size * W) for size in per_axis(self.patch_size, 2, "patch_size"))
+        return {"pixel_values": (B, self.num_channels, *sides)}
+
+    def forward(self, own: Own, pixel_values: Value) -> Any:
+        """The last map, (batch, channels, height, width); the normalised maps of the chosen stages; or labels, (batch, labels)."""
+        x, _ = axes(pixel_values, "batch channels height width", channels=self.num_channels)
+        if self.architecture in _BACKBONE:
+            return self._maps(own, x)
+        x = own["convnext" if self.architecture in _LABELLED else ""](x)
+        return own.classifier(x) if "classifier" in own else x
+
+    def _maps(self, own: Own, x: Value) -> tuple[Value, ...]:
+        x, found = own.embeddings(x), []
+        for position in range(len(own["encoder.stages"].layer.own_parts) + 1):
+            x = own[f"encoder.stages.{position - 1}"](x) if position else x
+            norm = f"hidden_states_norms.{stage_name(position)}"
+            found += [own[norm](x)] if norm in own else []
+        return tuple(found)
 
     def _stages(self) -> Iterator[Sequential]:
         near: Dim | None = None
         for width, depth in list(zip(self.hidden_sizes, self.depths, strict=False))[: self.num_stages]:
             narrows: dict[str, Layer] = {}
             if near is not None:
-                layers = {"0": LayerNorm(near), "1": Conv2d(near, width, 2, stride=2)}
-                narrows["downsampling_layer"] = Flow(layers, "0", _FIRST, "1", _LAST)
+                narrows["downsampling_layer"] = Sequential(_MapNorm(near, 1e-6), Conv2d(near, width, 2, stride=2))
             block = ConvNextBlock(width, self.hidden_act, scaled=self.layer_scale_init_value > 0)
             yield Sequential(**narrows, layers=Repeat(block, depth))
             near = width
 
 
 @dataclass(frozen=True)
-class ConvNextBlock(OverPositions):
+class _Base(Holder):
+    """The patches, the stages, and the normalised mean of each channel, which is what comes out where it is ``pooled``."""
+
+    pooled: bool
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The last map, or one vector for each image."""
+        x = own.encoder(own.embeddings(x))
+        vector = own.layernorm(reduce("mean", x, 2, 3))
+        return vector if self.pooled else x
+
+
+@dataclass(frozen=True)
+class _MapNorm(LayerNorm):
+    """A normalisation of the channels at every place of a map, which holds them first."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The channels last, and first again."""
+        return rearrange(super().forward(own, rearrange(x, "b c h w -> b h w c")), "b h w c -> b c h w")
+
+
+@dataclass(frozen=True)
+class ConvNextBlock(Layer):
     """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
 
     >>> ConvNextBlock(C).params
@@ -176,18 +213,17 @@ class ConvNextBlock(OverPositions):
         """Convolution, normalisation, matrices."""
         width = self.width
         yield Part("dwconv", Conv2d(width, width, 7, padding=3, groups=width))
-        yield Part("layernorm", LayerNorm(width))
+        yield Part("layernorm", LayerNorm(width, 1e-6))
         yield Part("pwconv1", Dense(width, 4 * width))
         yield from (Part(name, layer) for name, layer in learned("act", self.hidden_act).items())
         yield Part("pwconv2", Dense(4 * width, width))
 
-    def views(self) -> tuple[View, ...]:
-        """What the convolution sees; the map comes and goes with its channels last."""
-        return self.part("dwconv").views()
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """The scale is used once per place."""
-        return {"layer_scale_parameter": positions(input_shape)}
+    def forward(self, own: Own, x: Value) -> Value:
+        """What the body adds to the map; the matrices work on the channels last."""
+        y = own.layernorm(rearrange(own.dwconv(x), "b c h w -> b h w c"))
+        y = own.pwconv2(activation(own, self.hidden_act, own.pwconv1(y), "act"))
+        y = y * own.layer_scale_parameter if self.scaled else y
+        return x + rearrange(y, "b h w c -> b c h w")
 
 
 def _stages_are_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -214,13 +250,13 @@ FAMILIES = (
             "depths": Several("L", (3, 3, 9, 3), least=0),
             "hidden_act": Word("gelu"),
             "layer_scale_init_value": Number(1e-6),
+            "layer_norm_eps": Number(1e-12),
             "out_features": Listed(str, only=_BACKBONE),
             "out_indices": Listed(int, only=_BACKBONE),
         },
         aliases={"num_hidden_layers": "num_stages"},
         ignored={
             "drops values while training": "drop_path_rate",
-            "keeps a quotient finite": "layer_norm_eps",
             "no position is stored": "image_size",
             "chooses what a backbone returns": "_out_features _out_indices stage_names",
             "there is no word table": "tie_word_embeddings",

@@ -11,22 +11,18 @@ from typing import Any, ClassVar, TypeAlias
 
 from sympy import Expr, Rational, Symbol, floor
 
-from paramsym.compose import InTurn, Repeat
-from paramsym.errors import ArgumentError, NotYetError
-from paramsym.extents import View
-from paramsym.flow import Step, in_turn, seen
+from paramsym.compose import Repeat
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.activation import ReLU
-from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
-from paramsym.layers.axes import take_apart
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
-from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
+from paramsym.program import Own, Value, apply, axes, join, reduce
 from paramsym.size import Count, Dim, Shape, canonical
-from paramsym.symbols import N, dims
+from paramsym.symbols import B, N, W, dims
 
 Depths: TypeAlias = tuple[Count, ...]
 
@@ -43,7 +39,7 @@ _SIZES: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True, init=False)
-class DenseNet(InTurn):
+class DenseNet(Layer):
     r"""A densely connected network for images (Huang et al. 2017), with torchvision's arguments in torchvision's order.
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included, and other arguments change it. Otherwise
@@ -115,11 +111,16 @@ class DenseNet(InTurn):
         yield Part("features", features)
         yield Part("classifier", Dense(features.channels[-1], self.num_classes))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The features, the mean of each channel, and the classifier."""
-        parts = self.named()
-        yield "features", parts["features"]
-        yield from (("relu", ReLU()), ("avgpool", AdaptiveAvgPool2d(1)), ("flatten", Flatten()), ("classifier", parts["classifier"]))
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, 3, height, width); a side that all blocks halve without a rest leaves no floors."""
+        side = canonical(2 ** (len(self.block_config) + 1) * W)
+        return {"x": (B, 3, side, side)}
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes), from the mean of every channel."""
+        x, _ = axes(x, "batch channels height width", channels=3)
+        return own.classifier(reduce("mean", apply("relu", own.features(x)), 2, 3))
 
 
 def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
@@ -142,8 +143,10 @@ def _named(first: object, given: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Features(InTurn):
+class _Features(Layer):
     """The stem, dense blocks with transitions between them, and the last norm."""
+
+    in_order = True
 
     growth_rate: Dim
     block_config: Depths
@@ -167,22 +170,17 @@ class _Features(InTurn):
         channels = self.channels
         yield Part("conv0", Conv2d(3, channels[0], 7, stride=2, padding=3, bias=False))
         yield Part("norm0", BatchNorm2d(channels[0]))
+        yield Part("relu0", ReLU())
+        yield Part("pool0", MaxPool2d(3, stride=2, padding=1))
         for position, depth in enumerate(self.block_config):
             index = _unused(_INDEX, self.symbols)
             seen = canonical(channels[position] + (index - 1) * self.growth_rate)
             block = _DenseLayer(seen, self.growth_rate, self.bn_size)
-            yield Part(f"denseblock{position + 1}", _DenseBlock(channels[position], self.growth_rate, depth, block, index))
+            yield Part(f"denseblock{position + 1}", Repeat(block, depth, index=index, start=1, name="denselayer{}"))
             if position < len(self.block_config) - 1:
                 outgoing = canonical(channels[position] + depth * self.growth_rate)
                 yield Part(f"transition{position + 1}", _Transition(outgoing, channels[position + 1]))
         yield Part("norm5", BatchNorm2d(channels[-1]))
-
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The parts, and a pooling after the stem."""
-        for name, layer in self.named().items():
-            yield name, layer
-            if name == "norm0":
-                yield from (("relu0", ReLU()), ("pool0", MaxPool2d(3, stride=2, padding=1)))
 
 
 def _rounded(channels: Dim, divisor: int) -> Dim:
@@ -195,40 +193,6 @@ def _unused(index: Symbol, taken: frozenset[Symbol]) -> Symbol:
     while index.name in names:
         index = dims(f"{index.name}_")
     return index
-
-
-@dataclass(frozen=True)
-class _DenseBlock(Layer):
-    """Layers each of which adds its channels to those before it; ``index`` is the number of a layer in the sizes of ``block``."""
-
-    incoming: Dim
-    growth_rate: Dim
-    depth: Count
-    block: Layer
-    index: Symbol
-
-    def parts(self) -> Iterator[Part]:
-        yield Part("", Repeat(self.block, self.depth, index=self.index, start=1, name="denselayer{}"))
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What comes in, and the channels of every layer; how many layers there are may be a symbol."""
-        axes = take_apart(input_shape, 2, channels=self.incoming)
-        return axes.giving(axes.extents, canonical(self.incoming + self.depth * self.growth_rate))
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Each layer is given what the ones before it left.
-
-        Raises:
-            NotYetError: a symbolic number of layers, each of which is given another number of channels.
-        """
-        (repeated,) = (part.layer for part in self.own_parts)
-        if not isinstance(self.depth, int):
-            message = f"{self.depth} layers, each given more channels than the one before, cannot be listed."
-            raise NotYetError(message)
-        return repeated.applications(input_shape)
-
-    def views(self) -> tuple[View, ...]:
-        return seen((part.layer, 1) for part in self.own_parts)
 
 
 @dataclass(frozen=True)
@@ -246,22 +210,14 @@ class _DenseLayer(Layer):
         yield Part("norm2", BatchNorm2d(narrow))
         yield Part("conv2", Conv2d(narrow, self.growth_rate, 3, padding=1, bias=False))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
+    def forward(self, own: Own, x: Value) -> Value:
         """What comes in, and the new channels behind it."""
-        new = list(self.applications(input_shape))[-1].left
-        return (input_shape[0], canonical(self.incoming + self.growth_rate), *new[2:])
-
-    def views(self) -> tuple[View, ...]:
-        """What the convolutions see, and what stands beside it has seen less."""
-        return seen((part.layer, 1) for part in self.own_parts)
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Norms and convolutions in turn."""
-        return in_turn(((part.name, part.layer) for part in self.own_parts), input_shape)
+        narrow = own.conv1(apply("relu", own.norm1(x)))
+        return join(x, own.conv2(apply("relu", own.norm2(narrow))), axis=1)
 
 
 @dataclass(frozen=True)
-class _Transition(InTurn):
+class _Transition(Layer):
     """Norm and a 1x1 convolution to half the channels, before a pooling."""
 
     incoming: Dim
@@ -270,11 +226,11 @@ class _Transition(InTurn):
     def parts(self) -> Iterator[Part]:
         yield Part("norm", BatchNorm2d(self.incoming))
         yield Part("conv", Conv2d(self.incoming, self.outgoing, 1, bias=False))
+        yield Part("pool", AvgPool2d(2))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The norm, the convolution, and a pooling that halves."""
-        yield from self.named().items()
-        yield "pool", AvgPool2d(2)
+    def forward(self, own: Own, x: Value) -> Value:
+        """The convolution of the activated norm, and a pooling that halves."""
+        return own.pool(own.conv(apply("relu", own.norm(x))))
 
 
 _META = "torchvision, num_params of the weights"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from sympy import Rational, floor
 
-from paramsym.compose import InTurn
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.extents import View, over, windows
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import take_apart
+from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features, positions
-from paramsym.layers.pooling import MaxPool2d
-from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
-from paramsym.size import Count, Dim, Shape, canonical, cat, equal, product, within
+from paramsym.program import Own, Value, apply, axes, convolve, copies, features, join, pool, rearrange, reduce, segments, take
+from paramsym.size import Count, Dim, Shape, canonical, cat, equal, within
+from paramsym.symbols import B
 
 C3_TABLE = (
     (0, 1, 2),
@@ -47,7 +44,7 @@ _IMAGE = {"1998": 32, "modern": 32, "oneill": 29}
 
 
 @dataclass(frozen=True)
-class LeNet5(InTurn):
+class LeNet5(Layer):
     """LeNet-5 for square images; ``variant`` says which of the networks that carry this name.
 
     - *1998* (LeCun et al. 1998, section II.B): C1 156, the trainable subsampling S2 12, C3 1,516 through the connection table, S4 32,
@@ -108,15 +105,31 @@ class LeNet5(InTurn):
             yield Part("fc1", Dense((50, side, side), 100))
             yield Part("fc2", Dense(100, self.num_classes))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The parts; modern ones with poolings between them; the maps in a row before the first fully connected layer."""
-        flat = {"1998": "F6"}.get(self.variant, "fc1")
-        for name, layer in self.named().items():
-            if name == flat:
-                yield "flatten", Flatten()
-            yield name, layer
-            if self.variant == "modern" and name.startswith("conv"):
-                yield f"pool{name[-1]}", MaxPool2d(2)
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images of the network's own size."""
+        return {"x": (B, self.in_channels, self._image(), self._image())}
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes); in 1998 the squared distance from each centre.
+
+        The units squash what they sum up (LeCun et al. 1998, section II.B and appendix A), in O'Neill's network the last ones too; the
+        modern ones rectify it.
+        """
+        x, _ = axes(x, "batch channels height width", channels=self.in_channels)
+        maps = {"1998": ("C1", "S2", "C3", "S4", "C5")}.get(self.variant, ("conv1", "conv2"))
+        for name in maps:
+            x = self._activated(own[name](x))
+            if self.variant == "modern":
+                x = pool("max", x, (2, 2), (2, 2), ((0, 0), (0, 0)))
+        x = rearrange(x, "b c h w -> b (c h w)")
+        *hidden, last = {"1998": ("F6", "output"), "modern": ("fc1", "fc2", "fc3"), "oneill": ("fc1", "fc2")}[self.variant]
+        for name in hidden:
+            x = self._activated(own[name](x))
+        return self._activated(own[last](x)) if self.variant == "oneill" else own[last](x)
+
+    def _activated(self, x: Value) -> Value:
+        return apply("relu", x) if self.variant == "modern" else apply("tanh", x * (2 / 3)) * 1.7159
 
     def conditions(self) -> None:
         """The image suits the kernels; a table names maps that are there."""
@@ -174,16 +187,12 @@ class _Subsampling(Layer):
         yield Tensor("weight", (self.channels,), role="scale")
         yield Tensor("bias", (self.channels,), role="bias")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        axes = take_apart(input_shape, 2, channels=self.channels)
-        return axes.giving(axes.each(over, (2, 2)))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        places = product(take_apart(self.output_shape(input_shape), 2).extents)
-        return {"weight": canonical(4 * places), "bias": places}
-
-    def views(self) -> tuple[View, ...]:
-        return (View(2, 2), View(2, 2))
+    def forward(self, own: Own, x: Value) -> Value:
+        """The weight meets each of the four neighbours, as the paper counts its connections: a kernel of four equal entries."""
+        x, restored = spatial(x, 2, channels=self.channels)
+        kernel = copies(copies(rearrange(own.weight, "c -> c () () ()"), 2, axis=2), 2, axis=3)
+        summed = convolve(x, kernel, (2, 2), ((0, 0), (0, 0)), groups=self.channels)
+        return restored(summed + per_channel(own.bias, 2))
 
 
 @dataclass(frozen=True)
@@ -199,16 +208,15 @@ class _TableConvolution(Layer):
         yield Tensor("weight", (kernels, self.kernel_size, self.kernel_size))
         yield Tensor("bias", (len(self.connections),), role="bias")
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        axes = take_apart(input_shape, 2, channels=_MAPS_BEFORE_C3)
-        return axes.giving(axes.each(windows, (self.kernel_size, self.kernel_size)), len(self.connections))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        places = product(take_apart(self.output_shape(input_shape), 2).extents)
-        return {"weight": places, "bias": places}
-
-    def views(self) -> tuple[View, ...]:
-        return (View(self.kernel_size), View(self.kernel_size))
+    def forward(self, own: Own, x: Value) -> Value:
+        """One convolution for each map that comes out, over the maps that it sees."""
+        x, restored = spatial(x, 2, channels=_MAPS_BEFORE_C3)
+        kernels = segments(own.weight, *map(len, self.connections), axis=0)
+        found = []
+        for maps, kernel in zip(self.connections, kernels, strict=True):
+            seen = join(*(take(x, 1, number, 1) for number in maps), axis=1)
+            found.append(convolve(seen, rearrange(kernel, "f h w -> () f h w"), (1, 1), ((0, 0), (0, 0))))
+        return restored(join(*found, axis=1) + per_channel(own.bias, 2))
 
 
 @dataclass(frozen=True)
@@ -221,11 +229,10 @@ class _FixedCentres(Layer):
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("weight", (self.num_classes, self.width), role="table", trainable=False)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        return over_features(input_shape, (self.width,), (self.num_classes,))
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        return {"weight": positions(input_shape)}
+    def forward(self, own: Own, x: Value) -> Value:
+        """The squared distance from each centre."""
+        apart = rearrange(features(x, self.width), "... f -> ... () f") - own.weight
+        return reduce("sum", apart * apart)
 
 
 CLAIMS = (

@@ -6,21 +6,23 @@ References: ``transformers.models.mamba`` and ``mamba2`` 5.23, names and shapes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from math import inf
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Sequential
+from paramsym.compose import Sequential
 from paramsym.errors import ConfigError
-from paramsym.layer import Part, Tensor
+from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
-from paramsym.layers.stream import OverPositions
-from paramsym.models.activations import LEARNED, Activation, check_activation
+from paramsym.models.activations import Activation, check_activation
+from paramsym.models.blocks import Holder
 from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
-from paramsym.models.family import Flag, Key, Size, Sizes, Word, whole
-from paramsym.size import Count, Dim, Shape
+from paramsym.models.decoder import Decoder, OptionalSize, OptionalWhole, decoder_family
+from paramsym.models.family import Flag, Key, Number, Size, Sizes, Word, shown, whole
+from paramsym.program import Own, Value
+from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
 
 Architecture = Literal["MambaModel", "MambaForCausalLM"]
@@ -45,6 +47,7 @@ class _StateSpace(Decoder):
     """What both generations share: the names, and a block of one scale and one mixer; abstract."""
 
     hidden_act: str
+    layer_norm_epsilon: float
 
     base_name: ClassVar[str] = "backbone"
     table_name: ClassVar[str] = "embeddings"
@@ -59,12 +62,13 @@ class _StateSpace(Decoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.layer_norm_epsilon)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> MixerBlock:  # noqa: ARG002 - there is one kind
         """A scale, then the mixer."""
         mixer = self.mixer()
-        return Block(norm=self.norm(), mixer=ActivatedMixer(mixer, self.hidden_act) if self.hidden_act in LEARNED else mixer)
+        activated = mixer if self.hidden_act == mixer.hidden_act else ActivatedMixer(mixer, self.hidden_act)
+        return MixerBlock({"norm": self.norm(), "mixer": activated})
 
     def mixer(self) -> Mamba | Mamba2:
         """Return the state-space layer."""
@@ -101,6 +105,8 @@ class MambaLM(_StateSpace):
     hidden_act: str = "silu"
     tie_word_embeddings: bool = True
     architecture: Architecture = "MambaModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
 
     num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -135,7 +141,8 @@ class Mamba2LM(_StateSpace):
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of one scale of H and one
     ``Mamba2`` layer with A heads, N states in G groups, a convolution of K and an inner width of e*H; and a last scale of H. ``head_dim``
-    is e*H/A; where it is given, it is checked.
+    is e*H/A; where it is given, it is checked. The recurrence is computed in chunks of ``chunk_size`` positions; time steps are kept within
+    ``time_step_limit``.
 
     Raises:
         DivisibilityError: heads that do not divide the inner width.
@@ -162,6 +169,10 @@ class Mamba2LM(_StateSpace):
     hidden_act: str = "silu"
     tie_word_embeddings: bool = False
     architecture: Architecture2 = "Mamba2Model"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
+    chunk_size: Dim = 256
+    time_step_limit: tuple[float, float] = (0.0, inf)
 
     num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -182,12 +193,26 @@ class Mamba2LM(_StateSpace):
             *(self.hidden_size, self.num_heads, self.head_dim, self.state_size, self.conv_kernel, self.expand, self.n_groups),
             use_bias=self.use_bias,
             use_conv_bias=self.use_conv_bias,
+            chunk_size=self.chunk_size,
+            time_step_limit=self.time_step_limit,
+            layer_norm_epsilon=self.layer_norm_epsilon,
         )
 
 
 @dataclass(frozen=True)
-class ActivatedMixer(OverPositions):
-    """A state-space layer with an activation that learns, which the reference stores after (Mamba) or before (Mamba-2) the convolution.
+class MixerBlock(Holder):
+    """What ``mixer`` makes of the normalised positions, added to what passes by; the reference may do that in single precision."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The mixer behind the norm, and the input."""
+        return x + own.mixer(own.norm(x))
+
+
+@dataclass(frozen=True)
+class ActivatedMixer(Layer):
+    """A state-space layer with another activation; one that learns is stored after (Mamba) or before (Mamba-2) the convolution.
+
+    What it learned is used here; the reference's path without kernels makes a fresh activation for every call and overlooks it.
 
     >>> (ActivatedMixer(Mamba(H), "prelu").params - Mamba(H).params).expand()
     1
@@ -196,18 +221,13 @@ class ActivatedMixer(OverPositions):
     mixer: Mamba | Mamba2
     function: str
 
-    @property
-    def width(self) -> Dim:  # type: ignore[override]
-        """The width of the stream."""
-        return self.mixer.hidden_size
-
     def tensors(self) -> Iterator[Tensor]:
         """The layer's own."""
         yield from self.mixer.own_tensors
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """As the layer's."""
-        return self.mixer.uses(input_shape)
+    def forward(self, own: Own, x: Value) -> Value:
+        """What the layer computes, with its tensors and parts."""
+        return self.mixer.forward(own, x)
 
     def parts(self) -> Iterator[Part]:
         """The layer's parts, and the activation next to the convolution."""
@@ -233,6 +253,27 @@ class _Rank:
         """Return the word."""
         del sizes
         return "auto"
+
+
+class _Limits:
+    """The key of the least and the greatest time step, of which the second one may be infinite."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[float, float]:
+        """Return both numbers; files without a number for infinity write a word, or ``{"__float__": "Infinity"}``."""
+        del sizes
+        listed = value if isinstance(value, list | tuple) else ()
+        found = [inf if one in ("inf", "Infinity", {"__float__": "Infinity"}) else one for one in listed]
+        if len(found) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in found) or not found[0] <= found[1]:
+            message = f"{where} is {shown(value)}; wanted the least and the greatest time step, two numbers."
+            raise ConfigError(message)
+        return float(found[0]), float(found[1])
+
+    def missing(self, sizes: Sizes) -> tuple[float, float]:
+        """Return the default."""
+        del sizes
+        return 0.0, inf
 
 
 def _check_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -267,13 +308,14 @@ def _keys(vocab_size: int, width: int, layers: int, states: int, *, tied: bool, 
         "use_conv_bias": Flag(default=True),
         "hidden_act": Word("silu"),
         "tie_word_embeddings": Flag(default=tied),
+        "layer_norm_epsilon": Number(1e-5),
         **own,
     }
 
 
 _IGNORED = (
-    "residual_in_fp32 rescale_prenorm_residual use_mambapy use_associative_scan chunk_size time_step_scale time_step_min time_step_max"
-    " time_step_init_scheme time_step_floor time_step_limit layer_types d_model d_inner n_layer ssm_cfg fused_add_norm rms_norm"
+    "residual_in_fp32 rescale_prenorm_residual use_mambapy use_associative_scan time_step_scale time_step_min time_step_max"
+    " time_step_init_scheme time_step_floor layer_types d_model d_inner n_layer ssm_cfg fused_add_norm rms_norm"
     " norm_before_gate pad_vocab_size_multiple"
 )
 FAMILIES = (
@@ -283,13 +325,21 @@ FAMILIES = (
         get_args(Architecture),
         _keys(50280, 768, 32, 16, tied=True, time_step_rank=_Rank(), intermediate_size=OptionalSize(F, None)),
         _settle,
-        ignored=_IGNORED,
+        ignored=f"{_IGNORED} chunk_size time_step_limit",
     ),
     decoder_family(
         "mamba2",
         Mamba2LM,
         get_args(Architecture2),
-        _keys(32768, 4096, 64, 128, tied=False, num_heads=Size(A, 128), head_dim=Size(D, 64), n_groups=Size(G, 8)),
+        _keys(
+            *(32768, 4096, 64, 128),
+            tied=False,
+            num_heads=Size(A, 128),
+            head_dim=Size(D, 64),
+            n_groups=Size(G, 8),
+            chunk_size=OptionalWhole(256),
+            time_step_limit=_Limits(),
+        ),
         _check_heads,
         ignored=f"{_IGNORED} time_step_rank intermediate_size",
     ),

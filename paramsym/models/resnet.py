@@ -11,22 +11,20 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Rational, floor
 
-from paramsym.compose import InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
-from paramsym.flow import Step, applied, in_turn, seen
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.activation import ReLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
-from paramsym.layers.axes import Pointwise
+from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.layers.reshaping import Flatten
 from paramsym.models.claims import Claim
+from paramsym.program import Own, Value, apply, axes, rearrange
 from paramsym.size import Dim, Shape, canonical
-from paramsym.symbols import N, dims
+from paramsym.symbols import B, N, W, dims
 
 Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
 Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
@@ -52,7 +50,7 @@ _USUAL = {"groups": 1, "width_per_group": 64, "num_classes": _CLASSES}
 
 
 @dataclass(frozen=True, init=False)
-class ResNet(InTurn):
+class ResNet(Layer):
     r"""A residual network for images (He et al. 2016), with torchvision's arguments in torchvision's order.
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
@@ -63,7 +61,7 @@ class ResNet(InTurn):
     many groups of few; wide ResNet: 128) and 4*planes outside. Its first block carries a projection (``downsample``) where the
     number of channels changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer``
     "FrozenBatchNorm2d" keeps scale and shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and
-    ``replace_stride_with_dilation`` change no count.
+    ``replace_stride_with_dilation`` change no count; the second one keeps larger maps in the last three stages, as far as it says so.
 
     Raises:
         ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or one together with
@@ -124,35 +122,41 @@ class ResNet(InTurn):
         """The stem, four stages, and the classifier."""
         yield Part("conv1", Conv2d(3, self.inplanes, 7, stride=2, padding=3, bias=False))
         yield Part("bn1", _norm(self.norm_layer, self.inplanes))
-        incoming = self.inplanes
-        for stage, depth in enumerate(self.layers):
+        yield Part("relu", ReLU())
+        yield Part("maxpool", MaxPool2d(3, stride=2, padding=1))
+        incoming, dilation = self.inplanes, 1
+        for stage, (depth, dilated) in enumerate(zip(self.layers, (False, *self._replaced), strict=True)):
             planes = canonical(self.inplanes * 2**stage)
             outgoing = canonical(planes * _EXPANSION[self.block])
-            stride = 1 if stage == 0 else 2
-            later = self._residual(outgoing, planes, 1)
+            stride = 1 if stage == 0 or dilated else 2
+            before, dilation = dilation, 2 * dilation if dilated else dilation
+            later = self._residual(outgoing, planes, 1, dilation)
             # torchvision compares the numbers of channels; they differ in every stage but a BasicBlock's first, whatever the letters.
-            first = self._residual(incoming, planes, stride) if stage > 0 or self.block == "Bottleneck" else None
+            first = self._residual(incoming, planes, stride, before) if stage > 0 or self.block == "Bottleneck" else None
             yield Part(f"layer{stage + 1}", Repeat(later, depth, first=first))
             incoming = outgoing
+        yield Part("avgpool", AdaptiveAvgPool2d(1))
         yield Part("fc", Dense(incoming, self.num_classes))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The parts, a pooling after the stem, and the mean of each channel before the classifier."""
-        parts = self.named()
-        fc = parts.pop("fc")
-        for name, layer in parts.items():
-            yield name, layer
-            if name == "bn1":
-                yield "relu", ReLU()
-                yield "maxpool", MaxPool2d(3, stride=2, padding=1)
-        yield from (("avgpool", AdaptiveAvgPool2d(1)), ("flatten", Flatten()), ("fc", fc))
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, 3, height, width); a side that is a multiple of 32 leaves no floors."""
+        return {"x": (B, 3, 32 * W, 32 * W)}
 
-    def _residual(self, incoming: Dim, planes: Dim, stride: int) -> Layer:
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        x, _ = axes(x, "batch channels height width", channels=3)
+        x = own.maxpool(own.relu(own.bn1(own.conv1(x))))
+        for stage in range(len(self.layers)):
+            x = own[f"layer{stage + 1}"](x)
+        return own.fc(rearrange(own.avgpool(x), "b c () () -> b c"))
+
+    def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
         """One block; where the number of channels changes, with a projection of what passes by."""
         if self.block == "BasicBlock":
             return _BasicBlock(incoming, planes, stride, self.norm_layer)
         width = canonical(_scaled(planes, self.width_per_group) * self.groups)
-        return _Bottleneck(incoming, planes, width, stride, self.groups, self.norm_layer)
+        return _Bottleneck(incoming, planes, width, stride, dilation, self.groups, self.norm_layer)
 
     def conditions(self) -> None:
         """What torchvision refuses."""
@@ -170,11 +174,14 @@ class ResNet(InTurn):
                 )
                 raise ArgumentError(message)
 
+    @property
+    def _replaced(self) -> tuple[bool, bool, bool]:
+        return self.replace_stride_with_dilation or (False, False, False)
+
     def _dilates(self) -> bool:
         """Whether any block is dilated: those after one that gave up its stride."""
-        replaced = self.replace_stride_with_dilation or (False, False, False)
         earlier = False
-        for gives_up, depth in zip(replaced, self.layers[1:], strict=True):
+        for gives_up, depth in zip(self._replaced, self.layers[1:], strict=True):
             if earlier or (gives_up and depth != 1):
                 return True
             earlier = gives_up
@@ -222,28 +229,21 @@ def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterat
 class _Block(Layer):
     """Convolutions and norms in turn, added to what passes by."""
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """What the last norm leaves; what passes by has the same shape."""
-        return list(self._body(input_shape))[-1].left
+    convolutions: ClassVar[int]
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The convolutions and norms in turn; the projection is given what comes in."""
-        yield from self._body(input_shape)
-        for part in self.own_parts:
-            if part.name == "downsample":
-                yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
-
-    def views(self) -> tuple[View, ...]:
-        """What the convolutions see; the projection sees less, with the same stride."""
-        return seen((part.layer, 1) for part in self.own_parts if part.name != "downsample")
-
-    def _body(self, input_shape: Shape) -> Iterator[Step]:
-        return in_turn(((part.name, part.layer) for part in self.own_parts if part.name != "downsample"), input_shape)
+    def forward(self, own: Own, x: Value) -> Value:
+        """An activation stands behind every norm, behind the last one after the sum."""
+        y = own.bn1(own.conv1(x))
+        for number in range(2, self.convolutions + 1):
+            y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))
+        return apply("relu", y + (own.downsample(x) if "downsample" in own else x))
 
 
 @dataclass(frozen=True)
 class _BasicBlock(_Block):
     """Two convolutions of 3x3."""
+
+    convolutions = 2
 
     incoming: Dim
     planes: Dim
@@ -262,10 +262,13 @@ class _BasicBlock(_Block):
 class _Bottleneck(_Block):
     """Down to ``width`` channels, 3x3 in groups, and up to four times ``planes``; the stride is on the 3x3."""
 
+    convolutions = 3
+
     incoming: Dim
     planes: Dim
     width: Dim
     stride: int
+    dilation: int
     groups: Dim
     norm: Norm
 
@@ -273,7 +276,8 @@ class _Bottleneck(_Block):
         outgoing = canonical(4 * self.planes)
         yield Part("conv1", Conv2d(self.incoming, self.width, 1, bias=False))
         yield Part("bn1", _norm(self.norm, self.width))
-        yield Part("conv2", Conv2d(self.width, self.width, 3, stride=self.stride, padding=1, groups=self.groups, bias=False))
+        more = {"padding": self.dilation, "dilation": self.dilation, "groups": self.groups}
+        yield Part("conv2", Conv2d(self.width, self.width, 3, stride=self.stride, **more, bias=False))
         yield Part("bn2", _norm(self.norm, self.width))
         yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
         yield Part("bn3", _norm(self.norm, outgoing))
@@ -281,7 +285,7 @@ class _Bottleneck(_Block):
 
 
 @dataclass(frozen=True)
-class _FrozenBatchNorm2d(Pointwise):
+class _FrozenBatchNorm2d(Layer):
     """Batch normalisation that is trained no more: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
 
     channels: Dim
@@ -289,6 +293,12 @@ class _FrozenBatchNorm2d(Pointwise):
     def tensors(self) -> Iterator[Tensor]:
         for name, role in (("weight", "scale"), ("bias", "bias"), ("running_mean", "statistic"), ("running_var", "statistic")):
             yield Tensor(name, (self.channels,), role=role, buffer=True)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """One factor and one shift for each channel, which the four vectors make up."""
+        x, restored = spatial(x, 2, channels=self.channels)
+        scale = own.weight * apply("rsqrt", own.running_var + 1e-5)
+        return restored(x * per_channel(scale, 2) + per_channel(own.bias - own.running_mean * scale, 2))
 
 
 _META = "torchvision, num_params of the weights"

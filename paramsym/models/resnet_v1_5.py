@@ -6,31 +6,31 @@ Reference: ``transformers.models.resnet`` 5.23, names and shapes of its state di
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Aside, Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.extents import over
 from paramsym.layer import Layer, Part
-from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.pooling import MaxPool2d
-from paramsym.layers.reshaping import Flatten
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import refuse_maps
+from paramsym.models.backbone import check_features, settle_stages, stage_name
+from paramsym.models.blocks import Holder, activation
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Flag, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family, Flag, Listed, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, same, within
-from paramsym.symbols import C, H, N
+from paramsym.program import Own, Value, axes, pool, reduce
+from paramsym.size import Count, Dim, Shape, canonical, same, within
+from paramsym.symbols import B, C, H, N, W
 
 Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBackbone"]
 REDUCTION = 4
 """How much narrower a bottleneck is inside."""
 _LABELLED = frozenset({"ResNetForImageClassification"})
+_BACKBONE = ("ResNetBackbone",)
 
 
 def _size(*depths: int, layer_type: str = "bottleneck") -> dict[str, Any]:
@@ -40,18 +40,19 @@ def _size(*depths: int, layer_type: str = "bottleneck") -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ResNetV15(InTurn):
-    """ResNet and its classifier, as the reference class ``architecture`` stores them.
+class ResNetV15(Layer):
+    """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
     stages of width H_i and L_i blocks: *basic*, two convolutions of 3 by 3, or *bottleneck*, 1 by 1, 3 by 3 and 1 by 1 with a quarter of
     the width inside, rounded down. The first block of a stage has a shortcut of 1 by 1, in the first stage only where H and H_1 differ or
     with ``downsample_in_first_stage``; equal widths are decided on when the model is built (write ``hidden_sizes=(H, ...)``). Every
     convolution is without bias and normalised by batch. ``num_labels`` is N where the architecture has labels and no number is given;
-    with 0 the reference stores no classifier.
+    with 0 the reference stores no classifier. A backbone gives the maps of ``out_features``, of the last stage where it is None.
 
     Raises:
-        ArgumentError: a bottleneck narrower than 4; no widths or depths; an activation or architecture that the reference does not know.
+        ArgumentError: a bottleneck narrower than 4; no widths or depths; features that are no stages; an activation or architecture that
+            the reference does not know.
 
     >>> ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").at(N=1000).params
     25557032
@@ -67,6 +68,8 @@ class ResNetV15(InTurn):
     downsample_in_bottleneck: bool = False
     num_labels: Count | None = None
     architecture: Architecture = "ResNetModel"
+    _: KW_ONLY
+    out_features: tuple[str, ...] | None = None
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "microsoft/resnet-18": _size(2, 2, 2, 2, layer_type="basic"),
@@ -100,26 +103,45 @@ class ResNetV15(InTurn):
         if thin:
             message = f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more."
             raise ArgumentError(message)
+        if self.out_features is not None:
+            if self.architecture not in _BACKBONE:
+                message = f"out_features is for ResNetBackbone; {self.architecture} has none."
+                raise ArgumentError(message)
+            check_features(self.out_features, self._stage_names)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``resnet`` where a classifier follows, then the classifier."""
         labelled = self.architecture in _LABELLED
         stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act, stride=2)
-        base = Sequential(
-            embedder=Flow({"embedder": stem}, "embedder", ("pooler", MaxPool2d(3, 2, 1))),
-            encoder=Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
+        stages = Sequential({str(position): stage for position, stage in enumerate(self._stages())})
+        chosen = (stage_name(len(self.depths)),) if self.out_features is None else self.out_features
+        yield Part(
+            "resnet" if labelled else "",
+            _Base(
+                {"embedder": _Embedder({"embedder": stem}), "encoder": Sequential(stages=stages)},
+                tuple(map(self._stage_names.index, chosen)) if self.architecture in _BACKBONE else None,
+            ),
         )
-        yield Part("resnet" if labelled else "", base)
         if labelled and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Sequential({"1": Dense(self.hidden_sizes[-1], self.num_labels)}))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model; a classifier reads the mean of each channel."""
-        refuse_maps(self.architecture)
-        (name, base), *classifier = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self.architecture in _LABELLED:
-            yield from (("pooler", AdaptiveAvgPool2d(1)), ("flatten", Flatten()), *classifier)
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, channels, height, width); a side that all stages halve without a rest leaves no floors."""
+        side = canonical(2 ** (len(self.depths) + 1) * W)
+        return {"pixel_values": (B, self.num_channels, side, side)}
+
+    def forward(self, own: Own, pixel_values: Value) -> Any:
+        """The last map, (batch, channels, height, width); the maps of the chosen stages; or labels, (batch, labels)."""
+        x, _ = axes(pixel_values, "batch channels height width", channels=self.num_channels)
+        if self.architecture not in _LABELLED:
+            return own[""](x)
+        mean = reduce("mean", own.resnet(x), 2, 3)
+        return own.classifier(mean) if "classifier" in own else mean
+
+    @property
+    def _stage_names(self) -> tuple[str, ...]:
+        return tuple(map(stage_name, range(len(self.depths) + 1)))
 
     def _stages(self) -> Iterator[Layer]:
         near = self.embedding_size
@@ -129,31 +151,77 @@ class ResNetV15(InTurn):
             yield Sequential(layers=Repeat(self._block(width, width, shortcut=False), depth, first=first))
             near = width
 
-    def _block(self, near: Dim, width: Dim, *, shortcut: bool, stride: int = 1) -> Flow:
-        skips: dict[str, Layer] = {"shortcut": convolved(near, width, 1, stride=stride)} if shortcut else {}
+    def _block(self, near: Dim, width: Dim, *, shortcut: bool, stride: int = 1) -> Layer:
+        skips: dict[str, Layer] = {"shortcut": convolved(near, width, 1, "linear", stride=stride)} if shortcut else {}
         if self.layer_type == "basic":
-            layers = [convolved(near, width, 3, stride=stride), convolved(width, width, 3)]
+            layers = [convolved(near, width, 3, stride=stride), convolved(width, width, 3, "linear")]
         else:
             inside = over(width, REDUCTION)
             early = stride if self.downsample_in_bottleneck else 1
             layers = [
                 convolved(near, inside, 1, stride=early),
                 convolved(inside, inside, 3, stride=stride // early),
-                convolved(inside, width, 1),
+                convolved(inside, width, 1, "linear"),
             ]
         body = Sequential({str(position): layer for position, layer in enumerate(layers)})
-        act = learned("activation", self.hidden_act)
-        return Flow({**skips, "layer": body, **act}, *((name, Aside(layer)) for name, layer in skips.items()), "layer", *act)
+        return _Block({**skips, "layer": body, **learned("activation", self.hidden_act)}, self.hidden_act)
 
 
-def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu", *, stride: int = 1) -> Sequential:
+def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu", *, stride: int = 1) -> Convolved:
     """Return a convolution without bias, its normalisation, and what its activation learns.
 
     >>> convolved(C, H, 3).params
     9*C*H + 2*H
     """
     convolution = Conv2d(near, far, kernel, stride=stride, padding=kernel // 2, bias=False)
-    return Sequential(convolution=convolution, normalization=BatchNorm2d(far), **learned("activation", hidden_act))
+    layers = {"convolution": convolution, "normalization": BatchNorm2d(far), **learned("activation", hidden_act)}
+    return Convolved(layers, hidden_act)
+
+
+@dataclass(frozen=True)
+class Convolved(Holder):
+    """A convolution, its normalisation by batch, and the activation ``function``; ``linear`` is none."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """One after the other."""
+        return activation(own, self.function, own.normalization(own.convolution(x)), "activation")
+
+
+@dataclass(frozen=True)
+class _Block(Holder):
+    """The convolutions ``layer``, added to what passes by, or to its ``shortcut``; then the activation."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The body plus what passes by, activated."""
+        passed = own.shortcut(x) if "shortcut" in own else x
+        return activation(own, self.function, own.layer(x) + passed, "activation")
+
+
+@dataclass(frozen=True)
+class _Embedder(Holder):
+    """The stem: a convolution and a pooling, each of which halves the sides."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The greatest of 3 by 3 entries, every second one."""
+        return pool("max", own.embedder(x), (3, 3), (2, 2), ((1, 1), (1, 1)))
+
+
+@dataclass(frozen=True)
+class _Base(Holder):
+    """The stem and the stages; ``chosen`` are the numbers of the maps that come out, the stem's is 0; the last one where it is None."""
+
+    chosen: tuple[int, ...] | None
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """Stage after stage."""
+        maps = [own.embedder(x)]
+        for position in own["encoder.stages"].layer.own_parts:
+            maps.append(own[f"encoder.stages.{position.name}"](maps[-1]))
+        return maps[-1] if self.chosen is None else tuple(maps[number] for number in self.chosen)
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -162,6 +230,8 @@ def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
     if sizes[first] == sizes[H]:
         arguments["hidden_sizes"] = (H, *others)
         del sizes[first]
+    if "out_features" in arguments:
+        settle_stages(arguments, len(arguments["depths"]))
     for letter in arguments["depths"]:
         sizes[letter] = max(sizes[letter], 1)
     if sizes.get(N) == 0:
@@ -183,9 +253,11 @@ FAMILIES = (
             "hidden_act": Word("relu"),
             "downsample_in_first_stage": Flag(default=False),
             "downsample_in_bottleneck": Flag(default=False),
+            "out_features": Listed(str, only=_BACKBONE),
+            "out_indices": Listed(int, only=_BACKBONE),
         },
         ignored={
-            "chooses what a backbone returns": "_out_features _out_indices out_features out_indices stage_names",
+            "chooses what a backbone returns": "_out_features _out_indices stage_names",
             "lists the kinds of block": "layer_types",
             "there is no word table": "tie_word_embeddings",
         },

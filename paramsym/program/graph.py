@@ -178,18 +178,19 @@ class Loop:
     """Numbered copies applied one after another. The first ``carry`` values go through all copies; every copy also gets the others.
 
     What a copy gives after the carried values is stacked along a new first axis. Several ``bodies`` alternate. ``shared`` is the name of a
-    single stored block that is applied many times.
+    single stored block that is applied many times. ``left`` are the types of the carried values behind the last copy, where they grow.
     """
 
     bodies: tuple[tuple[Numbers, Program], ...]
     carry: int
     shared: str | None = None
+    left: tuple[ArrayType, ...] | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the types of the carried values, which no copy changes, and of the stacked results."""
+        """Return the types of the carried values, which no copy changes unless they grow, and of the stacked results."""
         (numbers, body), *_ = self.bodies
         stacked = (type(one)((numbers.count, *one.shape), one.kind) for one in body.output_types[self.carry :])
-        return (*taken[: self.carry], *stacked)
+        return (*(taken[: self.carry] if self.left is None else self.left), *stacked)
 
     def __str__(self) -> str:
         copies = " | ".join(f"{label(numbers)} [{type(body.layer).__name__}]" for numbers, body in self.bodies)

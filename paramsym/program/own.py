@@ -237,6 +237,8 @@ def through(
     known = all(numbers.values is not None for numbers, _ in copies)
     if known and (depends_on_number(copies) or (shared is None and [numbers.count for numbers, _ in copies] == [1])):
         return one_by_one(copies, carry, along, several=several)
+    if shared is None and len(copies) == 1 and depends_on_number(copies):
+        return growing(*copies[0], carry, along, several=several)
     sizes = after = [value.sizes for value in carry]
     programs = []
     for numbers, layer in copies:
@@ -258,6 +260,33 @@ def through(
     where = f"{programs[-1][0]}: " if shared is None else f"{shared}: " if shared else ""
     message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
     raise ShapeError(message)
+
+
+def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tuple[Value, ...], *, several: bool) -> Any:
+    """Pass values through a symbolic number of copies that depend on their number and may make what they take longer, all by as much.
+
+    What the first copy adds says what enters every other one; that each copy hands on what the next one is said to take, is checked.
+
+    Raises:
+        ShapeError: copies that change the shape in another way.
+    """
+    index, taken = numbers.index, (accepted(layer) or len(carry) + len(along)) - len(carry)
+    first = tuple(one.type for one in carry)
+    more = tuple(one.type for one in along[:taken])
+    second = applied(str(numbers), layer.substituted({index: numbers.start}), (*first, *more)).output_types  # type: ignore[dict-item]
+
+    def at(number: Any) -> tuple[ArrayType, ...]:
+        pairs = [zip(one.sizes, other.sizes, strict=True) for one, other in zip(first, second, strict=False)]
+        return tuple(ArrayType(tuple(canonical(a + (number - numbers.start) * (b - a)) for a, b in sizes)) for sizes in pairs)
+
+    program = applied(str(numbers), layer, (*at(index), *more))
+    if [one.sizes for one in program.output_types[: len(carry)]] != [one.sizes for one in at(index + 1)]:  # type: ignore[operator]
+        shapes = f"{text(first[0].sizes)} into {text(second[0].sizes)}"
+        message = f"{numbers}: a block that turns {shapes}, and not every block so, cannot be repeated a symbolic number of times."
+        raise ShapeError(message)
+    loop = Loop(((numbers, program),), len(carry), None, at(numbers.start + numbers.count))
+    results = record_all(loop, *carry, *along[:taken])
+    return results if several or program.several else results[0]
 
 
 def _open_or_equal(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> bool:

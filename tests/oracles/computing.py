@@ -36,6 +36,27 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "convnext": {
+        "hidden_act": ("gelu", "prelu", "relu"),
+        "layer_norm_eps": (1e-12, 1e-3),
+        "layer_scale_init_value": (1e-6, 0.0, 1.0),
+        "out_features": (["stem", "stage3"], ["stage1", "stage2"], None),
+        "out_indices": (None,),
+    },
+    "mamba": {"hidden_act": ("silu", "gelu_new", "relu2"), "layer_norm_epsilon": (1e-5, 1e-2), "time_step_rank": ("auto", 3)},
+    "mamba2": {
+        "hidden_act": ("silu", "gelu_new", "relu2"),
+        "layer_norm_epsilon": (1e-5, 1e-2),
+        "chunk_size": (2, 3, 256),
+        "time_step_limit": ((0.0, float("inf")), (0.1, 0.8)),
+    },
+    "resnet": {
+        "hidden_act": ("relu", "gelu", "prelu"),
+        "downsample_in_first_stage": (True, False),
+        "downsample_in_bottleneck": (True, False),
+        "out_features": (["stem", "stage3"], ["stage1", "stage2"], None),
+        "out_indices": (None,),
+    },
 }
 
 

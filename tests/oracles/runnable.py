@@ -51,7 +51,7 @@ OWN: dict[str, dict[str, tuple[Any, ...]]] = {
         "patch_size": (2, 3),
         "image_size": (24, 31),
     },
-    "convnext": {"depths": ((1, 2, 1),), "hidden_sizes": ((8, 16, 24),), "num_stages": (3,), "patch_size": (2, 4), "image_size": (33, 40)},
+    "convnext": {"depths": ((1, 2, 1),), "hidden_sizes": ([8, 16, 24],), "num_stages": (3,), "patch_size": (2, 4), "image_size": (33, 40)},
     "resnet": {"depths": ((1, 2, 1),), "hidden_sizes": ((16, 32, 32),), "embedding_size": (16, 8), "layer_type": ("basic", "bottleneck")},
     "gemma3_text": {"sliding_window_pattern": (1, 2), "head_dim": (16,)},
     "mamba2": {"num_heads": (8,), "head_dim": (8,), "hidden_size": (32,), "n_groups": (2,)},

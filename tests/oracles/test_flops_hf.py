@@ -29,7 +29,7 @@ def both(row: dict[str, Any]) -> int:
     back: its backward pass counts 5 products for the 2 of the forward pass.
     """
     counted = row["fwdbwd"]
-    return int(counted["total"] - row.get("grouped_wgrad_excess", 0) - counted["by_op"].get(FLASH, 0) // 5)
+    return int(counted["total"] - counted.get("grouped_wgrad_excess", 0) - counted["by_op"].get(FLASH, 0) // 5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

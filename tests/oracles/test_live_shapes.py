@@ -19,7 +19,7 @@ from paramsym.flow import each_input
 from paramsym.models import family_of, model_types
 
 CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]
-SEVERAL = ("Backbone", "SemanticSegmentation")
+SEVERAL = ("SwinBackbone", "Dinov2Backbone", "BeitBackbone", "SemanticSegmentation")
 """Classes that make use of several stages at once, which is not said."""
 B, S, T = ps.dims("B S T")
 OUTPUTS = (
@@ -86,6 +86,8 @@ def called(model_type: str, architecture: str, config: dict[str, Any], shapes: d
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         output = module(**inputs(torch, config, shapes))
+    if "feature_maps" in output:
+        return tuple(output.feature_maps[0].shape)
     if "start_logits" in output:
         return (*output.start_logits.shape, 2)
     return tuple(next(output[name] for name in OUTPUTS if name in output and output[name] is not None).shape)
