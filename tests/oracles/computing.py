@@ -24,7 +24,10 @@ ROPES: tuple[Any, ...] = (
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
+SEEN: dict[str, tuple[Any, ...]] = {"layer_norm_eps": (1e-2, 1e-6), "hidden_act": ("gelu", "quick_gelu", "gelu_new", "relu")}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
+    "vit": {**SEEN, "qkv_bias": (True, False)},
+    "deit": {**SEEN, "qkv_bias": (True, False)},
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
     "qwen2": {**ROTATED, **WINDOW},
