@@ -63,10 +63,12 @@ def _pair(size: Any) -> tuple[Any, Any]:
 def built(transformers: Any, model_type: str, architecture: str, config: dict[str, Any]) -> Any:
     """Return the reference's model of a configuration."""
     transformers.logging.set_verbosity_error()
-    tokens = {**TOKENS, "text_config": {**config["text_config"], **TOKENS}} if "text_config" in config else TOKENS
+    given = {**TOKENS, **config}
+    if "text_config" in given:
+        given["text_config"] = {**TOKENS, **given["text_config"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return getattr(transformers, architecture)(transformers.AutoConfig.for_model(model_type, **{**config, **tokens})).eval()
+        return getattr(transformers, architecture)(transformers.AutoConfig.for_model(model_type, **given)).eval()
 
 
 def inputs(torch: Any, config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
@@ -86,6 +88,8 @@ def called(model_type: str, architecture: str, config: dict[str, Any], shapes: d
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         output = module(**inputs(torch, config, shapes))
+    if "feature_maps" in output:
+        return tuple(output.feature_maps[0].shape)
     if "start_logits" in output:
         return (*output.start_logits.shape, 2)
     return tuple(next(output[name] for name in OUTPUTS if name in output and output[name] is not None).shape)
