@@ -7,14 +7,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar
 
 from paramsym.errors import ShapeError
-from paramsym.extents import differ
+from paramsym.extents import differ, over
 from paramsym.layer import Layer
 from paramsym.layers.axes import spatial
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, activation
-from paramsym.program import ALL, Mask, Own, Value, attend, copies, heads, join, known, rearrange
-from paramsym.size import Axis, Dim, Shape, text
+from paramsym.program import ALL, Mask, Own, Value, attend, copies, heads, join, known, rearrange, resample, take
+from paramsym.size import Axis, Dim, Shape, canonical, per, text
 from paramsym.symbols import B
 
 _Extent = TypeVar("_Extent")
@@ -93,6 +93,21 @@ def in_row(x: Value, *extents: Axis) -> Value:
 def on_map(x: Value, extents: tuple[Dim, Dim]) -> Value:
     """Return a row of places as a map again: (batch, places, width) to (batch, width, height, width)."""
     return rearrange(x, "b (h w) c -> b c h w", h=extents[0], w=extents[1])
+
+
+def patches_of(x: Value, image: tuple[Dim, Dim], patch: tuple[Dim, Dim]) -> tuple[Dim, Dim]:
+    """Return how many patches lie down and across (batch, channels, height, width): exact quotients for images of the stated size."""
+    sizes = zip(x.sizes[2:], image, patch, strict=True)
+    down, across = (canonical(per(stated, size) if length == canonical(stated) else over(length, size)) for length, stated, size in sizes)
+    return down, across
+
+
+def fitted(positions: Value, first: int, stated: tuple[Dim, Dim], found: tuple[Dim, Dim]) -> Value:
+    """Return positions (1, first + places, width) for a map of other extents: all but the ``first`` interpolated, as the reference does."""
+    if tuple(map(canonical, stated)) == found:
+        return positions
+    places = take(positions, 1, first, canonical(stated[0] * stated[1]))
+    return join(take(positions, 1, 0, first), in_row(resample("cubic", on_map(places, stated), found, (None, None))), axis=1)
 
 
 def behind(token: Value, x: Value) -> Value:

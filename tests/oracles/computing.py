@@ -30,6 +30,14 @@ SEEN: dict[str, tuple[Any, ...]] = {"layer_norm_eps": (1e-2, 1e-6), "hidden_act"
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
+    "dinov2": {
+        **SEEN,
+        "qkv_bias": (True, False),
+        "out_features": (["stem", "stage1"], ["stage1"], None),
+        "out_indices": (None,),
+        "apply_layernorm": (True, False),
+        "reshape_hidden_states": (True, False),
+    },
     "clip_text_model": {**SEEN, "eos_token_id": (2, 3)},
     **dict.fromkeys(("clip_vision_model", "siglip_text_model", "siglip_vision_model"), SEEN),
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
