@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from paramsym.compose import Block
 from paramsym.errors import ArgumentError, ConfigError
+from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
+from paramsym.ledger import Numbers
 from paramsym.models.family import shown
-from paramsym.size import Dim
+from paramsym.program import Own, Value
+from paramsym.program.own import through
+from paramsym.size import Count, Dim, canonical
 
 
 def settle_stages(arguments: dict[str, Any], stages: int) -> None:
@@ -47,6 +53,62 @@ def check_features(features: tuple[str, ...], stages: tuple[str, ...]) -> None:
 def stage_name(number: int) -> str:
     """Return the reference's name of a stage: ``stem``, then ``stage1``, ``stage2``, ..."""
     return f"stage{number}" if number else "stem"
+
+
+def check_chosen(features: tuple[str, ...] | None, depth: Count, architecture: str, *allowed: str) -> None:
+    """Raise ``ArgumentError`` for features of an architecture that has none, or that are no stages of ``depth`` blocks, in order."""
+    if features is None:
+        return
+    if architecture not in allowed:
+        message = f"out_features is for {' and '.join(allowed)}; {architecture} has none."
+        raise ArgumentError(message)
+    stages = depth if isinstance(depth, int) else max(map(stage_number, features), default=0)
+    check_features(features, tuple(map(stage_name, range(stages + 1))))
+
+
+def stage_number(name: str) -> int:
+    """Return the number of a stage.
+
+    Raises:
+        ArgumentError: a name that no stage has.
+
+    >>> stage_number("stem"), stage_number("stage12")
+    (0, 12)
+    """
+    number = 0 if name == "stem" else int(name[5:]) if name[:5] == "stage" and name[5:].isdecimal() and len(name) < 12 else -1
+    if number < 0 or stage_name(number) != name:
+        message = f"out_features has {shown(name)}; wanted stem, stage1, stage2, ..."
+        raise ArgumentError(message)
+    return number
+
+
+@dataclass(frozen=True)
+class Staged(Layer):
+    """``depth`` numbered blocks; what has passed ``chosen`` numbers of them comes out, in the order of ``chosen``.
+
+    >>> from paramsym import Dense, H, L
+    >>> Staged(Dense(H, H), L, (0, L)).params
+    H**2*L + H*L
+    """
+
+    block: Layer
+    depth: Count
+    chosen: tuple[Count, ...]
+
+    def parts(self) -> Iterator[Part]:
+        """All blocks."""
+        yield Part("", self.block, Numbers(self.depth))
+
+    def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:  # noqa: ARG002 - every copy stores what the first one does
+        """Run after run of blocks, also those behind the last number that is chosen."""
+        stops = sorted(number for number in self.chosen if isinstance(number, int))
+        seen: dict[Count, Value] = {}
+        at: Count = 0
+        for stop in (*stops, canonical(self.depth)):
+            count = canonical(stop - at)
+            x = x if count == 0 else through([(Numbers(count, at), self.block)], (x,), along)
+            seen[stop], at = x, stop
+        return tuple(seen[canonical(number)] for number in self.chosen)
 
 
 def feature_norms(features: tuple[str, ...] | None, widths: tuple[Dim, ...]) -> Block:

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ConfigError, ShapeError
-from paramsym.extents import View
-from paramsym.flow import Step, applied, each_input, together
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.layers.stream import Stream
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.bart import attention
-from paramsym.models.between import ImageModel, OneOfEach, PatchTokens, TokenModel
+from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Holder, PreNorm, tokens
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Key, Nested, Size, Sizes, Word
+from paramsym.models.decoder import OptionalWhole
+from paramsym.models.family import Family, Key, Nested, Number, Size, Sizes, Word
+from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
-from paramsym.size import Count, Dim, Shape, divides
-from paramsym.symbols import A, C, F, H, K, L, N, P, V, W, dims
+from paramsym.program import ALL, Mask, Own, Value, apply, best, compare, constant, contract, copies, pick, rearrange, reduce, take, where
+from paramsym.size import Count, Dim, Shape, canonical, divides
+from paramsym.symbols import A, B, C, F, H, K, L, N, P, S, V, W, dims
 
 TextClass = Literal["CLIPTextModel", "CLIPTextModelWithProjection"]
 VisionClass = Literal["CLIPVisionModel", "CLIPVisionModelWithProjection"]
@@ -39,20 +38,28 @@ PLAIN = (H, L, A, F)
 PROJECTED = dims("H_p")
 
 
-def tower_block(width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, norm_first: bool = False) -> Stream:
-    """Return a block of CLIP's or SigLIP's towers; they differ in the order in which they store their parts.
+def tower_blocks(config: Any, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
+    """Return the blocks of a tower, CLIP's or SigLIP's; they differ in the order in which they store their parts.
 
-    >>> tower_block(H, A, F, "gelu").params
-    2*F*H + F + 4*H**2 + 9*H
+    >>> tower_blocks(ClipText()).params
+    2*F*H*L + F*L + 4*H**2*L + 9*H*L
     """
-    norm, attends = LayerNorm(width), attention(width, heads)
-    mlp = Block(**learned("activation_fn", hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
-    if norm_first:
-        return Stream(width, Block(layer_norm1=norm, self_attn=attends, layer_norm2=norm, mlp=mlp))
-    return Stream(width, Block(self_attn=attends, layer_norm1=norm, mlp=mlp, layer_norm2=norm))
+    width, heads = config.hidden_size, config.num_attention_heads
+    norm, sliced = LayerNorm(width, config.layer_norm_eps), (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
+    inward = Dense(width, sliced)
+    layers = {"k_proj": inward, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
+    parts: dict[str, Layer] = {
+        "self_attn": Attention(layers, output="out_proj", mask=mask),
+        "layer_norm1": norm,
+        "mlp": feed_forward(width, config.intermediate_size, config.hidden_act),
+        "layer_norm2": norm,
+    }
+    order = ("layer_norm1", "self_attn", "layer_norm2", "mlp")
+    block = PreNorm({name: parts[name] for name in order} if norm_first else parts, names=order)
+    return Sequential(layers=Repeat(block, config.num_hidden_layers))
 
 
-class TwoTowers(InTurn):
+class TwoTowers(Layer):
     """A tower that reads and one that sees, and the products of what they make of texts and images; or the second with a classifier.
 
     (batch, positions) of the texts and (batch, channels, height, width) of the images go in; what comes out are the scores of each image
@@ -60,58 +67,56 @@ class TwoTowers(InTurn):
     """
 
     architecture: Any  # each family's own words
+    text_config: Any
+    vision_config: Any
 
     @property
-    def takes_several(self) -> bool:
-        """Texts and images."""
-        return self.architecture.endswith("Model")
+    def inputs(self) -> Mapping[str, Shape]:
+        """The texts and the images, each as many as there are; a classifier has the images alone."""
+        (name, seen), *_ = self.vision_config.inputs.items()
+        return {"input_ids": (B, S), name: (dims("B_v"), *seen[1:])} if self.compares else {name: seen}
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The tower that sees, the mean of its tokens, the classifier."""
-        (name, tower), *classifier = ((part.name, part.layer) for part in self.own_parts)
-        yield from ((name, tower), ("mean", OneOfEach()), *classifier)
+    @property
+    def compares(self) -> bool:
+        """Whether texts are compared with images."""
+        return bool(self.architecture.endswith("Model"))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The scores, or those of the labels."""
-        if not self.takes_several:
-            return super().output_shape(input_shape)
-        texts, images = self._both(input_shape)
-        list(self.applications(input_shape))
-        return together((images[0], texts[0]), (texts[0], images[0]))
+    def both(self, input_ids: Value, pixel_values: Value | None) -> tuple[Value, Value]:
+        """Return the texts and the images, after a check.
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Either tower and its projection, where there is one."""
-        if not self.takes_several:
-            yield from super().applications(input_shape)
-            return
-        texts, images = self._both(input_shape)
-        parts = self.named()
-        for tower, given, projection in (("text_model", texts, "text_projection"), ("vision_model", images, "visual_projection")):
-            left = applied(tower, parts[tower], given)
-            yield Step(tower, parts[tower], given, left)
-            if projection in parts:
-                arrived = OneOfEach().output_shape(left)
-                yield Step(projection, parts[projection], arrived, applied(projection, parts[projection], arrived))
-
-    def views(self) -> tuple[View, ...]:
-        """Attention sees everything, as the blocks of a tower say."""
-        return self.own_parts[0].layer.views()
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """Scale and shift of the products are used for every text that an image is compared with."""
-        texts, _ = self._both(input_shape)
-        return {tensor.name: 1 if texts[0] is None else texts[0] for tensor in self.own_tensors}
-
-    def _both(self, input_shape: Shape) -> tuple[Shape, Shape]:
-        found = each_input(input_shape)
-        if len(found) != 2:
+        Raises:
+            ShapeError: one of them is missing.
+        """
+        if pixel_values is None:
             message = "wanted two shapes, (batch, positions) of the texts and (batch, channels, height, width) of the images; found one."
             raise ShapeError(message)
-        return found[0], found[1]
+        return tokens(input_ids), self.vision_config.checked(pixel_values)
+
+    def images(self, only: Value, other: Value | None) -> Value:
+        """Return the images that a classifier is given, after a check.
+
+        Raises:
+            ShapeError: texts beside them.
+        """
+        if other is not None:
+            message = f"wanted one shape, (batch, channels, height, width) of the images; {self.architecture} reads no texts."
+            raise ShapeError(message)
+        checked: Value = self.vision_config.checked(only)
+        return checked
+
+
+def unit(x: Value) -> Value:
+    """Return vectors divided by their length."""
+    return x / apply("sqrt", reduce("sum", x * x, -1, keep=True))
+
+
+def patch_mean(x: Value, first: int) -> Value:
+    """Return the mean of the tokens from ``first`` on: (batch, tokens, width) to (batch, width)."""
+    return reduce("mean", take(x, 1, first, canonical(x.sizes[1] - first)) if first else x, 1)
 
 
 @dataclass(frozen=True)
-class TextEmbeddings(InTurn):
+class TextEmbeddings(Layer):
     """Word and position tables: (V + P)*H. The index buffer is in no state dict.
 
     >>> TextEmbeddings(V, P, H).params
@@ -131,9 +136,13 @@ class TextEmbeddings(InTurn):
         yield Part("token_embedding", Embedding(self.vocab_size, self.hidden_size))
         yield Part("position_embedding", LearnedPositions(self.max_position_embeddings, self.hidden_size))
 
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """A row for every token, and one for its position."""
+        return own.position_embedding(own.token_embedding(input_ids))
+
 
 @dataclass(frozen=True)
-class PatchEmbeddings(PatchTokens):
+class PatchEmbeddings(Layer):
     """The projection of a patch and a position per patch; ``class_token`` is one more vector with a position, and there is no bias then.
 
     ``patches`` is their number along one side. The index buffer is in no state dict.
@@ -161,18 +170,20 @@ class PatchEmbeddings(PatchTokens):
         yield Part("patch_embedding", projection)
         yield Part("position_embedding", LearnedPositions(self._positions, self.hidden_size))
 
-    @property
-    def extra(self) -> int:  # type: ignore[override]
-        """The class token, where there is one."""
-        return 1 if self.class_token else 0
+    def forward(self, own: Own, pixel_values: Value) -> Value:
+        """Project, put the class token in front, add positions."""
+        x = in_row(own.patch_embedding(pixel_values), self.patches, self.patches)
+        if self.class_token:
+            x = behind(rearrange(own.class_embedding, "h -> () () h"), x)
+        return own.position_embedding(x)
 
     @property
     def _positions(self) -> Dim:
-        return self.patches * self.patches + self.extra
+        return self.patches * self.patches + (1 if self.class_token else 0)
 
 
 @dataclass(frozen=True)
-class ClipText(TokenModel):
+class ClipText(Layer):
     """CLIP's tower that reads, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
@@ -195,6 +206,9 @@ class ClipText(TokenModel):
     max_position_embeddings: Dim = P
     hidden_act: str = "quick_gelu"
     architecture: TextClass = "CLIPTextModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
+    eos_token_id: int | None = 49407
 
     claims: ClassVar[tuple[Claim, ...]] = ()
 
@@ -205,22 +219,38 @@ class ClipText(TokenModel):
 
     def parts(self) -> Iterator[Part]:
         """The tower, under ``text_model`` where a projection follows."""
-        width = self.hidden_size
-        block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
-        tower = Sequential(
-            embeddings=TextEmbeddings(self.vocab_size, self.max_position_embeddings, width),
-            encoder=Sequential(layers=Repeat(block, self.num_hidden_layers)),
-            final_layer_norm=LayerNorm(width),
-        )
         projects = self.architecture == "CLIPTextModelWithProjection"
-        yield Part("text_model" if projects else "", tower)
+        yield Part("text_model" if projects else "", self.tower())
         if projects:
-            yield Part("text_projection", Dense(width, self.projection_dim, bias=False))
+            yield Part("text_projection", Dense(self.hidden_size, self.projection_dim, bias=False))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The tower, and the projection of its last token."""
-        (name, tower), *projection = ((part.name, part.layer) for part in self.own_parts)
-        yield from ((name, tower), ("last", OneOfEach()), *projection) if projection else ((name, tower),)
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The numbers of tokens."""
+        return {"input_ids": (B, S)}
+
+    def tower(self) -> Sequential:
+        """Return the tables, the blocks and the normalisation."""
+        return Sequential(
+            embeddings=TextEmbeddings(self.vocab_size, self.max_position_embeddings, self.hidden_size),
+            encoder=tower_blocks(self, mask=Mask(causal=True)),
+            final_layer_norm=LayerNorm(self.hidden_size, self.layer_norm_eps),
+        )
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """(batch, positions, width), or the projection of the token at which each text ends."""
+        ids = tokens(input_ids)
+        x = own[self.own_parts[0].name](ids)
+        return own.text_projection(self.ends(x, ids)) if "text_projection" in own else x
+
+    def ends(self, x: Value, input_ids: Value) -> Value:
+        """Return the vector of the token that ends each text: the first of its kind, or of the greatest number for ``eos_token_id`` 2."""
+        if self.eos_token_id is not None and self.eos_token_id != 2:
+            ending = compare(input_ids, "equal", self.eos_token_id)
+            input_ids = where(ending, constant("full", (1,), 1), 0)
+        _, position = best(input_ids, 1)
+        index = copies(rearrange(position, "b one -> b () one"), x.sizes[2], axis=1)
+        return take(pick(rearrange(x, "b s h -> b h s"), index), 2, 0)
 
 
 @dataclass(frozen=True)
@@ -249,6 +279,8 @@ class ClipVision(ImageModel):
     patch_size: Dim = K
     hidden_act: str = "quick_gelu"
     architecture: VisionClass = "CLIPVisionModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
 
     claims: ClassVar[tuple[Claim, ...]] = ()
 
@@ -260,25 +292,38 @@ class ClipVision(ImageModel):
 
     def parts(self) -> Iterator[Part]:
         """The tower, under ``vision_model`` where a projection follows."""
-        width = self.hidden_size
-        block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
-        norm = LayerNorm(width)
-        layers = {
-            "embeddings": PatchEmbeddings(fitting(self.image_size, self.patch_size), self.patch_size, self.num_channels, width),
-            "pre_layrnorm": norm,
-            "encoder": Sequential(layers=Repeat(block, self.num_hidden_layers)),
-            "post_layernorm": norm,
-        }
-        tower = Flow(layers, "embeddings", "pre_layrnorm", "encoder", ("post_layernorm", Aside(norm, OneOfEach())))
         projects = self.architecture == "CLIPVisionModelWithProjection"
-        yield Part("vision_model" if projects else "", tower)
+        yield Part("vision_model" if projects else "", self.tower())
         if projects:
-            yield Part("visual_projection", Dense(width, self.projection_dim, bias=False))
+            yield Part("visual_projection", Dense(self.hidden_size, self.projection_dim, bias=False))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The tower, and the projection of its first token."""
-        (name, tower), *projection = ((part.name, part.layer) for part in self.own_parts)
-        yield from ((name, tower), ("first", OneOfEach()), *projection) if projection else ((name, tower),)
+    def tower(self) -> ClipSeeing:
+        """Return the embeddings, the blocks, and the normalisations around them."""
+        width, patches = self.hidden_size, fitting(self.image_size, self.patch_size)
+        norm = LayerNorm(width, self.layer_norm_eps)
+        return ClipSeeing(
+            {
+                "embeddings": PatchEmbeddings(patches, self.patch_size, self.num_channels, width),
+                "pre_layrnorm": norm,
+                "encoder": tower_blocks(self),
+                "post_layernorm": norm,
+            }
+        )
+
+    def forward(self, own: Own, pixel_values: Value) -> Value:
+        """(batch, tokens, width), or the projection of the class token."""
+        x, pooled = own[self.own_parts[0].name](self.checked(pixel_values))
+        return own.visual_projection(pooled) if "visual_projection" in own else x
+
+
+@dataclass(frozen=True)
+class ClipSeeing(Holder):
+    """``embeddings``, ``pre_layrnorm``, ``encoder``; and ``post_layernorm`` of the class token."""
+
+    def forward(self, own: Own, pixel_values: Value) -> tuple[Value, Value]:
+        """(batch, tokens, width), and (batch, width) of the class token."""
+        x = own.encoder(own.pre_layrnorm(own.embeddings(pixel_values)))
+        return x, own.post_layernorm(take(x, 1, 0))
 
 
 def _size(text: int, text_layers: int, vision: int, layers: int, patch: int, projected: int, image: int = 224) -> dict[str, Any]:
@@ -344,14 +389,25 @@ class Clip(TwoTowers):
         """The towers and their projections, or the one that sees and a classifier."""
         seen = self.vision_config.hidden_size
         if self.architecture == "CLIPModel":
-            yield Part("text_model", self.text_config)
-            yield Part("vision_model", self.vision_config)
+            yield Part("text_model", self.text_config.tower())
+            yield Part("vision_model", self.vision_config.tower())
             yield Part("visual_projection", Dense(seen, self.projection_dim, bias=False))
             yield Part("text_projection", Dense(self.text_config.hidden_size, self.projection_dim, bias=False))
             return
-        yield Part("vision_model", self.vision_config)
+        yield Part("vision_model", self.vision_config.tower())
         if self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(seen, self.num_labels))
+
+    def forward(self, own: Own, input_ids: Value, pixel_values: Value | None = None) -> Any:
+        """The scaled products of images with texts, and of texts with images; or the scores of labels, from the mean of the patches."""
+        if not self.compares:
+            x, _ = own.vision_model(self.images(input_ids, pixel_values))
+            return own.classifier(patch_mean(x, 1)) if "classifier" in own else patch_mean(x, 1)
+        ids, images = self.both(input_ids, pixel_values)
+        seen = unit(own.visual_projection(own.vision_model(images)[1]))
+        read = unit(own.text_projection(self.text_config.ends(own.text_model(ids), ids)))
+        per_text = contract("t p, i p -> t i", read, seen) * apply("exp", own.logit_scale)
+        return rearrange(per_text, "t i -> i t"), per_text
 
 
 def whole_square(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -373,17 +429,19 @@ def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
 Letters = tuple[Symbol, Symbol, Symbol, Symbol]
 
 
-def text_keys(letters: Letters, defaults: tuple[int, int, int, int], words: int, positions: int, act: str) -> Mapping[str, Key]:
+def text_keys(
+    letters: Letters, defaults: tuple[int, int, int, int], words: int, positions: int, act: str, eps: float = 1e-5
+) -> Mapping[str, Key]:
     """Return the keys of a tower that reads; ``defaults`` in the order of ``letters``: width, depth, heads, feed-forward width."""
-    return {"vocab_size": Size(V, words), **tower_keys(letters, defaults, act), "max_position_embeddings": Size(P, positions)}
+    return {"vocab_size": Size(V, words), **tower_keys(letters, defaults, act, eps), "max_position_embeddings": Size(P, positions)}
 
 
-def vision_keys(letters: Letters, defaults: tuple[int, int, int, int], patch: int, act: str) -> Mapping[str, Key]:
+def vision_keys(letters: Letters, defaults: tuple[int, int, int, int], patch: int, act: str, eps: float = 1e-5) -> Mapping[str, Key]:
     """Return the keys of a tower that sees."""
-    return {**tower_keys(letters, defaults, act), "num_channels": Size(C, 3), "image_size": Size(W, 224), "patch_size": Size(K, patch)}
+    return {**tower_keys(letters, defaults, act, eps), "num_channels": Size(C, 3), "image_size": Size(W, 224), "patch_size": Size(K, patch)}
 
 
-def tower_keys(letters: Letters, defaults: tuple[int, int, int, int], act: str) -> Mapping[str, Key]:
+def tower_keys(letters: Letters, defaults: tuple[int, int, int, int], act: str, eps: float) -> Mapping[str, Key]:
     """Return the keys that every tower has."""
     width, depth, heads, inner = letters
     return {
@@ -392,21 +450,26 @@ def tower_keys(letters: Letters, defaults: tuple[int, int, int, int], act: str) 
         "num_attention_heads": Size(heads, defaults[2]),
         "intermediate_size": Size(inner, defaults[3]),
         "hidden_act": Word(act),
+        "layer_norm_eps": Number(eps),
     }
 
 
 IGNORED = {
     "drops values while training": "attention_dropout dropout",
-    "keeps a quotient finite": "layer_norm_eps",
     "the output is no word": "tie_word_embeddings",
 }
 _INSIDE = {**IGNORED, "is overruled by the projection of the whole": "projection_dim"}
+_ENDS = {"eos_token_id": OptionalWhole(49407, least=0)}
 _TEXT, _VISION = (512, 12, 8, 2048), (768, 12, 12, 3072)
 _ONE_TEXT = {"projection_dim": Size(PROJECTED, 512, only=("CLIPTextModelWithProjection",))}
 _ONE_VISION = {"projection_dim": Size(PROJECTED, 512, only=("CLIPVisionModelWithProjection",))}
 
 TEXT = Family(
-    "clip_text_model", ClipText, get_args(TextClass), {**text_keys(PLAIN, _TEXT, 49408, 77, "quick_gelu"), **_ONE_TEXT}, ignored=IGNORED
+    "clip_text_model",
+    ClipText,
+    get_args(TextClass),
+    {**text_keys(PLAIN, _TEXT, 49408, 77, "quick_gelu"), **_ENDS, **_ONE_TEXT},
+    ignored=IGNORED,
 )
 SEES = Family(
     "clip_vision_model",
@@ -430,7 +493,7 @@ FAMILIES = (
                     "clip_text_model",
                     ClipText,
                     get_args(TextClass),
-                    text_keys(PLAIN, _TEXT, 49408, 77, "quick_gelu"),
+                    {**text_keys(PLAIN, _TEXT, 49408, 77, "quick_gelu"), **_ENDS},
                     ignored=_INSIDE,
                 ),
                 only=("CLIPModel",),

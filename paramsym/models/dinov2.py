@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Rational, floor
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import Featurewise
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.stream import Stream
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import ImageModel, OneOfEach, PatchTokens, refuse_maps
+from paramsym.models.activations import check_activation
+from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_number
+from paramsym.models.blocks import Gated, Holder
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
+from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
+from paramsym.models.images import Attention, ImageModel, behind, feed_forward, fitted, in_row, masked, on_map, pair, patches_of
 from paramsym.models.labels import give_labels
-from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, pair, whole_heads, whole_patches
-from paramsym.program import Own, Value, features
-from paramsym.size import Count, Dim, Shape, divides
+from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, whole_heads, whole_patches
+from paramsym.program import Own, Value, features, join, rearrange, reduce, take
+from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, C, D, H, K, L, N, W, dims
 
 Architecture = Literal["Dinov2Model", "Dinov2ForImageClassification", "Dinov2Backbone"]
 _LABELLED = frozenset({"Dinov2ForImageClassification"})
+_BACKBONE = ("Dinov2Backbone",)
 RATIO = dims("m")
 
 
@@ -54,11 +55,14 @@ class Dinov2(ImageModel):
     position per patch and one more, and the projection of a patch; then follow L blocks, whose two branches end in a scale of H each,
     and a normalisation. The feed-forward network has the width m*H, m = ``mlp_ratio``; with ``use_swiglu_ffn`` it has three matrices of
     two thirds of that, rounded up to a multiple of 8. ``num_labels`` is N where the architecture has labels and no number is given; the
-    classifier reads the class token and the mean of the patches, 2*H; with 0 the reference stores none.
+    classifier reads the class token and the mean of the patches, 2*H; with 0 the reference stores none. A backbone gives what comes out of
+    the stages ``out_features``, of the last block where it is None: normalised unless ``apply_layernorm`` is False, as maps (batch, width,
+    height, width) unless ``reshape_hidden_states`` is False. Images may have any size: the positions are interpolated.
 
     Raises:
         DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
-        ArgumentError: an activation or architecture that the reference does not know.
+        ArgumentError: features that are no stages, or for another architecture than the backbone; an activation or architecture that the
+            reference does not know.
 
     >>> Dinov2().at("facebook/dinov2-base").params
     86580480
@@ -80,6 +84,11 @@ class Dinov2(ImageModel):
     use_mask_token: bool = True
     num_labels: Count | None = None
     architecture: Architecture = "Dinov2Model"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-6
+    out_features: tuple[str, ...] | None = None
+    apply_layernorm: bool = True
+    reshape_hidden_states: bool = True
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "facebook/dinov2-small": _size(384, 12, 6),
@@ -105,6 +114,7 @@ class Dinov2(ImageModel):
         self._patches()
         self._heads()
         check_activation(self.hidden_act, "hidden_act")
+        check_chosen(self.out_features, self.num_hidden_layers, self.architecture, "Dinov2Backbone")
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``dinov2`` where a head follows, then the head."""
@@ -113,46 +123,62 @@ class Dinov2(ImageModel):
         if labelled and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(2 * self.hidden_size, self.num_labels))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model; a classifier reads the class token and the mean of the patches side by side."""
-        refuse_maps(self.architecture)
-        (name, base), *classifier = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self.architecture in _LABELLED:
-            yield from (("both", OneOfEach(2)), *classifier)
+    def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the maps of a backbone.
 
-    def _check(self, input_shape: Shape) -> None:
-        """The reference resizes its positions to whatever image it is given."""
-        take_apart(input_shape, 2, channels=self.num_channels, batched=True)
+        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        """
+        images, mask = self.checked(pixel_values, any_size=True), () if bool_masked_pos is None else (bool_masked_pos,)
+        if self.architecture in _BACKBONE:
+            extents = patches_of(images, pair(self.image_size), pair(self.patch_size))
+            return tuple(self._map(own, x, extents) for x in own.encoder(own.embeddings(images, *mask)))
+        x = own["dinov2" if self.architecture in _LABELLED else ""](images, *mask)
+        if self.architecture not in _LABELLED:
+            return x
+        both = join(take(x, 1, 0), reduce("mean", take(x, 1, 1, canonical(x.sizes[1] - 1)), 1))
+        return own.classifier(both) if "classifier" in own else both
 
-    def _base(self) -> Sequential:
-        width = self.hidden_size
-        return Sequential(
-            embeddings=Dinov2Embeddings(self._patches(), self.patch_size, self.num_channels, width, self.use_mask_token),
-            encoder=Sequential(layer=Repeat(Stream(width, self._layer()), self.num_hidden_layers)),
-            layernorm=LayerNorm(width),
+    def _map(self, own: Own, x: Value, extents: tuple[Dim, Dim]) -> Value:
+        x = own.layernorm(x) if self.apply_layernorm else x
+        return on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), extents) if self.reshape_hidden_states else x
+
+    def _base(self) -> Dinov2Base:
+        width, depth = self.hidden_size, self.num_hidden_layers
+        layers: Layer = Repeat(self._layer(), depth)
+        if self.architecture in _BACKBONE:
+            layers = Staged(self._layer(), depth, (depth,) if self.out_features is None else tuple(map(stage_number, self.out_features)))
+        return Dinov2Base(
+            {
+                "embeddings": Dinov2Embeddings(
+                    self._patches(), self.patch_size, self.num_channels, width, self.use_mask_token, self.image_size
+                ),
+                "encoder": Sequential(layer=layers),
+                "layernorm": LayerNorm(width, self.layer_norm_eps),
+            }
         )
 
-    def _layer(self) -> Block:
+    def _layer(self) -> Dinov2Layer:
         width, sliced = self.hidden_size, self._heads()
         projection = Dense(width, sliced, bias=self.qkv_bias)
-        scale = LayerScale(width)
-        return Block(
-            norm1=LayerNorm(width),
-            attention=Block(q_proj=projection, k_proj=projection, v_proj=projection, o_proj=Dense(sliced, width)),
-            layer_scale1=scale,
-            norm2=LayerNorm(width),
-            mlp=self._feed_forward(),
-            layer_scale2=scale,
+        norm, scale = LayerNorm(width, self.layer_norm_eps), LayerScale(width)
+        return Dinov2Layer(
+            {
+                "norm1": norm,
+                "attention": Attention({"q_proj": projection, "k_proj": projection, "v_proj": projection, "o_proj": Dense(sliced, width)}),
+                "layer_scale1": scale,
+                "norm2": norm,
+                "mlp": self._feed_forward(),
+                "layer_scale2": scale,
+            }
         )
 
-    def _feed_forward(self) -> Block:
+    def _feed_forward(self) -> Layer:
         width, inner = self.hidden_size, self.hidden_size * self.mlp_ratio
         if not self.use_swiglu_ffn:
-            return Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
+            return feed_forward(width, inner, self.hidden_act)
         # Two thirds rounded down, then up to a multiple of 8: 8*floor((floor(2*inner/3) + 7)/8), in one floor.
         gated = 8 * floor((2 * inner + 21) * Rational(1, 24))
-        return Block(gate_proj=Dense(width, gated), up_proj=Dense(width, gated), down_proj=Dense(gated, width))
+        return Gated({"gate_proj": Dense(width, gated), "up_proj": Dense(width, gated), "down_proj": Dense(gated, width)}, "silu")
 
     def _heads(self) -> tuple[Dim, Dim]:
         heads, width = self.num_attention_heads, self.hidden_size
@@ -161,6 +187,25 @@ class Dinov2(ImageModel):
     def _patches(self) -> tuple[Dim, Dim]:
         image, patch = pair(self.image_size), pair(self.patch_size)
         return fitting(image[0], patch[0]), fitting(image[1], patch[1])
+
+
+@dataclass(frozen=True)
+class Dinov2Base(Holder):
+    """The base model: ``embeddings``, the blocks of ``encoder``, ``layernorm``."""
+
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """(batch, channels, height, width) to (batch, tokens, width)."""
+        return own.layernorm(own.encoder(own.embeddings(pixel_values, *mask)))
+
+
+@dataclass(frozen=True)
+class Dinov2Layer(Holder):
+    """A block of two branches, each of a norm, its body, and a scale."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Attention, then the feed-forward network, each added to what passes by."""
+        x = x + own.layer_scale1(own.attention(own.norm1(x)))
+        return x + own.layer_scale2(own.mlp(own.norm2(x)))
 
 
 @dataclass(frozen=True)
@@ -188,10 +233,11 @@ class LayerScale(Featurewise):
 
 
 @dataclass(frozen=True)
-class Dinov2Embeddings(PatchTokens):
+class Dinov2Embeddings(Layer):
     """Class token, mask token where there is one, positions, and the projection of a patch.
 
-    ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token.
+    ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token. Images of another
+    size than ``image_size``, which is that of all patches where it is None, have interpolated positions.
 
     >>> Dinov2Embeddings((37, 37), 14, 3, H).params
     1961*H
@@ -202,6 +248,7 @@ class Dinov2Embeddings(PatchTokens):
     num_channels: Dim
     hidden_size: Dim
     use_mask_token: bool = True
+    image_size: Dim | tuple[Dim, Dim] | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The tokens, then the positions."""
@@ -217,10 +264,21 @@ class Dinov2Embeddings(PatchTokens):
             "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
         )
 
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """Project, put the mask token where the ``mask`` says, put the class token in front, add positions."""
+        patch = pair(self.patch_size)
+        whole = tuple(canonical(count * size) for count, size in zip(self.patches, patch, strict=True))
+        found = patches_of(pixel_values, whole if self.image_size is None else pair(self.image_size), patch)
+        x = in_row(own.patch_embeddings(pixel_values), *found)
+        x = masked(x, rearrange(own.mask_token, "one h -> one () h"), *mask) if mask else x
+        return behind(own.cls_token, x) + fitted(own.position_embeddings, 1, self.patches, found)
+
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
     whole_patches(arguments, sizes)
     whole_heads(arguments, sizes)
+    if "out_features" in arguments:
+        settle_stages(arguments, sizes[L])
     if sizes.get(N) == 0:
         arguments["num_labels"] = sizes.pop(N)
 
@@ -240,18 +298,20 @@ FAMILIES = (
             "num_attention_heads": Size(A, 12),
             "mlp_ratio": Size(RATIO, 4),
             "hidden_act": Word("gelu"),
+            "layer_norm_eps": Number(1e-6),
             "qkv_bias": Flag(default=True),
             "head_dim": Size(D, None),
             "use_swiglu_ffn": Flag(default=False),
             "use_mask_token": Flag(default=True),
+            "out_features": Listed(str, only=_BACKBONE),
+            "out_indices": Listed(int, only=_BACKBONE),
+            "apply_layernorm": Flag(default=True, only=_BACKBONE),
+            "reshape_hidden_states": Flag(default=True, only=_BACKBONE),
         },
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
-            "keeps a quotient finite": "layer_norm_eps",
             "is where the scales begin": "layerscale_value",
-            "chooses what a backbone returns": (
-                "_out_features _out_indices out_features out_indices stage_names reshape_hidden_states apply_layernorm"
-            ),
+            "chooses what a backbone returns": "_out_features _out_indices stage_names",
             "there is no word table": "tie_word_embeddings",
         },
         arrange=_as_the_reference_rounds,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Aside, Block, Repeat, Sequential
-from paramsym.flow import Step, applied, together
+from paramsym.errors import NotYetError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.stream import Stream
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import ImageModel, OneOfEach, TokenModel
+from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Holder, last_position, tokens
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.clip import (
     IGNORED,
@@ -26,23 +23,27 @@ from paramsym.models.clip import (
     TextEmbeddings,
     TwoTowers,
     no_labels,
+    patch_mean,
     text_keys,
-    tower_block,
+    tower_blocks,
+    unit,
     vision_keys,
     whole_square,
 )
 from paramsym.models.family import Family, Flag, Nested, Size
+from paramsym.models.images import ImageModel, feed_forward
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
+from paramsym.program import Own, Value, apply, contract, copies, rearrange, take
 from paramsym.size import Count, Dim, Shape, divides
-from paramsym.symbols import A, C, F, H, K, L, P, V, W
+from paramsym.symbols import A, B, C, F, H, K, L, P, S, V, W
 
 Architecture = Literal["SiglipModel", "SiglipForImageClassification"]
 _LABELLED = frozenset({"SiglipForImageClassification"})
 
 
 @dataclass(frozen=True)
-class SiglipText(TokenModel):
+class SiglipText(Layer):
     """SigLIP's tower that reads, as the reference stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
@@ -65,6 +66,8 @@ class SiglipText(TokenModel):
     hidden_act: str = "gelu_pytorch_tanh"
     projection_size: Dim | None = None
     architecture: Literal["SiglipTextModel"] = "SiglipTextModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-6
 
     claims: ClassVar[tuple[Claim, ...]] = ()
 
@@ -74,18 +77,40 @@ class SiglipText(TokenModel):
         check_activation(self.hidden_act, "hidden_act")
 
     def parts(self) -> Iterator[Part]:
-        """Embeddings, blocks, normalisation, head."""
-        width = self.hidden_size
-        block = tower_block(width, self.num_attention_heads, self.intermediate_size, self.hidden_act, norm_first=True)
-        yield Part("embeddings", TextEmbeddings(self.vocab_size, self.max_position_embeddings, width))
-        yield Part("encoder", Sequential(layers=Repeat(block, self.num_hidden_layers)))
-        yield Part("final_layer_norm", LayerNorm(width))
-        yield Part("head", Dense(width, width if self.projection_size is None else self.projection_size))
+        """The tower."""
+        yield Part("", self.tower())
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The head reads the last token, beside the stream."""
-        *tower, (name, head) = ((part.name, part.layer) for part in self.own_parts)
-        yield from (*tower, (name, Aside(head, OneOfEach())))
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The numbers of tokens."""
+        return {"input_ids": (B, S)}
+
+    def tower(self) -> SiglipReading:
+        """Return embeddings, blocks, normalisation, head."""
+        width = self.hidden_size
+        return SiglipReading(
+            {
+                "embeddings": TextEmbeddings(self.vocab_size, self.max_position_embeddings, width),
+                "encoder": tower_blocks(self, norm_first=True),
+                "final_layer_norm": LayerNorm(width, self.layer_norm_eps),
+                "head": Dense(width, width if self.projection_size is None else self.projection_size),
+            }
+        )
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """(batch, positions, width)."""
+        x, _ = own[""](tokens(input_ids))
+        return x
+
+
+@dataclass(frozen=True)
+class SiglipReading(Holder):
+    """``embeddings``, ``encoder``, ``final_layer_norm``; and the ``head`` of the last position."""
+
+    def forward(self, own: Own, input_ids: Value) -> tuple[Value, Value]:
+        """(batch, positions, width), and (batch, projected width) of the last position."""
+        x = own.final_layer_norm(own.encoder(own.embeddings(input_ids)))
+        return x, own.head(last_position(x))
 
 
 @dataclass(frozen=True)
@@ -114,6 +139,8 @@ class SiglipVision(ImageModel):
     hidden_act: str = "gelu_pytorch_tanh"
     vision_use_head: bool = True
     architecture: Literal["SiglipVisionModel"] = "SiglipVisionModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-6
 
     claims: ClassVar[tuple[Claim, ...]] = ()
 
@@ -124,20 +151,35 @@ class SiglipVision(ImageModel):
         check_activation(self.hidden_act, "hidden_act")
 
     def parts(self) -> Iterator[Part]:
-        """Embeddings, blocks, normalisation, head."""
-        width, heads, inner = self.hidden_size, self.num_attention_heads, self.intermediate_size
-        patches = fitting(self.image_size, self.patch_size)
-        yield Part("embeddings", PatchEmbeddings(patches, self.patch_size, self.num_channels, width, class_token=False))
-        block = tower_block(width, heads, inner, self.hidden_act, norm_first=True)
-        yield Part("encoder", Sequential(layers=Repeat(block, self.num_hidden_layers)))
-        yield Part("post_layernorm", LayerNorm(width))
-        if self.vision_use_head:
-            yield Part("head", SiglipPooling(width, heads, inner, self.hidden_act))
+        """The tower."""
+        yield Part("", self.tower())
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The head reads all tokens, beside the stream."""
-        for part in self.own_parts:
-            yield part.name, Aside(part.layer) if part.name == "head" else part.layer
+    def tower(self) -> SiglipSeeing:
+        """Return embeddings, blocks, normalisation, head."""
+        width, patches = self.hidden_size, fitting(self.image_size, self.patch_size)
+        layers: dict[str, Layer] = {
+            "embeddings": PatchEmbeddings(patches, self.patch_size, self.num_channels, width, class_token=False),
+            "encoder": tower_blocks(self, norm_first=True),
+            "post_layernorm": LayerNorm(width, self.layer_norm_eps),
+        }
+        if self.vision_use_head:
+            sizes = (width, self.num_attention_heads, self.intermediate_size, self.hidden_act)
+            layers["head"] = SiglipPooling(*sizes, layer_norm_eps=self.layer_norm_eps)
+        return SiglipSeeing(layers)
+
+    def forward(self, own: Own, pixel_values: Value) -> Value:
+        """(batch, patches, width)."""
+        return own[""](self.checked(pixel_values))[0]
+
+
+@dataclass(frozen=True)
+class SiglipSeeing(Holder):
+    """``embeddings``, ``encoder``, ``post_layernorm``; and the ``head`` that pools, where there is one."""
+
+    def forward(self, own: Own, pixel_values: Value) -> tuple[Value, ...]:
+        """(batch, patches, width), and (batch, width) from the head."""
+        x = own.post_layernorm(own.encoder(own.embeddings(pixel_values)))
+        return (x, own.head(x)) if "head" in own else (x,)
 
 
 @dataclass(frozen=True)
@@ -152,6 +194,8 @@ class SiglipPooling(Layer):
     num_attention_heads: Dim
     intermediate_size: Dim
     hidden_act: str = "gelu_pytorch_tanh"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-6
 
     def tensors(self) -> Iterator[Tensor]:
         """The probe."""
@@ -161,26 +205,13 @@ class SiglipPooling(Layer):
         """Attention, normalisation, feed-forward network."""
         width, inner = self.hidden_size, self.intermediate_size
         yield Part("attention", MultiHeadAttention(width, self.num_attention_heads, batch_first=True))
-        yield Part("layernorm", LayerNorm(width))
-        mlp = Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width))
-        yield Part("mlp", Stream(width, mlp))
+        yield Part("layernorm", LayerNorm(width, self.layer_norm_eps))
+        yield Part("mlp", feed_forward(width, inner, self.hidden_act))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """One vector for each image."""
-        over_features(input_shape, (self.hidden_size,))
-        return OneOfEach().output_shape(input_shape)
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The probe is the one query; what it finds goes on."""
-        probe = (*input_shape[:-2], 1, input_shape[-1])
-        for part in self.own_parts:
-            arrived = together(probe, input_shape) if part.name == "attention" else probe
-            yield Step(part.name, part.layer, arrived, applied(part.name, part.layer, arrived))
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """The probe is used once."""
-        del input_shape
-        return {"probe": 1}
+    def forward(self, own: Own, x: Value) -> Value:
+        """The probe asks, what it finds goes through the network: (batch, patches, width) to (batch, width)."""
+        found = own.attention(copies(own.probe, x.sizes[0], axis=0), x)
+        return take(found + own.mlp(own.layernorm(found)), 1, 0)
 
 
 def _size(width: int, inner: int, layers: int, heads: int, image: int, patch: int, words: int = 32000) -> dict[str, Any]:
@@ -235,10 +266,27 @@ class Siglip(TwoTowers):
     def parts(self) -> Iterator[Part]:
         """The towers, or the one that sees and a classifier."""
         if self.architecture == "SiglipModel":
-            yield Part("text_model", self.text_config)
-        yield Part("vision_model", self.vision_config)
+            yield Part("text_model", self.text_config.tower())
+        yield Part("vision_model", self.vision_config.tower())
         if self.architecture in _LABELLED and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(self.vision_config.hidden_size, self.num_labels))
+
+    def forward(self, own: Own, input_ids: Value, pixel_values: Value | None = None) -> Any:
+        """The products of images with texts, scaled and shifted, and of texts with images; or the scores of labels.
+
+        Raises:
+            NotYetError: images that are compared with texts, and no head that pools them.
+        """
+        if not self.compares:
+            x, *_ = own.vision_model(self.images(input_ids, pixel_values))
+            return own.classifier(patch_mean(x, 0)) if "classifier" in own else patch_mean(x, 0)
+        if not self.vision_config.vision_use_head:
+            message = "vision_use_head is False; SiglipModel compares texts with what the head makes of an image, and wants one."
+            raise NotYetError(message)
+        ids, images = self.both(input_ids, pixel_values)
+        seen, read = unit(own.vision_model(images)[1]), unit(own.text_model(ids)[1])
+        per_text = contract("t p, i p -> t i", read, seen) * apply("exp", own.logit_scale) + own.logit_bias
+        return rearrange(per_text, "t i -> i t"), per_text
 
 
 _TOWER = (768, 12, 12, 3072)
@@ -248,14 +296,14 @@ _TEXT = Family(
     "siglip_text_model",
     SiglipText,
     ("SiglipTextModel",),
-    {**text_keys(PLAIN, _TOWER, 32000, 64, "gelu_pytorch_tanh"), **_PROJECTION},
+    {**text_keys(PLAIN, _TOWER, 32000, 64, "gelu_pytorch_tanh", 1e-6), **_PROJECTION},
     ignored=IGNORED,
 )
 _INSIDE = Family(
     "siglip_vision_model",
     SiglipVision,
     ("SiglipVisionModel",),
-    {**vision_keys(VISION, _TOWER, 16, "gelu_pytorch_tanh"), **_HEAD},
+    {**vision_keys(VISION, _TOWER, 16, "gelu_pytorch_tanh", 1e-6), **_HEAD},
     ignored=IGNORED,
     arrange=whole_square,
 )
@@ -265,7 +313,7 @@ FAMILIES = (
         "siglip_vision_model",
         SiglipVision,
         ("SiglipVisionModel",),
-        {**vision_keys(PLAIN, _TOWER, 16, "gelu_pytorch_tanh"), **_HEAD},
+        {**vision_keys(PLAIN, _TOWER, 16, "gelu_pytorch_tanh", 1e-6), **_HEAD},
         ignored=IGNORED,
         arrange=whole_square,
     ),

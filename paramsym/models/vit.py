@@ -6,25 +6,25 @@ Reference: ``transformers.models.vit`` and ``transformers.models.deit`` 5.23.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Aside, Block, Flow, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError, ConfigError, DivisibilityError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.resampling import PixelShuffle
-from paramsym.layers.reshaping import Identity
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import ImageModel, OneOfEach, OnMap, PatchTokens, pooling
+from paramsym.models.blocks import Holder, PreNorm, activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Pair, Size, Sizes, Word
+from paramsym.models.family import Family, Flag, Number, Pair, Size, Sizes, Word
+from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row, masked as marked, on_map, pair
 from paramsym.models.labels import give_labels
+from paramsym.program import Own, Value, take
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
 
@@ -36,7 +36,6 @@ _LABELLED = frozenset({"ViTForImageClassification", "DeiTForImageClassification"
 _PAPER = "Dosovitskiy et al. 2021, table 1"
 IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH = dims("W_h W_w K_h K_w")
 POOLED, STRIDE = dims("H_p s")
-_Extent = TypeVar("_Extent")
 
 
 def _size(hidden_size: int, layers: int, heads: int, patch_size: int, image_size: int = 224) -> dict[str, int]:
@@ -91,6 +90,8 @@ class Vit(ImageModel):
     add_pooling_layer: bool = True
     use_mask_token: bool = False
     architecture: Literal[VitClass, DeitClass] = "ViTModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-12
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "google/vit-base-patch16-224": _size(768, 12, 12, 16),
@@ -149,51 +150,60 @@ class Vit(ImageModel):
         yield Part("deit" if self._distilled else "vit", self._base(pooled=False, masked=masked))
         if masked:
             pixels = self.encoder_stride * self.encoder_stride * self.num_channels
-            yield Part("decoder", Sequential({"0": Conv2d(self.hidden_size, pixels, 1)}))
+            yield Part("decoder", Sequential({"0": Conv2d(self.hidden_size, pixels, 1), "1": PixelShuffle(self.encoder_stride)}))
         elif self.num_labels is not None and self.num_labels != 0:
             teacher = self.architecture.endswith("WithTeacher")
             for name in ("cls_classifier", "distillation_classifier") if teacher else ("classifier",):
                 yield Part(name, Dense(self.hidden_size, self.num_labels))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the image again of a masked model."""
-        (name, base), *heads = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
+    def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Value:
+        """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the image again of a masked model.
+
+        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        """
+        mask = () if bool_masked_pos is None else (bool_masked_pos,)
+        x = own[self.own_parts[0].name](self.checked(pixel_values), *mask)
+        if self.architecture in _BASES:
+            return x
         if self.architecture in _MASKED:
-            yield from (("map", OnMap(self._patches(), 2 if self._distilled else 1)), *heads, ("pixels", PixelShuffle(self.encoder_stride)))
-        elif self.architecture not in _BASES:
-            yield "first", OneOfEach()
-            *teachers, last = heads or [("", Identity())]
-            yield from ((name, Aside(layer)) for name, layer in teachers)
-            yield last
+            down, across = self._patches()
+            return own.decoder(on_map(take(x, 1, 2 if self._distilled else 1, down * across), (down, across)))
+        first = take(x, 1, 0)
+        if "distillation_classifier" in own:
+            return (own.cls_classifier(first) + own.distillation_classifier(take(x, 1, 1))) / 2
+        if "classifier" in own:
+            return own.classifier(first)
+        return (first + take(x, 1, 1)) / 2 if self.architecture.endswith("WithTeacher") else first
 
     @property
     def _distilled(self) -> bool:
         return self.architecture.startswith("DeiT")
 
-    def _base(self, *, pooled: bool, masked: bool) -> Flow:
+    def _base(self, *, pooled: bool, masked: bool) -> VitBase:
         width = self.hidden_size
         layers: dict[str, Layer] = {
             "embeddings": VitEmbeddings(
                 self._patches(), self.patch_size, self.num_channels, width, use_mask_token=masked, distilled=self._distilled
             ),
-            "layers": Repeat(Stream(width, self._layer()), self.num_hidden_layers),
-            "layernorm": LayerNorm(width),
+            "layers": Repeat(self._layer(), self.num_hidden_layers),
+            "layernorm": LayerNorm(width, self.layer_norm_eps),
         }
         if pooled:
             output = width if self.pooler_output_size is None else self.pooler_output_size
-            layers["pooler"] = Sequential(dense=Dense(width, output), **learned("activation", self.pooler_act))
-        return pooling(layers, "embeddings", "layers", "layernorm", aside=True)
+            layers["pooler"] = VitPooler({"dense": Dense(width, output), **learned("activation", self.pooler_act)}, self.pooler_act)
+        return VitBase(layers)
 
-    def _layer(self) -> Block:
+    def _layer(self) -> PreNorm:
         width, sliced = self.hidden_size, self._heads()
-        projection = Dense(width, sliced, bias=self.qkv_bias)
-        act = learned("activation_fn", self.hidden_act)
-        return Block(
-            attention=Block(q_proj=projection, k_proj=projection, v_proj=projection, o_proj=Dense(sliced, width)),
-            layernorm_before=LayerNorm(width),
-            layernorm_after=LayerNorm(width),
-            mlp=Block(**act, fc1=Dense(width, self.intermediate_size), fc2=Dense(self.intermediate_size, width)),
+        projection, norm = Dense(width, sliced, bias=self.qkv_bias), LayerNorm(width, self.layer_norm_eps)
+        return PreNorm(
+            {
+                "attention": Attention({"q_proj": projection, "k_proj": projection, "v_proj": projection, "o_proj": Dense(sliced, width)}),
+                "layernorm_before": norm,
+                "layernorm_after": norm,
+                "mlp": feed_forward(width, self.intermediate_size, self.hidden_act),
+            },
+            names=("layernorm_before", "attention", "layernorm_after", "mlp"),
         )
 
     def _heads(self) -> tuple[Dim, Dim]:
@@ -214,7 +224,30 @@ class Vit(ImageModel):
 
 
 @dataclass(frozen=True)
-class VitEmbeddings(PatchTokens):
+class VitBase(Holder):
+    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm``, and a ``pooler`` whose result is not handed on."""
+
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """(batch, channels, height, width) to (batch, tokens, width)."""
+        x = own.layernorm(own.layers(own.embeddings(pixel_values, *mask)))
+        if "pooler" in own:
+            own.pooler(x)
+        return x
+
+
+@dataclass(frozen=True)
+class VitPooler(Holder):
+    """The activated ``dense`` map of the first token."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, tokens, width) to (batch, pooled width)."""
+        return activation(own, self.function, own.dense(take(x, 1, 0)), "activation")
+
+
+@dataclass(frozen=True)
+class VitEmbeddings(Layer):
     """Class token, mask token where there is one, positions, and the projection of a patch.
 
     ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token. A ``distilled``
@@ -231,18 +264,13 @@ class VitEmbeddings(PatchTokens):
     use_mask_token: bool = False
     distilled: bool = False
 
-    @property
-    def extra(self) -> int:  # type: ignore[override]
-        """How many tokens stand before the patches."""
-        return 2 if self.distilled else 1
-
     def tensors(self) -> Iterator[Tensor]:
         """The tokens, then the positions, then the token of distillation."""
         down, across = self.patches
         yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
         if self.use_mask_token:
             yield Tensor("mask_token", (1, 1, self.hidden_size), role="table")
-        yield Tensor("position_embeddings", (1, down * across + self.extra, self.hidden_size), role="table")
+        yield Tensor("position_embeddings", (1, down * across + (2 if self.distilled else 1), self.hidden_size), role="table")
         if self.distilled:
             yield Tensor("distillation_token", (1, 1, self.hidden_size), role="table")
 
@@ -252,10 +280,12 @@ class VitEmbeddings(PatchTokens):
             "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
         )
 
-
-def pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
-    """Return height and width of what may be given as one number."""
-    return size if isinstance(size, tuple) else (size, size)
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """Project, put the mask token where the ``mask`` says, put the other tokens in front, add positions."""
+        x = in_row(own.patch_embeddings(pixel_values), *self.patches)
+        x = marked(x, own.mask_token, *mask) if mask else x
+        x = behind(own.distillation_token, x) if self.distilled else x
+        return behind(own.cls_token, x) + own.position_embeddings
 
 
 def fitting(image: Dim, patch: Dim) -> Dim:
@@ -316,6 +346,7 @@ FAMILIES = tuple(
             "num_attention_heads": Size(A, 12),
             "intermediate_size": Size(F, 3072),
             "hidden_act": Word("gelu"),
+            "layer_norm_eps": Number(1e-12),
             "qkv_bias": Flag(default=True),
             "head_dim": Size(D, None),
             "encoder_stride": Size(STRIDE, 16, only=_MASKED),
@@ -324,7 +355,6 @@ FAMILIES = tuple(
         },
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob",
-            "keeps a quotient finite": "layer_norm_eps",
             "there is no word table": "tie_word_embeddings",
             "resizes positions when called, not when stored": "interpolate_pos_encoding",
         },

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from frameworks import imported
-from oracles.computing import chosen
-from oracles.runnable import TOKENS, config_of
+from oracles.computing import configured
+from oracles.runnable import TOKENS
 from oracles.test_live_shapes import CLASSES, OUTPUTS, built, inputs, inputs_of
 
 import paramsym as ps
@@ -60,8 +60,8 @@ def compared(model_type: str, architecture: str, attempt: int) -> None:
     torch, transformers, xp = imported("torch"), imported("transformers"), imported("numpy")
     draw = random.Random(f"{model_type} {architecture} {attempt}")  # noqa: S311 - test data
     family = family_of(model_type)
-    config = {**config_of(family, draw), **chosen(family, draw)}
-    model: Any = ps.from_config({"model_type": model_type, **config, **TOKENS}, architecture)
+    config = configured(family, draw)
+    model: Any = ps.from_config({"model_type": model_type, **TOKENS, **config}, architecture)
     shapes, _ = inputs_of(model, config, draw)
     unsaid = set(opaque(ps.trace(model, *shapes.values())))
     assert not unsaid, f"{architecture} has layers that do not say what they compute: {', '.join(sorted(unsaid))}"

@@ -19,7 +19,7 @@ from paramsym.flow import each_input
 from paramsym.models import family_of, model_types
 
 CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]
-SEVERAL = ("SwinBackbone", "Dinov2Backbone", "BeitBackbone", "SemanticSegmentation")
+SEVERAL = ("SwinBackbone", "BeitBackbone", "SemanticSegmentation")
 """Classes that make use of several stages at once, which is not said."""
 B, S, T = ps.dims("B S T")
 OUTPUTS = (
@@ -63,10 +63,12 @@ def _pair(size: Any) -> tuple[Any, Any]:
 def built(transformers: Any, model_type: str, architecture: str, config: dict[str, Any]) -> Any:
     """Return the reference's model of a configuration."""
     transformers.logging.set_verbosity_error()
-    tokens = {**TOKENS, "text_config": {**config["text_config"], **TOKENS}} if "text_config" in config else TOKENS
+    given = {**TOKENS, **config}
+    if "text_config" in given:
+        given["text_config"] = {**TOKENS, **given["text_config"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return getattr(transformers, architecture)(transformers.AutoConfig.for_model(model_type, **{**config, **tokens})).eval()
+        return getattr(transformers, architecture)(transformers.AutoConfig.for_model(model_type, **given)).eval()
 
 
 def inputs(torch: Any, config: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
