@@ -24,6 +24,13 @@ ROPES: tuple[Any, ...] = (
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
+RELATIVE: dict[str, tuple[Any, ...]] = {
+    "layer_norm_epsilon": (1e-2, 1e-6),
+    "relative_attention_max_distance": (5, 20),
+    "feed_forward_proj": ("relu", "gelu", "gated-gelu", "gated-silu", "gated-relu2"),
+    "num_decoder_layers": (1, 2, 3),
+    "tie_word_embeddings": (True, False),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
@@ -36,6 +43,9 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "t5": RELATIVE,
+    "mt5": RELATIVE,
+    "umt5": RELATIVE,
 }
 
 
