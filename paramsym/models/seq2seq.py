@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from paramsym.errors import ShapeError
 from paramsym.layer import Layer, Part
 from paramsym.models.blocks import Holder, tokens
-from paramsym.program import Own, Value, apply, constant, join, roll, take
+from paramsym.program import Own, Value, apply, constant, join, take
 from paramsym.program.state import after
 from paramsym.size import Shape, canonical
 from paramsym.symbols import B, S, dims
@@ -66,11 +66,6 @@ class Seq2Seq(Layer):
         batch, length = source.sizes
         start = constant("full", (batch, 1), self.decoder_start_token_id or 0, kind="index")
         return join(start, take(source, 1, 0, canonical(length - 1)), axis=1)
-
-
-def wrapped(source: Value) -> Value:
-    """Return a source moved on by one position; its last token comes first."""
-    return roll(source, (1,), (1,))
 
 
 @dataclass(frozen=True)

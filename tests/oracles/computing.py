@@ -31,6 +31,15 @@ RELATIVE: dict[str, tuple[Any, ...]] = {
     "num_decoder_layers": (1, 2, 3),
     "tie_word_embeddings": (True, False),
 }
+STACKS: dict[str, tuple[Any, ...]] = {
+    "scale_embedding": (True, False),
+    "activation_function": ("gelu", "relu", "swish"),
+    "decoder_layers": (1, 3),
+    "decoder_attention_heads": (1, 4),
+    "decoder_ffn_dim": (24, 40),
+    "decoder_start_token_id": (1, 3),
+    "tie_word_embeddings": (True, False),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
@@ -46,6 +55,8 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "t5": RELATIVE,
     "mt5": RELATIVE,
     "umt5": RELATIVE,
+    **dict.fromkeys(("bart", "mbart", "pegasus"), STACKS),
+    "marian": {**STACKS, "share_encoder_decoder_embeddings": (True, False), "decoder_vocab_size": (50, 60)},
 }
 
 
