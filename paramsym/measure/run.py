@@ -34,7 +34,7 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
     """
     check_layer(layer)
     xp = needed("numpy", "ps.run")
-    left = sorted(symbol.name for symbol in _symbols(layer))
+    left = sorted(symbol.name for symbol in layer.symbols & _met(layer))
     if left:
         message = f"{type(layer).__name__} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs."
         raise SizeError(message)
@@ -43,11 +43,13 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
     return _returned(program, _Runner(xp, _checked(xp, layer, tensors)).program(program, "", inputs))
 
 
-def _symbols(layer: Layer) -> set[Symbol]:
-    """Return the symbols of the fields that this layer makes use of: an architecture may leave a field of its class unread."""
+def _met(layer: Layer) -> set[Symbol] | frozenset[Symbol]:
+    """Return the letters that a run meets: those of the parts, where there are any; a class may lack a part that its sizes are for."""
     if not layer.own_parts:
-        return set(layer.symbols)
-    return symbols_in(tuple(tensor.shape for tensor in layer.own_tensors)).union(*(part.layer.symbols for part in layer.own_parts))
+        return layer.symbols
+    return symbols_in(tuple((part.layer, part.numbers and part.numbers.count) for part in layer.own_parts)) | symbols_in(
+        tuple(tensor.shape for tensor in layer.own_tensors)
+    )
 
 
 def _kind(array: Any) -> Kind:

@@ -7,22 +7,26 @@ arXiv:1804.00344. Reference: ``transformers.models.bart``, ``mbart``, ``pegasus`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Flow, Repeat, Sequential
+from sympy import sqrt
+
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, SinusoidalPositions
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import OneOfEach, Seq2Seq, Stacks
+from paramsym.models.blocks import Holder, activation, last_position, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
+from paramsym.models.decoder import OptionalFlag, OptionalWhole
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
+from paramsym.program import Mask, Own, Value, attend, heads as apart, remember, roll
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, P, V, dims
 
@@ -59,18 +63,19 @@ class Bart(Seq2Seq):
     encoder, decoder and output share; a table of positions for each stack; L blocks of 4*H**2 + 2*F*H + 9*H + F in the encoder, and L_d of
     8*H**2 + 2*F_d*H + 15*H + F_d in the decoder, which also attends to the encoder. The relatives differ in little:
 
-    =======  ========================  ==========================
-    variant  positions                 normalisations of a stack
-    =======  ========================  ==========================
-    BART     P + 2 learned             after the embeddings
-    mBART    P + 2 learned             there, and at the end
-    PEGASUS  P sinusoids, frozen       at the end
-    Marian   P sinusoids, frozen       none
-    =======  ========================  ==========================
+    =======  ========================  ==========================  =========================
+    variant  positions                 normalisations of a stack   normalisations in a block
+    =======  ========================  ==========================  =========================
+    BART     P + 2 learned             after the embeddings        after each sum
+    mBART    P + 2 learned             there, and at the end       before each body
+    PEGASUS  P sinusoids, frozen       at the end                  before each body
+    Marian   P sinusoids, frozen       none                        after each sum
+    =======  ========================  ==========================  =========================
 
     The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
     have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
-    ``vocab_size`` where it is None. ``num_labels`` is N where the architecture has labels and no number is given.
+    ``vocab_size`` where it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels`` is
+    N where the architecture has labels and no number is given.
 
     Raises:
         DivisibilityError: heads that do not divide the width.
@@ -97,6 +102,9 @@ class Bart(Seq2Seq):
     share_encoder_decoder_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Literal[BartClass, MBartClass, PegasusClass, MarianClass] = "BartModel"
+    _: KW_ONLY
+    scale_embedding: bool = False
+    decoder_start_token_id: int | None = 2
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "facebook/bart-base": _size(50265, 768, 6, 12),
@@ -141,33 +149,53 @@ class Bart(Seq2Seq):
             yield Part("model", Sequential(decoder=self._decoder()))
         else:
             shared = Embedding(self.vocab_size, width) if self.share_encoder_decoder_embeddings else None
-            base = Stacks(self._encoder(), self._decoder(), shared)
-            yield Part("" if self.architecture.removeprefix(self._relative) == "Model" else "model", base)
+            yield Part("" if self._bare else "model", Stacks(self._encoder(), self._decoder(), shared))
         if self.architecture in _TRANSLATES or self._causal:
             yield Part("lm_head", Dense(width, self._outputs, bias=False))
         elif self.architecture.endswith("ForQuestionAnswering"):
             yield Part("qa_outputs", Dense(width, 2))
         elif self.num_labels is not None and self.architecture in _LABELLED:
-            yield Part("classification_head", Sequential(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+            head = {"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}
+            yield Part("classification_head", ClassificationHead(head))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, which reads the last token of a text."""
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self.architecture.endswith("ForSequenceClassification"):
-            yield "last", OneOfEach()
-        yield from head
+    def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
+        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token, which ends it."""
+        x = own["" if self._bare else "model"](*self.texts(input_ids, decoder_input_ids))
+        if self.architecture in _TRANSLATES or self._causal:
+            scores = own.lm_head(x)
+            return scores if self._causal else scores + own.final_logits_bias
+        if self.architecture.endswith("ForQuestionAnswering"):
+            return own.qa_outputs(x)
+        return own.classification_head(last_position(x)) if self.architecture in _LABELLED else x
+
+    def moved(self, source: Value) -> Value:
+        """The source moved on by one position; mBART puts its last token, which names the language, in front."""
+        return roll(source, (1,), (1,)) if self._relative == "MBart" else super().moved(source)
 
     def ties(self) -> Mapping[str, str]:
         """One table for both stacks and the output, unless ``tie_word_embeddings`` is False."""
         if not self.tie_word_embeddings:
             return {}
-        under = "" if self.architecture.removeprefix(self._relative) == "Model" else "model."
+        under = "" if self._bare else "model."
         shares = self.share_encoder_decoder_embeddings and not self._causal
         ties = {f"{under}{stack}.embed_tokens.weight": f"{under}shared.weight" for stack in (("encoder", "decoder") if shares else ())}
         if self.architecture in _TRANSLATES or self._causal:
             ties["lm_head.weight"] = "model.shared.weight" if shares else "model.decoder.embed_tokens.weight"
         return ties
+
+    @property
+    def decodes(self) -> bool:
+        """All but the causal classes, which are the decoder alone."""
+        return not self._causal
+
+    @property
+    def one_text(self) -> bool:
+        """Whether labels or answers are asked of one text, which the decoder reads again."""
+        return self.architecture.endswith(("Classification", "Answering"))
+
+    @property
+    def _bare(self) -> bool:
+        return self.architecture.removeprefix(self._relative) == "Model"
 
     @property
     def _relative(self) -> str:
@@ -189,15 +217,19 @@ class Bart(Seq2Seq):
             return self._decoder_words if self.tie_word_embeddings else self.vocab_size
         return self.vocab_size if self.share_encoder_decoder_embeddings else self._decoder_words
 
-    def _encoder(self) -> Flow:
-        block = encoder_block(self.d_model, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
-        return self._stack(self.vocab_size, Repeat(block, self.encoder_layers))
+    def _encoder(self) -> Stack:
+        settings = (self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
+        return self._stack(self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers))
 
-    def _decoder(self) -> Flow:
-        block = decoder_block(self.d_model, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
-        return self._stack(self._decoder_words, Repeat(block, self.decoder_layers))
+    def _decoder(self) -> Stack:
+        settings = (self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
+        return self._stack(self._decoder_words, Repeat(decoder_block(self.d_model, *settings, norm_first=self._norm_first), self.decoder_layers))
 
-    def _stack(self, words: Dim, blocks: Repeat) -> Flow:
+    @property
+    def _norm_first(self) -> bool:
+        return self._relative in {"MBart", "Pegasus"}
+
+    def _stack(self, words: Dim, blocks: Repeat) -> Stack:
         width, positions = self.d_model, self.max_position_embeddings
         layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
         if self._relative in {"Bart", "MBart"}:
@@ -206,13 +238,66 @@ class Bart(Seq2Seq):
             layers["layernorm_embedding"] = LayerNorm(width)
         else:
             layers |= {"embed_positions": SinusoidalPositions(positions, width, "frozen"), "layers": blocks}
-        if self._relative in {"MBart", "Pegasus"}:
+        if self._norm_first:
             layers["layer_norm"] = LayerNorm(width)
-        order = ("embed_tokens", "embed_positions", "layernorm_embedding", "layers", "layer_norm")
-        return Flow(layers, *(name for name in order if name in layers))
+        return Stack(layers, scales=self.scale_embedding)
 
 
-def attention(width: Dim, heads: Dim, *, key_bias: bool = True) -> Block:
+@dataclass(frozen=True)
+class Stack(Holder):
+    """One stack: the table, times the root of the width where it ``scales``; positions; blocks; normalisations where they are stored."""
+
+    _: KW_ONLY
+    scales: bool = False
+
+    def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
+        """From the numbers of tokens to the last hidden states; ``memory`` is what the encoder gives to a decoder."""
+        x = own.embed_tokens(input_ids)
+        x = own.embed_positions(scaled(x, sqrt(x.sizes[-1])) if self.scales else x)
+        x = own.layers(own.layernorm_embedding(x) if "layernorm_embedding" in own else x, *memory)
+        return own.layer_norm(x) if "layer_norm" in own else x
+
+
+@dataclass(frozen=True)
+class Attention(Holder):
+    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory."""
+
+    _: KW_ONLY
+    causal: bool = False
+
+    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
+        """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
+        seen = x if memory is None else memory
+        query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
+        if self.causal or memory is not None:
+            axis = 1 if memory is None else None
+            key, value = remember("key", key, axis), remember("value", value, axis)
+        return own.out_proj(attend(query, key, value, mask=Mask(self.causal and memory is None)))
+
+
+@dataclass(frozen=True)
+class Around(Holder):
+    """A block: attention to itself, in a decoder to a memory, and the feed-forward network, each with a norm before it or after the sum."""
+
+    function: str
+    norm_first: bool = False
+
+    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
+        """The bodies one after another; without a memory, the attention to it is left out, as in the reference."""
+        x = self._added(own, "self_attn", x)
+        if memory:
+            x = self._added(own, "encoder_attn", x, *memory)
+        norm = own.final_layer_norm
+        y = own.fc1(norm(x) if self.norm_first else x)
+        y = x + own.fc2(activation(own, self.function, y, "activation_fn"))
+        return y if self.norm_first else norm(y)
+
+    def _added(self, own: Own, name: str, x: Value, *memory: Value) -> Value:
+        norm, body = own[f"{name}_layer_norm"], own[name]
+        return x + body(norm(x), *memory) if self.norm_first else norm(x + body(x, *memory))
+
+
+def attention(width: Dim, heads: Dim, *, key_bias: bool = True, causal: bool = False) -> Attention:
     """Return one attention in the order in which fairseq's descendants store it: key, value, query, output.
 
     >>> attention(H, A).params, attention(H, A, key_bias=False).params
@@ -220,46 +305,44 @@ def attention(width: Dim, heads: Dim, *, key_bias: bool = True) -> Block:
     """
     sliced = (heads, divides(heads, width, "attention_heads", "d_model"))
     projection = Dense(width, sliced)
-    key = Dense(width, sliced, bias=key_bias)
-    return Block(k_proj=key, v_proj=projection, q_proj=projection, out_proj=Dense(sliced, width))
+    layers = {"k_proj": Dense(width, sliced, bias=key_bias), "v_proj": projection, "q_proj": projection}
+    return Attention({**layers, "out_proj": Dense(sliced, width)}, causal=causal)
 
 
-def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Stream:
+def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True, norm_first: bool = False) -> Around:
     """Return an encoder's block: attention and feed-forward network, each with its normalisation.
 
     >>> encoder_block(H, A, F, "gelu").params
     2*F*H + F + 4*H**2 + 9*H
     """
-    body = Block(
-        self_attn=attention(width, heads, key_bias=key_bias),
-        self_attn_layer_norm=LayerNorm(width),
+    body: dict[str, Layer] = {
+        "self_attn": attention(width, heads, key_bias=key_bias),
+        "self_attn_layer_norm": LayerNorm(width),
         **learned("activation_fn", function),
-        fc1=Dense(width, inner),
-        fc2=Dense(inner, width),
-        final_layer_norm=LayerNorm(width),
-    )
-    return Stream(width, body)
+        "fc1": Dense(width, inner),
+        "fc2": Dense(inner, width),
+        "final_layer_norm": LayerNorm(width),
+    }
+    return Around(body, function, norm_first)
 
 
-def decoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True) -> Stream:
+def decoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True, norm_first: bool = False) -> Around:
     """Return a decoder's block: an encoder's, and in the middle the attention to the encoder's output.
 
     >>> decoder_block(H, A, F, "gelu").params
     2*F*H + F + 8*H**2 + 15*H
     """
-    attends = attention(width, heads, key_bias=key_bias)
-    body = Block(
-        self_attn=attends,
+    body: dict[str, Layer] = {
+        "self_attn": attention(width, heads, key_bias=key_bias, causal=True),
         **learned("activation_fn", function),
-        self_attn_layer_norm=LayerNorm(width),
-        encoder_attn=attends,
-        encoder_attn_layer_norm=LayerNorm(width),
-        fc1=Dense(width, inner),
-        fc2=Dense(inner, width),
-        final_layer_norm=LayerNorm(width),
-    )
-    memory = ("encoder_attn.k_proj", "encoder_attn.v_proj")
-    return Stream(width, body, memory, ("encoder_attn", "encoder_attn_layer_norm"))
+        "self_attn_layer_norm": LayerNorm(width),
+        "encoder_attn": attention(width, heads, key_bias=key_bias),
+        "encoder_attn_layer_norm": LayerNorm(width),
+        "fc1": Dense(width, inner),
+        "fc2": Dense(inner, width),
+        "final_layer_norm": LayerNorm(width),
+    }
+    return Around(body, function, norm_first)
 
 
 def _one_vocabulary(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -287,7 +370,6 @@ IGNORED = {
         "dropout attention_dropout activation_dropout classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop"
     ),
     "seeds the weights": "init_std",
-    "scales the embeddings": "scale_embedding",
 }
 _OLD = {
     "described variants of the first release, which no class reads": (
@@ -297,7 +379,9 @@ _OLD = {
 }
 
 
-def _family(model_type: str, architectures: tuple[str, ...], vocab_size: int, own: Mapping[str, Key], labels: int = 2) -> Family:
+def _family(
+    model_type: str, architectures: tuple[str, ...], vocab_size: int, start: int | None, own: Mapping[str, Key], labels: int = 2
+) -> Family:
     return Family(
         model_type=model_type,
         model=Bart,
@@ -310,6 +394,8 @@ def _family(model_type: str, architectures: tuple[str, ...], vocab_size: int, ow
             "activation_function": Word("gelu"),
             "d_model": Size(H, 1024),
             "tie_word_embeddings": Flag(default=True),
+            "scale_embedding": OptionalFlag(),
+            "decoder_start_token_id": OptionalWhole(start, least=0),
             **own,
         },
         aliases=ALIASES,
@@ -321,13 +407,14 @@ def _family(model_type: str, architectures: tuple[str, ...], vocab_size: int, ow
 
 
 FAMILIES = (
-    _family("bart", get_args(BartClass), 50265, {}, labels=3),
-    _family("mbart", get_args(MBartClass), 50265, {}),
-    _family("pegasus", get_args(PegasusClass), 50265, {}),
+    _family("bart", get_args(BartClass), 50265, 2, {}, labels=3),
+    _family("mbart", get_args(MBartClass), 50265, None, {}),
+    _family("pegasus", get_args(PegasusClass), 50265, 0, {}),
     _family(
         "marian",
         get_args(MarianClass),
         58101,
+        58100,
         {"decoder_vocab_size": Size(DECODER_WORDS, None, least=0), "share_encoder_decoder_embeddings": Flag(default=True)},
     ),
 )

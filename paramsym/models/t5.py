@@ -6,22 +6,25 @@ Reference: ``transformers.models.t5``, ``mt5`` and ``umt5`` 5.23, names and shap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Flow, Repeat, Sequential
+from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.layers.position import Distances
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import OneOfEach, Seq2Seq, Stacks
+from paramsym.models.blocks import Holder, activation, last_position, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
+from paramsym.models.decoder import OptionalWhole
+from paramsym.models.family import Family, Flag, Key, Number, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
+from paramsym.program import Mask, Own, Value, attend, collected, constant, each, heads, in_turn, rearrange, remember, take
+from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, H, L, V, dims
 
@@ -83,7 +86,8 @@ class T5(Seq2Seq):
     is N where the architecture has labels and no number is given.
 
     The reference ties the output matrix whatever the configuration says; ``tie_word_embeddings=False`` is what T5 1.1's and later files
-    hold.
+    hold. T5 and UMT5 divide what the tied matrix reads by the root of the width; T5 1.1 does not, and ``scale_decoder_outputs=False`` says
+    so. Queries and keys are multiplied without a scale.
 
     Raises:
         ArgumentError: a feed-forward network, activation or architecture that the reference does not know.
@@ -106,6 +110,11 @@ class T5(Seq2Seq):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Literal[T5Class, Mt5Class, Umt5Class] = "T5Model"
+    _: KW_ONLY
+    relative_attention_max_distance: Dim = 128
+    layer_norm_epsilon: float = 1e-6
+    scale_decoder_outputs: bool = True
+    decoder_start_token_id: int | None = 0
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "t5-small": _size(512, 2048, 6, 8, gated=False),
@@ -159,30 +168,31 @@ class T5(Seq2Seq):
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``transformer`` where a classifier follows, then the head."""
-        shared, encoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=False)
-        encodes = Flow({"shared": shared, "encoder": encoder}, "encoder")
-        yield Part(self._under, Stacks(encoder, self._stack(crosses=True), shared) if self._decodes else encodes)
+        shared, decoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=True) if self.decodes else None
+        yield Part(self._under, Stacks(self._stack(crosses=False), decoder, shared))
         width, task = self.d_model, self._task
         if task == "ForConditionalGeneration":
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
         elif self.num_labels is not None and task == "ForSequenceClassification":
-            yield Part("classification_head", Sequential(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+            head = {"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}
+            yield Part("classification_head", ClassificationHead(head))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("qa_outputs" if task == "ForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, which reads the last token of a text."""
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self._task == "ForSequenceClassification":
-            yield "last", OneOfEach()
-        yield from head
+    def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
+        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token, which ends it."""
+        x, task = own[self._under](*self.texts(input_ids, decoder_input_ids)), self._task
+        if task == "ForConditionalGeneration":
+            return own.lm_head(scaled(x, root_reciprocal(self.d_model)) if self._scales else x)
+        if task == "ForSequenceClassification":
+            return own.classification_head(last_position(x))
+        return own["qa_outputs" if task == "ForQuestionAnswering" else "classifier"](x) if self.architecture in _LABELLED else x
 
     def ties(self) -> Mapping[str, str]:
         """One table for both stacks, and for the output unless ``tie_word_embeddings`` is False."""
         under = f"{self._under}." if self._under else ""
         ties = {f"{under}encoder.embed_tokens.weight": f"{under}shared.weight"}
-        if self._decodes:
+        if self.decodes:
             ties[f"{under}decoder.embed_tokens.weight"] = f"{under}shared.weight"
         if self._task == "ForConditionalGeneration" and self.tie_word_embeddings:
             ties["lm_head.weight"] = "shared.weight"
@@ -193,8 +203,18 @@ class T5(Seq2Seq):
         return self.architecture.partition("T5")[2]
 
     @property
-    def _decodes(self) -> bool:
+    def decodes(self) -> bool:
+        """Whether there is a decoder; some classes read what the encoder gives."""
         return self._task not in {"EncoderModel", "ForTokenClassification"}
+
+    @property
+    def one_text(self) -> bool:
+        """Whether labels are asked of one text, which the decoder reads again."""
+        return self.architecture in _LABELLED
+
+    @property
+    def _scales(self) -> bool:
+        return self.scale_decoder_outputs and self.tie_word_embeddings and not self.architecture.startswith("MT5")
 
     @property
     def _under(self) -> str:
@@ -202,46 +222,158 @@ class T5(Seq2Seq):
 
     def _stack(self, *, crosses: bool) -> Sequential:
         depth = self.num_decoder_layers if crosses and self.num_decoder_layers is not None else self.num_layers
-        located = self._block(crosses=crosses, located=True)
+        first = self._block(crosses=crosses, located=True)
         if self.architecture.startswith("UMT5"):
-            blocks = Repeat(located, depth)
+            blocks = Repeat(first, depth)
         else:
-            blocks = Repeat(self._block(crosses=crosses, located=False), depth, first=None if depth == 0 else located)
-        return Sequential(embed_tokens=Embedding(self.vocab_size, self.d_model), block=blocks, final_layer_norm=RMSNorm(self.d_model))
+            blocks = _Located(self._block(crosses=crosses, located=False), depth, first=None if depth == 0 else first)
+        return Sequential(embed_tokens=Embedding(self.vocab_size, self.d_model), block=blocks, final_layer_norm=self._norm())
 
-    def _block(self, *, crosses: bool, located: bool) -> Stream:
+    def _norm(self) -> RMSNorm:
+        return RMSNorm(self.d_model, self.layer_norm_epsilon)
+
+    def _block(self, *, crosses: bool, located: bool) -> _Block:
         """``located`` is the block that holds the table of relative positions."""
-        norm = RMSNorm(self.d_model)
-        layers: list[Layer] = [Block(SelfAttention=self._attention(located=located), layer_norm=norm)]
-        if crosses:
-            layers.append(Block(EncDecAttention=self._attention(located=False), layer_norm=norm))
-        layers.append(Block(DenseReluDense=self._feed_forward(), layer_norm=norm))
-        memory = ("layer.1.EncDecAttention.k", "layer.1.EncDecAttention.v") if crosses else ()
-        return Stream(self.d_model, Block(layer=Block({str(position): layer for position, layer in enumerate(layers)})), memory)
-
-    def _attention(self, *, located: bool) -> Block:
-        width, sliced = self.d_model, (self.num_heads, self.d_kv)
-        projection = Dense(width, sliced, bias=False)
-        layers: dict[str, Layer] = {"q": projection, "k": projection, "v": projection, "o": Dense(sliced, width, bias=False)}
+        layers: dict[str, Layer] = self._projections()
         if located:
             layers["relative_attention_bias"] = Distances(self.relative_attention_num_buckets, self.num_heads)
-        return Block(layers)
+        bodies: dict[str, Layer] = {"SelfAttention": _SelfAttention(layers, crosses, self.relative_attention_max_distance)}
+        if crosses:
+            bodies["EncDecAttention"] = _CrossAttention(self._projections())
+        bodies["DenseReluDense"] = self._feed_forward()
+        steps = {str(n): _Added({name: body, "layer_norm": self._norm()}, name) for n, (name, body) in enumerate(bodies.items())}
+        return _Block({"layer": Block(steps)}, located, located and not self.architecture.startswith("UMT5"))
 
-    def _feed_forward(self) -> Block:
+    def _projections(self) -> dict[str, Layer]:
+        width, sliced = self.d_model, (self.num_heads, self.d_kv)
+        projection = Dense(width, sliced, bias=False)
+        return {"q": projection, "k": projection, "v": projection, "o": Dense(sliced, width, bias=False)}
+
+    def _feed_forward(self) -> _FeedForward:
         gate, _, act = self.feed_forward_proj.rpartition("-")
         up = Dense(self.d_model, self.d_ff, bias=False)
         layers: dict[str, Layer] = {"wi_0": up, "wi_1": up} if gate else {"wi": up}
-        return Block({**layers, "wo": Dense(self.d_ff, self.d_model, bias=False), **learned("act", act)})
+        layers |= {"wo": Dense(self.d_ff, self.d_model, bias=False), **learned("act", act)}
+        # The reference reads this one word as GELU's approximation.
+        return _FeedForward(layers, "gelu_new" if self.feed_forward_proj == "gated-gelu" else act)
+
+
+@dataclass(frozen=True)
+class _SelfAttention(Holder):
+    """Attention without a scale, to whose scores the distance of two positions adds what a table says of its bucket."""
+
+    causal: bool
+    farthest: Dim
+
+    def forward(self, own: Own, x: Value, *given: Value) -> Any:
+        """Attend; where the table is here, its rows come out beside the result, (1, heads, queries, keys), else they are given."""
+        query, key, value = (heads(own[name](x)) for name in ("q", "k", "v"))
+        if self.causal:
+            key, value = remember("key", key, axis=1), remember("value", value, axis=1)
+        (bias,) = given or (self._rows(own, query.sizes[1], key.sizes[1]),)
+        y = own.o(attend(query, key, value, mask=Mask(self.causal), scale=1, bias=bias))
+        return y if given else (y, bias)
+
+    def _rows(self, own: Own, queries: Dim, keys: Dim) -> Value:
+        buckets = own["relative_attention_bias"].layer.num_embeddings
+        index = constant("t5 buckets", (queries, keys), buckets, self.farthest, not self.causal, kind="index")
+        return rearrange(own.relative_attention_bias(index), "q k a -> () a q k")
+
+
+@dataclass(frozen=True)
+class _CrossAttention(Holder):
+    """Attention without a scale to what the encoder gives."""
+
+    def forward(self, own: Own, x: Value, memory: Value) -> Value:
+        """Queries of the stream, keys and values of the memory, which stay as they are for all steps."""
+        query, key, value = (heads(own[name](one)) for name, one in (("q", x), ("k", memory), ("v", memory)))
+        return own.o(attend(query, remember("key", key), remember("value", value), scale=1))
+
+
+@dataclass(frozen=True)
+class _FeedForward(Holder):
+    """``wo`` of the activated ``wi``, or of the activated ``wi_0`` times ``wi_1``."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, gated or not, and down."""
+        if "wi" in own:
+            return own.wo(activation(own, self.function, own.wi(x), "act"))
+        return own.wo(activation(own, self.function, own.wi_0(x), "act") * own.wi_1(x))
+
+
+@dataclass(frozen=True)
+class _Added(Holder):
+    """What ``body`` gives for the normalised input is added to the input."""
+
+    body: str
+
+    def forward(self, own: Own, x: Value, *given: Value) -> Any:
+        """The sum, and what else the body gives."""
+        y, *others = each(own[self.body](own.layer_norm(x), *given))
+        return (x + y, *others) if others else x + y
+
+
+@dataclass(frozen=True)
+class _Block(Holder):
+    """Attention, in a decoder also to the encoder's output, and the feed-forward network.
+
+    ``located``: the rows of relative positions are its own, else they are given. ``shares``: they come out beside the result.
+    """
+
+    located: bool
+    shares: bool
+
+    def forward(self, own: Own, x: Value, *given: Value) -> Any:
+        """Given are the rows, unless they are its own, and what the encoder gives; where that is missing, nothing attends to it."""
+        bias, memory = ((), given) if self.located else (given[:1], given[1:])
+        x, *rows = each(own["layer.0"](x, *bias))
+        if memory:
+            x = own["layer.1"](x, *memory)
+        x = own["layer.2" if "layer.2" in own else "layer.1"](x)
+        return (x, *rows) if self.shares else x
+
+
+@dataclass(frozen=True)
+class _Located(Repeat):
+    """Blocks of which the first looks up the relative positions for all."""
+
+    def forward(self, own: Own, x: Value, *memory: Value) -> Any:
+        """The first block, then the others with its rows."""
+        if self.first is None:
+            return in_turn(own, x, *memory)
+        x, rows = collected(own, 0, x, *memory)
+        return collected(own, 1, x, take(rows, 0), *memory)[0]
+
+
+@dataclass(frozen=True)
+class _NotFalse:
+    """A key of which the reference only asks whether it is false; null is true."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> bool:
+        """Return the flag."""
+        return True if value is None else Flag(default=True).read(value, where, sizes)
+
+    def missing(self, sizes: Sizes) -> bool:
+        """Return true."""
+        del sizes
+        return True
 
 
 def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
     """As in the reference, what it works out of ``feed_forward_proj`` wins where it is given; a stack of no blocks has no first one."""
     said = arguments["feed_forward_proj"]
     gate, _, act = said.rpartition("-")
-    gated, function = arguments.pop("is_gated_act"), arguments.pop("dense_act_fn")
-    if gate in {"", "gated"} and (gated not in {None, gate != ""} or function not in {None, "gelu_new" if said == "gated-gelu" else act}):
-        open_gate = gate != "" if gated is None else gated
-        arguments["feed_forward_proj"] = ("gated-" if open_gate else "") + (function or act)
+    read, gated, function = "gelu_new" if said == "gated-gelu" else act, arguments.pop("is_gated_act"), arguments.pop("dense_act_fn")
+    if gate in {"", "gated"} and (gated not in {None, gate != ""} or function not in {None, read}):
+        open_gate, function = gate != "" if gated is None else gated, function or read
+        # Behind a gate the word "gelu" is read as GELU's approximation; the exact function has another name, too.
+        arguments["feed_forward_proj"] = ("gated-gelu_python" if function == "gelu" else f"gated-{function}") if open_gate else function
+    tied, scales = arguments.pop("tie_word_embeddings", True), arguments.pop("scale_decoder_outputs", None)
+    arguments["scale_decoder_outputs"] = tied if scales is None else scales
     for name, letter in (("num_layers", L), ("num_decoder_layers", DECODER_LAYERS)):
         if sizes.get(letter) == 0:
             arguments[name] = sizes.pop(letter)
@@ -263,6 +395,9 @@ def _keys(vocab_size: int, d_ff: int, layers: int, heads: int, feed_forward_proj
         "feed_forward_proj": Word(feed_forward_proj),
         "is_gated_act": Flag(None),
         "dense_act_fn": Word(None),
+        "relative_attention_max_distance": OptionalWhole(128),
+        "layer_norm_epsilon": Number(1e-6),
+        "decoder_start_token_id": OptionalWhole(0, least=0),
     }
 
 
@@ -276,10 +411,8 @@ def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, 
         aliases={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"},
         ignored={
             "drops values while training": "dropout_rate classifier_dropout",
-            "keeps a quotient finite": "layer_norm_epsilon",
-            "says which bucket a distance falls into": "relative_attention_max_distance",
             "is overruled: the reference ties the output matrix whatever this says": "tie_word_embeddings",
-            "scales the output": "scale_decoder_outputs",
+            "is T5's alone": "scale_decoder_outputs",
             "named the number of positions of the training data, and no class reads it": "n_positions",
         },
         follows={"num_decoder_layers": "num_layers"},
@@ -290,7 +423,13 @@ def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, 
 
 
 FAMILIES = (
-    _family("t5", get_args(T5Class), _keys(32128, 2048, 6, 8, "relu"), former={"T5WithLMHeadModel": "T5ForConditionalGeneration"}),
+    _family(
+        "t5",
+        get_args(T5Class),
+        # An untied output matrix, in a file, says that the decoder's output is not scaled; the reference ties it all the same.
+        {**_keys(32128, 2048, 6, 8, "relu"), "tie_word_embeddings": _NotFalse(), "scale_decoder_outputs": Flag(None)},
+        former={"T5WithLMHeadModel": "T5ForConditionalGeneration"},
+    ),
     _family("mt5", get_args(Mt5Class), _keys(250112, 1024, 8, 6, "gated-gelu")),
     _family("umt5", get_args(Umt5Class), _keys(250112, 1024, 8, 6, "gated-gelu")),
 )

@@ -27,6 +27,22 @@ ROPES: tuple[Any, ...] = (
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
 SEEN: dict[str, tuple[Any, ...]] = {"layer_norm_eps": (1e-2, 1e-6), "hidden_act": ("gelu", "quick_gelu", "gelu_new", "relu")}
+RELATIVE: dict[str, tuple[Any, ...]] = {
+    "layer_norm_epsilon": (1e-2, 1e-6),
+    "relative_attention_max_distance": (5, 20),
+    "feed_forward_proj": ("relu", "gelu", "gated-gelu", "gated-silu", "gated-relu2"),
+    "num_decoder_layers": (1, 2, 3),
+    "tie_word_embeddings": (True, False),
+}
+STACKS: dict[str, tuple[Any, ...]] = {
+    "scale_embedding": (True, False),
+    "activation_function": ("gelu", "relu", "swish"),
+    "decoder_layers": (1, 3),
+    "decoder_attention_heads": (1, 4),
+    "decoder_ffn_dim": (24, 40),
+    "decoder_start_token_id": (1, 3),
+    "tie_word_embeddings": (True, False),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
@@ -72,6 +88,11 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "out_features": (["stem", "stage3"], ["stage1", "stage2"], None),
         "out_indices": (None,),
     },
+    "t5": RELATIVE,
+    "mt5": RELATIVE,
+    "umt5": RELATIVE,
+    **dict.fromkeys(("bart", "mbart", "pegasus"), STACKS),
+    "marian": {**STACKS, "share_encoder_decoder_embeddings": (True, False), "decoder_vocab_size": (50, 60)},
 }
 
 

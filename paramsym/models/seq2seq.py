@@ -1,0 +1,103 @@
+"""What models with an encoder and a decoder share: two stacks, the target that is the source moved on, and the head of a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from paramsym.errors import ShapeError
+from paramsym.layer import Layer, Part
+from paramsym.models.blocks import Holder, tokens
+from paramsym.program import Own, Value, apply, constant, join, take
+from paramsym.program.state import after
+from paramsym.size import Shape, canonical
+from paramsym.symbols import B, S, dims
+
+TARGET = dims("S_d")
+"""The positions of the target."""
+
+
+class Seq2Seq(Layer):
+    """A model that reads the numbers of tokens of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
+
+    Where no target is given, it is the source moved on by one position, behind ``decoder_start_token_id``. Classes that read one text make
+    their target of it; some have one stack only.
+    """
+
+    decoder_start_token_id: int | None
+
+    @property
+    def decodes(self) -> bool:
+        """Whether there is a decoder behind an encoder."""
+        raise NotImplementedError
+
+    @property
+    def one_text(self) -> bool:
+        """Whether the target is usually made of the source."""
+        raise NotImplementedError
+
+    @property
+    def takes_several(self) -> bool:
+        """Source and target, where there are two stacks."""
+        return self.decodes
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The numbers of tokens: (batch, positions) of the source, and of the target."""
+        target: dict[str, Shape] = {} if self.one_text or not self.decodes else {"decoder_input_ids": (B, TARGET)}
+        return {"input_ids": (B, S), **target}
+
+    def texts(self, input_ids: Value, decoder_input_ids: Value | None) -> tuple[Value, ...]:
+        """Return the numbers of tokens for the base model: of the source, and of the target where there is a decoder behind an encoder.
+
+        Raises:
+            ShapeError: another number of axes, or a target for one stack.
+        """
+        source = tokens(input_ids)
+        if self.decodes:
+            return source, self.moved(source) if decoder_input_ids is None else tokens(decoder_input_ids)
+        if decoder_input_ids is not None:
+            message = "wanted one shape, for one input; found 2."
+            raise ShapeError(message)
+        return (source,)
+
+    def moved(self, source: Value) -> Value:
+        """Return the source moved on by one position; the first token is the start."""
+        batch, length = source.sizes
+        start = constant("full", (batch, 1), self.decoder_start_token_id or 0, kind="index")
+        return join(start, take(source, 1, 0, canonical(length - 1)), axis=1)
+
+
+@dataclass(frozen=True)
+class Stacks(Layer):
+    """An encoder and a decoder that attends to it, and the table they share where there is one; or the encoder alone."""
+
+    encoder: Layer
+    decoder: Layer | None = None
+    shared: Layer | None = None
+
+    def parts(self) -> Iterator[Part]:
+        """The table, the encoder, the decoder."""
+        if self.shared is not None:
+            yield Part("shared", self.shared)
+        yield Part("encoder", self.encoder)
+        if self.decoder is not None:
+            yield Part("decoder", self.decoder)
+
+    def forward(self, own: Own, source: Value, target: Value | None = None) -> Value:
+        """What the encoder makes of the source, or the decoder of the target, given that; without a target the source serves as both.
+
+        The encoder has no past: it reads the whole source in every step. The table is used under the names that the stacks have for it.
+        """
+        with after(0):
+            memory: Value = own.encoder(source)
+        return memory if self.decoder is None else own.decoder(source if target is None else target, memory)
+
+
+@dataclass(frozen=True)
+class ClassificationHead(Holder):
+    """The scores of labels: ``dense``, tanh, ``out_proj``."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Both layers."""
+        return own.out_proj(apply("tanh", own.dense(x)))
