@@ -24,6 +24,11 @@ ROPES: tuple[Any, ...] = (
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
+ENCODER: dict[str, tuple[Any, ...]] = {
+    "layer_norm_eps": (1e-2, 1e-5, 1e-12),
+    "hidden_act": ("gelu", "gelu_new", "relu", "silu", "prelu"),
+    "is_decoder": (False, True),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
@@ -36,6 +41,7 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "bert": ENCODER,
 }
 
 
