@@ -41,7 +41,7 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
-    "bert": ENCODER,
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta"), ENCODER),
 }
 
 
