@@ -13,12 +13,12 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import activated, check_activation, learned
 from paramsym.models.blocks import Holder, activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Number, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.program import Mask, Own, Value, attend, axes, each, heads, rearrange, remember, take
+from paramsym.program import Mask, Own, Value, apply, attend, axes, each, heads, rearrange, remember, take
 from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, B, F, H, L, P, S, T, V, dims
 
@@ -339,35 +339,48 @@ class BertLayer(Holder):
 
 @dataclass(frozen=True)
 class Pooler(Layer):
-    """One vector for each text: an activated projection of the first position's.
+    """One vector for each text: an activated projection of the first position's, under a ``name`` or on the pooler's own level.
 
     >>> Pooler(H).params, Pooler(H).output_shape((B, S, H))
     (H**2 + H, (B, H))
     """
 
     width: Dim
-    function: str = "tanh"
+    name: str = "dense"
 
     def parts(self) -> Iterator[Part]:
         """The projection."""
-        yield Part("dense", Dense(self.width, self.width))
-        yield from (Part(name, layer) for name, layer in learned("activation", self.function).items())
+        yield Part(self.name, Dense(self.width, self.width))
 
     def forward(self, own: Own, x: Value) -> Value:
         """The first position, projected."""
-        return activation(own, self.function, own.dense(take(x, 1)), "activation")
+        return apply("tanh", own[self.name](take(x, 1)))
 
 
 @dataclass(frozen=True)
 class TextBase(Holder):
-    """The base model: ``embeddings``, their projection where there is one, the ``encoder``, and the ``pooler`` where there is one."""
+    """The base model: ``embeddings``, their projection where there is one, the ``blocks``, and the ``pooler`` where there is one."""
+
+    _: KW_ONLY
+    blocks: str = "encoder"
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Any:
         """The last hidden states, and the pooled vector beside them."""
         x = own.embeddings(input_ids)
         x = own.embeddings_project(x) if "embeddings_project" in own else x
-        x = own.encoder(x, *memory)
+        x = own[self.blocks](x, *memory)
         return (x, own.pooler(x)) if "pooler" in own else x
+
+
+@dataclass(frozen=True)
+class TextClassifier(Holder):
+    """The labels of a text, from its first position: an activated projection ``dense``, then ``out_proj``."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, positions, width) to (batch, labels)."""
+        return own.out_proj(activated(self.function, own.dense(take(x, 1))))
 
 
 @dataclass(frozen=True)

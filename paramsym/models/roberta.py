@@ -15,14 +15,13 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
-from paramsym.models.activations import activated, check_activation
-from paramsym.models.bert import Pooler, TextBase, TextModel, encoder_of
-from paramsym.models.blocks import Holder
+from paramsym.models.activations import check_activation
+from paramsym.models.bert import Pooler, TextBase, TextClassifier, TextModel, encoder_of
 from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.decoder import OptionalWhole
 from paramsym.models.family import Family, Flag, Key, Number, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.program import Own, Value, apply, constant, past, rearrange, take
+from paramsym.program import Own, Value, apply, constant, past, rearrange
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, P, T, V
 
@@ -181,17 +180,6 @@ class Roberta(TextModel):
         if self._task == "ForSequenceClassification":
             return Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, "tanh"))
         return Part("qa_outputs" if self._task == "ForQuestionAnswering" else "classifier", Dense(width, labels))
-
-
-@dataclass(frozen=True)
-class TextClassifier(Holder):
-    """The labels of a text, from its first position: an activated projection ``dense``, then ``out_proj``."""
-
-    function: str
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """(batch, positions, width) to (batch, labels)."""
-        return own.out_proj(activated(self.function, own.dense(take(x, 1))))
 
 
 @dataclass(frozen=True)

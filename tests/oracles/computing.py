@@ -42,6 +42,14 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "logits_scaling": (2.0, 1.0),
     },
     **dict.fromkeys(("bert", "roberta", "xlm-roberta"), ENCODER),
+    "electra": {
+        **ENCODER,
+        "embedding_size": (16, 64),
+        "summary_type": ("first", "last", "mean", "cls_index"),
+        "summary_use_proj": (True, False),
+        "summary_activation": ("gelu", "tanh", "prelu"),
+    },
+    "distilbert": {"activation": ENCODER["hidden_act"]},
 }
 
 
