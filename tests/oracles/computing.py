@@ -49,6 +49,13 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "summary_use_proj": (True, False),
         "summary_activation": ("gelu", "tanh", "prelu"),
     },
+    "albert": {
+        "layer_norm_eps": ENCODER["layer_norm_eps"],
+        "hidden_act": ENCODER["hidden_act"],
+        "num_hidden_layers": (1, 3, 5),
+        "num_hidden_groups": (1, 2, 3, 4),
+        "inner_group_num": (1, 2),
+    },
     "distilbert": {"activation": ENCODER["hidden_act"]},
 }
 
