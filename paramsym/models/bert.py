@@ -18,7 +18,7 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Number, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.program import Mask, Own, Value, apply, attend, axes, each, heads, rearrange, remember, take
+from paramsym.program import Mask, Own, Value, attend, axes, each, heads, rearrange, remember, take
 from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, B, F, H, L, P, S, T, V, dims
 
@@ -347,6 +347,7 @@ class Pooler(Layer):
 
     width: Dim
     name: str = "dense"
+    function: str = "tanh"
 
     def parts(self) -> Iterator[Part]:
         """The projection."""
@@ -354,7 +355,7 @@ class Pooler(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         """The first position, projected."""
-        return apply("tanh", own[self.name](take(x, 1)))
+        return activated(self.function, own[self.name](take(x, 1)))
 
 
 @dataclass(frozen=True)

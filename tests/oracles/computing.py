@@ -56,6 +56,19 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "num_hidden_groups": (1, 2, 3, 4),
         "inner_group_num": (1, 2),
     },
+    "deberta-v2": {
+        "layer_norm_eps": (1e-2, 1e-7),
+        "hidden_act": ENCODER["hidden_act"],
+        "conv_act": ("tanh", "gelu"),
+        "pooler_hidden_act": ("gelu", "tanh"),
+        "position_buckets": (4, 6, -1),
+        "max_relative_positions": (3, 12, -1),
+        "pos_att_type": (["p2c", "c2p"], ["c2p"], ["p2c"], []),
+        "conv_kernel_size": (0, 1, 3),
+        "conv_groups": (1, 2),
+        "position_biased_input": (True, False),
+        "type_vocab_size": (0, 2),
+    },
     "distilbert": {"activation": ENCODER["hidden_act"]},
 }
 
