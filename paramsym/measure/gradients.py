@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
-from paramsym.program.lookups import Stored
+from paramsym.program.lookups import Still, Stored
 from paramsym.program.types import ArrayType
 
 
@@ -26,6 +26,8 @@ def given_gradients(operation: Any, taken: tuple[bool, ...], given: tuple[ArrayT
     match operation:
         case Stored(tensor=tensor):
             return (tensor.trainable and not tensor.buffer and not frozen,)
+        case Still():
+            return (False,)
         case Call(body=body, frozen=within):
             return _outputs(body, taken, frozen=frozen or within)
         case Region(body=body):

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential, Shared
 from paramsym.errors import ArgumentError
-from paramsym.extents import View
-from paramsym.flow import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.stream import Stream
 from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.bert import BertEmbeddings
-from paramsym.models.between import Heads, TokenModel, pooling
+from paramsym.models.bert import Attention, BertEmbeddings, Pooler, TextBase, TextModel
+from paramsym.models.blocks import Holder, activation
 from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Size, Sizes, Word
+from paramsym.models.family import Family, Flag, Number, Size, Sizes, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, Shape, divides
+from paramsym.program import Own, Value
+from paramsym.program.own import through
+from paramsym.size import Count, Dim, canonical, divides, per
 from paramsym.symbols import A, E, F, H, L, P, T, V, dims
 
 Architecture = Literal[
@@ -57,7 +56,7 @@ def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Albert(TokenModel):
+class Albert(TextModel):
     """ALBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
@@ -91,6 +90,8 @@ class Albert(TokenModel):
     num_labels: Dim | None = None
     add_pooling_layer: bool = True
     architecture: Architecture = "AlbertModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-12
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "albert-base-v2": _size(768, 12, 12),
@@ -130,15 +131,6 @@ class Albert(TokenModel):
         yield Part("albert", self._base(pooled=self.architecture in _POOLED))
         yield from self._head()
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model, then the head, or both heads."""
-        if self.architecture != "AlbertForPreTraining":
-            yield from super().sequence()
-            return
-        (name, base), *heads = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        yield "", Heads(tuple(heads), pooled=("sop_classifier",))
-
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if self.architecture not in _LANGUAGE or not self.tie_word_embeddings:
@@ -148,44 +140,73 @@ class Albert(TokenModel):
             "predictions.decoder.bias": "predictions.bias",
         }
 
-    def _base(self, *, pooled: bool) -> Flow:
+    def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
+        """The scores of words, of labels, or of a text by its pooled vector; both in pre-training."""
+        if self.architecture == "AlbertForPreTraining":
+            return own.predictions(x), own.sop_classifier(*pooled)
+        if self.architecture == "AlbertForMaskedLM":
+            return own.predictions(x)
+        return own["qa_outputs" if self.architecture == "AlbertForQuestionAnswering" else "classifier"](*(pooled or (x,)))
+
+    def _base(self, *, pooled: bool) -> TextBase:
         narrow, width = self.embedding_size, self.hidden_size
+        group = Sequential(albert_layers=Repeat(self._layer(), self.inner_group_num))
         layers: dict[str, Layer] = {
-            "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow),
+            "embeddings": BertEmbeddings(
+                self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow, eps=self.layer_norm_eps
+            ),
             "encoder": Sequential(
                 embedding_hidden_mapping_in=Dense(narrow, width),
-                albert_layer_groups=AlbertGroups(
-                    Sequential(albert_layers=Repeat(self._layer(), self.inner_group_num)), self.num_hidden_groups, self.num_hidden_layers
-                ),
+                albert_layer_groups=AlbertGroups(group, self.num_hidden_groups, self.num_hidden_layers),
             ),
         }
-        if pooled:
-            layers["pooler"] = Dense(width, width)
-        return pooling(layers, "embeddings", "encoder", aside=self.architecture in {"AlbertModel", "AlbertForPreTraining"})
+        return TextBase({**layers, **({"pooler": Pooler(width, "")} if pooled else {})})
 
-    def _layer(self) -> Stream:
-        width, inner = self.hidden_size, self.intermediate_size
+    def _layer(self) -> AlbertLayer:
+        width, inner, norm = self.hidden_size, self.intermediate_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
         sliced = (self.num_attention_heads, divides(self.num_attention_heads, width, "num_attention_heads", "hidden_size"))
-        projection = Dense(width, sliced)
-        block = Block(
-            full_layer_layer_norm=LayerNorm(width),
-            attention=Block(query=projection, key=projection, value=projection, dense=Dense(sliced, width), LayerNorm=LayerNorm(width)),
-            ffn=Dense(width, inner),
-            ffn_output=Dense(inner, width),
+        projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
+        layers: dict[str, Layer] = {
+            "full_layer_layer_norm": norm,
+            "attention": AlbertAttention({**projections, "dense": Dense(sliced, width), "LayerNorm": norm}, output="dense"),
+            "ffn": Dense(width, inner),
+            "ffn_output": Dense(inner, width),
             **learned("activation", self.hidden_act),
-        )
-        return Stream(width, block)
+        }
+        return AlbertLayer(layers, self.hidden_act)
 
     def _head(self) -> Iterator[Part]:
         width = self.hidden_size
         if self.architecture in _LANGUAGE:
-            yield Part("predictions", AlbertPredictions(width, self.embedding_size, self.vocab_size, self.hidden_act))
+            sizes = (width, self.embedding_size, self.vocab_size)
+            yield Part("predictions", AlbertPredictions(*sizes, self.hidden_act, eps=self.layer_norm_eps))
         if self.architecture == "AlbertForMultipleChoice":
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None and self.architecture == "AlbertForPreTraining":
             yield Part("sop_classifier", Sequential(classifier=Dense(width, self.num_labels)))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("qa_outputs" if self.architecture == "AlbertForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+
+
+@dataclass(frozen=True)
+class AlbertAttention(Attention):
+    """Attention with its output, added to what goes by and normalised after the sum."""
+
+    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
+        """The positions attend to each other."""
+        return own.LayerNorm(super().forward(own, x, *memory) + x)
+
+
+@dataclass(frozen=True)
+class AlbertLayer(Holder):
+    """Attention, then the feed-forward network, each added to what goes by and normalised after the sum."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Both, one after the other."""
+        x = own.attention(x)
+        return own.full_layer_layer_norm(own.ffn_output(activation(own, self.function, own.ffn(x), "activation")) + x)
 
 
 @dataclass(frozen=True)
@@ -206,22 +227,34 @@ class AlbertGroups(Layer):
         """The groups."""
         yield Part("", self.group, Numbers(self.groups), used=self.times)
 
-    def views(self) -> tuple[View, ...]:
-        """As a group."""
-        return self.group.views()
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - the groups are numbered
+        """The first group some times, then the second, ...; where their number or that of the passes is a symbol, all equally often.
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """As a group gives it."""
-        return self.group.output_shape(input_shape)
+        Raises:
+            ArgumentError: passes, and no group to pass.
+        """
+        if self.times == 0:
+            return x
+        if self.groups == 0:
+            message = f"num_hidden_groups is 0, and a token passes {self.times} of them; wanted at least one group."
+            raise ArgumentError(message)
+        if not isinstance(self.groups, int) or (self.groups > 1 and not isinstance(self.times, int)):
+            return through([(Numbers(self.groups), Shared(self.group, canonical(per(self.times, self.groups))))], (x,), ())
+        passes = [self.times] if self.groups == 1 else _passes(self.groups, int(self.times))
+        for number, times in enumerate(passes):
+            if times != 0:
+                x = through([(Numbers(times, pattern=""), self.group)], (x,), (), shared=str(number))
+        return x
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The groups, passed ``times`` times together."""
-        left = self.output_shape(input_shape)
-        yield Step(str(Numbers(self.groups)), self.group, input_shape, left, used=self.times, stored=self.groups)
+
+def _passes(groups: int, times: int) -> list[int]:
+    """Return how often a token passes each group: pass i is through group i/(times/groups), rounded down, as the reference does it."""
+    chosen = [int(number / (times / groups)) for number in range(times)]
+    return [chosen.count(group) for group in range(groups)]
 
 
 @dataclass(frozen=True)
-class AlbertPredictions(InTurn):
+class AlbertPredictions(Layer):
     """The language model's head: back to the words' width, then the output matrix; the bias stands twice, before and in the decoder.
 
     >>> AlbertPredictions(H, E, V).params
@@ -232,6 +265,8 @@ class AlbertPredictions(InTurn):
     embedding_size: Dim
     vocab_size: Dim
     hidden_act: str = "gelu_new"
+    _: KW_ONLY
+    eps: float = 1e-12
 
     def tensors(self) -> Iterator[Tensor]:
         """The output bias."""
@@ -239,20 +274,14 @@ class AlbertPredictions(InTurn):
 
     def parts(self) -> Iterator[Part]:
         """The normalisation, the projection before it, the output matrix."""
-        yield Part("LayerNorm", LayerNorm(self.embedding_size))
+        yield Part("LayerNorm", LayerNorm(self.embedding_size, self.eps))
         yield Part("dense", Dense(self.hidden_size, self.embedding_size))
         yield Part("decoder", Dense(self.embedding_size, self.vocab_size))
         yield from (Part(name, layer) for name, layer in learned("activation", self.hidden_act).items())
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The projection, what its activation learns, the normalisation, the output matrix."""
-        parts = self.named()
-        yield from ((name, parts[name]) for name in ("dense", "activation", "LayerNorm", "decoder") if name in parts)
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """The bias is the decoder's, which uses it."""
-        del input_shape
-        return {}
+    def forward(self, own: Own, x: Value) -> Value:
+        """A score for every word; the bias is the decoder's, which uses it."""
+        return own.decoder(own.LayerNorm(activation(own, self.hidden_act, own.dense(x), "activation")))
 
 
 def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -281,12 +310,12 @@ FAMILIES = (
             "type_vocab_size": Size(T, 2),
             "hidden_act": Word("gelu_new"),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_eps": Number(1e-12),
         },
         ignored={
             "drops values while training": (
                 "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout_prob classifier_dropout down_scale_factor"
             ),
-            "keeps a quotient finite": "layer_norm_eps",
             "described memory layers that no class has": "net_structure_type gap_size num_memory_blocks",
         },
         usual={"position_embedding_type": ("absolute", None)},

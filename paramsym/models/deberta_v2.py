@@ -6,26 +6,28 @@ Reference: ``transformers.models.deberta_v2`` 5.23, names and shapes of its stat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.extents import over
-from paramsym.flow import Step, applied, together
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.features import over_features, positions
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
-from paramsym.layers.stream import Stream
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import OneOfEach, Squeeze, TokenModel
+from paramsym.ledger import Numbers
+from paramsym.models.activations import activated, check_activation, learned
+from paramsym.models.bert import Activated, AddedNorm, AttentionAndOutput, Pooler, TextBase, TextModel
+from paramsym.models.blocks import Holder
 from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Limit, Size, Sizes, Word, Words
+from paramsym.models.family import Family, Flag, Limit, Number, Size, Sizes, Word, Words
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, Shape, Width, divides, extent
+from paramsym.program import Applied, Own, Value, attend, constant, contract, heads, known, pick, rearrange, still, take
+from paramsym.program.attention import root_reciprocal
+from paramsym.program.own import through
+from paramsym.size import Count, Dim, Width, canonical, divides
 from paramsym.symbols import A, D, E, F, H, K, L, P, T, V, dims
 
 Architecture = Literal[
@@ -60,7 +62,7 @@ def _size(hidden_size: int, layers: int, heads: int, vocab_size: int = 128100) -
 
 
 @dataclass(frozen=True)
-class DebertaV2(TokenModel):
+class DebertaV2(TextModel):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
@@ -107,6 +109,10 @@ class DebertaV2(TokenModel):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "DebertaV2Model"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-7
+    conv_act: str = "tanh"
+    pooler_hidden_act: str = "gelu"
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "microsoft/deberta-v3-xsmall": _size(384, 12, 6),
@@ -129,9 +135,10 @@ class DebertaV2(TokenModel):
         super().__post_init__()
 
     def conditions(self) -> None:
-        """Heads divide the width."""
+        """Heads divide the width; the reference knows the activations."""
         divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        check_activation(self.hidden_act, "hidden_act")
+        for name in ("hidden_act", "conv_act", "pooler_hidden_act"):
+            check_activation(getattr(self, name), name)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``deberta`` where a head follows, then the head."""
@@ -139,25 +146,15 @@ class DebertaV2(TokenModel):
         width = self.hidden_size
         if self.architecture in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
-            yield Part("pooler", Sequential(dense=Dense(pooled, pooled)))
+            yield Part("pooler", Pooler(pooled, function=self.pooler_hidden_act))
         if self.architecture == "DebertaV2ForMaskedLM":
-            head = DebertaV2Predictions(width, self._narrow, self.vocab_size, self.hidden_act, legacy=self.legacy)
+            head = DebertaV2Predictions(width, self._narrow, self.vocab_size, self.hidden_act, legacy=self.legacy, eps=self.layer_norm_eps)
             yield Part("cls" if self.legacy else "lm_predictions", Sequential({"predictions" if self.legacy else "lm_head": head}))
         elif self.architecture == "DebertaV2ForMultipleChoice":
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             name = "qa_outputs" if self.architecture == "DebertaV2ForQuestionAnswering" else "classifier"
             yield Part(name, Dense(width, self.num_labels))
-
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, which reads the first token of a text."""
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self.architecture in _POOLED:
-            yield "first", OneOfEach()
-        yield from head
-        if self.architecture == "DebertaV2ForMultipleChoice":
-            yield "choices", Squeeze()
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
@@ -168,12 +165,23 @@ class DebertaV2(TokenModel):
             "cls.predictions.decoder.bias": "cls.predictions.bias",
         }
 
+    def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - the pooler is not the base model's
+        """The scores of words, of labels, or of a text by its pooled vector."""
+        if self.architecture == "DebertaV2ForMaskedLM":
+            return own.cls(x) if self.legacy else own.lm_predictions(x, own["deberta.embeddings.word_embeddings.weight"])
+        x = own.pooler(x) if "pooler" in own else x
+        return own["qa_outputs" if self.architecture == "DebertaV2ForQuestionAnswering" else "classifier"](x)
+
     @property
     def _narrow(self) -> Dim:
         return self.hidden_size if self.embedding_size is None else self.embedding_size
 
-    def _base(self) -> Sequential:
-        width = self.hidden_size
+    @property
+    def _reach(self) -> Dim:
+        return self.max_position_embeddings if self.max_relative_positions is None else self.max_relative_positions
+
+    def _base(self) -> TextBase:
+        width, norm = self.hidden_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
         embeddings = DebertaV2Embeddings(
             self.vocab_size,
             self.max_position_embeddings,
@@ -181,92 +189,123 @@ class DebertaV2(TokenModel):
             self.type_vocab_size,
             self.embedding_size,
             self.position_biased_input,
+            eps=self.layer_norm_eps,
         )
         layers: dict[str, Layer] = {"layer": Repeat(self._layer(), self.num_hidden_layers)}
         if self.relative_attention:
-            reach = self.max_position_embeddings if self.max_relative_positions is None else self.max_relative_positions
-            layers["rel_embeddings"] = Embedding(2 * (reach if self.position_buckets is None else self.position_buckets), width)
+            layers["rel_embeddings"] = Embedding(2 * (self._reach if self.position_buckets is None else self.position_buckets), width)
         if "layer_norm" in (word.strip() for word in self.norm_rel_ebd.lower().split("|")):
-            layers["LayerNorm"] = LayerNorm(width)
+            layers["LayerNorm"] = norm
         if self.conv_kernel_size is not None:
             convolution = Conv1d(width, width, self.conv_kernel_size, padding=over(self.conv_kernel_size - 1, 2), groups=self.conv_groups)
-            layers["conv"] = Block(conv=convolution, LayerNorm=LayerNorm(width))
-        # The reference projects the relative positions both ways, whichever of the two it then reads.
-        again = ("attention.self.key_proj", "attention.self.query_proj") if self.share_att_key else ()
-        return Sequential(embeddings=embeddings, encoder=DebertaV2Encoder(width, tuple(layers.items()), again))
+            layers["conv"] = ConvolvedInput({"conv": convolution, "LayerNorm": norm}, self.conv_act)
+        return TextBase({"embeddings": embeddings, "encoder": DebertaV2Encoder(layers)})
 
-    def _layer(self) -> Stream:
+    def _layer(self) -> DebertaV2Layer:
         width, heads, inner = self.hidden_size, self.num_attention_heads, self.intermediate_size
         sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
         joined: Width = sliced if self.attention_head_size is None else width
         projection = Dense(width, sliced if self.attention_head_size is None else (heads, self.attention_head_size))
-        attends: dict[str, Layer] = {"query_proj": projection, "key_proj": projection, "value_proj": projection}
+        names = ["query_proj", "key_proj", "value_proj"]
         if self.relative_attention and not self.share_att_key:
-            attends |= {
-                name: projection for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")) if kind in self.pos_att_type
-            }
-        body = Block(
-            attention=Block({"self": Block(attends), "output": Block(dense=Dense(joined, width), LayerNorm=LayerNorm(width))}),
-            intermediate=Block(dense=Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)),
-            output=Block(dense=Dense(inner, width), LayerNorm=LayerNorm(width)),
+            names += [name for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")) if kind in self.pos_att_type]
+        attention = Disentangled(
+            dict.fromkeys(names, projection), self.pos_att_type, self.position_buckets or 0, self._reach, shared=self.share_att_key
         )
-        return Stream(width, body, tuple(f"attention.self.{name}" for name in ("pos_key_proj", "pos_query_proj") if name in attends))
+        norm = LayerNorm(width, self.layer_norm_eps)
+        layers: dict[str, Layer] = {
+            "attention": AttentionAndOutput({"self": attention, "output": AddedNorm({"dense": Dense(joined, width), "LayerNorm": norm})}),
+            "intermediate": Activated(
+                {"dense": Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)},
+                self.hidden_act,
+                act_name="intermediate_act_fn",
+            ),
+            "output": AddedNorm({"dense": Dense(inner, width), "LayerNorm": norm}),
+        }
+        return DebertaV2Layer(layers)
 
 
 @dataclass(frozen=True)
-class DebertaV2Encoder(InTurn):
-    """The blocks; beside them what they share: the table of relative positions, its normalisation, and a convolution after the first.
+class Disentangled(Holder):
+    """Attention by content and by relative positions (He et al. 2021, section 3.1), which are projected for each of ``kinds``.
 
-    The blocks read the whole table beside the stream; ``again`` are their projections of the content that project the table as well.
-
-    >>> DebertaV2Encoder(H, (("layer", Dense(H, H)), ("LayerNorm", LayerNorm(H)))).params
-    H**2 + 3*H
+    "c2p" is from content to position, "p2c" from position to content. ``buckets`` is 0 where each distance up to ``reach`` has its row;
+    ``shared`` projects the positions as the content is projected, both ways, whichever is then read.
     """
 
-    width: Dim
-    layers: tuple[tuple[str, Layer], ...]
-    again: tuple[str, ...] = ()
+    kinds: tuple[str, ...]
+    buckets: Count
+    reach: Dim
+    _: KW_ONLY
+    shared: bool = False
 
-    def parts(self) -> Iterator[Part]:
-        """As they are stored."""
-        for name, layer in self.layers:
-            yield Part(name, layer)
+    def forward(self, own: Own, x: Value, *table: Value) -> Value:
+        """The scores of content with content, with what the positions in the table add to them."""
+        query, key, value = (heads(own[name](x)) for name in ("query_proj", "key_proj", "value_proj"))
+        scale = root_reciprocal(canonical(query.sizes[-1] * (1 + len({"c2p", "p2c"}.intersection(self.kinds)))))
+        bias = self.bias(own, query, key, *table) if table else None
+        return attend(query, key, value, scale=scale, bias=None if bias is None else bias * scale)
 
-    @property
-    def takes_several(self) -> bool:
-        """What the blocks share is its own."""
-        return False
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Positions are kept, and their width is, too."""
-        return over_features(input_shape, (self.width,))
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The table is read once for all blocks; the convolution reads the input."""
-        parts = self.named()
-        beside: Shape | None = None
-        if isinstance(table := parts.get("rel_embeddings"), Embedding):
-            rows = (input_shape[0], extent(table.num_embeddings))
-            beside = (*rows, self.width)
-            yield Step("rel_embeddings", table, rows, beside)
-            if "LayerNorm" in parts:
-                yield Step("LayerNorm", parts["LayerNorm"], beside, beside)
-        blocks = parts["layer"]
-        for step in blocks.applications(together(input_shape, beside) if beside is not None and blocks.takes_several else input_shape):
-            yield replace(step, name=f"layer.{step.name}")
-            if beside is not None:
-                yield from (self._again(step, path, beside) for path in self.again)
-        if "conv" in parts:
-            yield Step("conv", Stream(self.width, parts["conv"]), input_shape, input_shape)
-
-    @staticmethod
-    def _again(step: Step, path: str, table: Shape) -> Step:
-        projection = step.layer.part(path)
-        return Step(f"layer.{step.name}.{path}", projection, table, applied(path, projection, table), step.used, stored=0)
+    def bias(self, own: Own, query: Value, key: Value, table: Value) -> Value | None:
+        """Return what positions add to the scores, (batch, heads, queries, keys); None where they add nothing."""
+        length, prefix, found = query.sizes[1], "" if self.shared else "pos_", []
+        for kind, content, name, sign in (("c2p", query, "key_proj", 1), ("p2c", key, "query_proj", -1)):
+            if kind in self.kinds:
+                projected = take(heads(own[prefix + name](table)), 0)
+                scores = contract("b s a d, r a d -> b a s r", content, projected)
+                picked = pick(scores, constant("deberta buckets", (length, length), self.buckets, self.reach, sign, kind="index"))
+                found.append(picked if kind == "c2p" else rearrange(picked, "b a k q -> b a q k"))
+            elif self.shared:  # the reference computes this product, too, and drops it, so that nothing is computed on the way back
+                Applied(replace(own[name].part, frozen=True))(still(table))
+        return found[0] + found[1] if len(found) == 2 else next(iter(found), None)
 
 
 @dataclass(frozen=True)
-class DebertaV2Embeddings(InTurn):
+class DebertaV2Layer(Holder):
+    """Attention and the feed-forward network, each added to what goes by and normalised after the sum."""
+
+    def forward(self, own: Own, x: Value, *table: Value) -> Value:
+        """The attention reads the table of relative positions where there is one."""
+        x = own.attention(x, *table)
+        return own.output(own.intermediate(x), x)
+
+
+@dataclass(frozen=True)
+class ConvolvedInput(Holder):
+    """What the first block gives, with an activated convolution of what went into it, normalised after the sum."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value, after: Value) -> Value:
+        """Both are (batch, positions, width), and so is the result."""
+        y = rearrange(own.conv(rearrange(x, "b s h -> b h s")), "b h s -> b s h")
+        return own.LayerNorm(after + activated(self.function, known(y, *x.shape)))
+
+
+@dataclass(frozen=True)
+class DebertaV2Encoder(Holder):
+    """The blocks; beside them what they share: the table of relative positions, its normalisation, and a convolution after the first.
+
+    >>> DebertaV2Encoder({"layer": Repeat(Dense(H, H), L), "LayerNorm": LayerNorm(H)}).params
+    H**2*L + H*L + 2*H
+    """
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Block after block; the convolution reads what goes into the first."""
+        table: tuple[Value, ...] = ()
+        if "rel_embeddings" in own:
+            rows = rearrange(own["rel_embeddings.weight"], "r h -> () r h")
+            table = (own.LayerNorm(rows) if "LayerNorm" in own else rows,)
+        if "conv" not in own or own.layer.layer.copies == 0:
+            return own.layer(x, *table)
+        block, depth = own.layer.layer.block, own.layer.layer.copies
+        y = own.conv(x, through([(Numbers(1, 0, 1, "layer.{}"), block)], (x,), table))
+        rest = canonical(depth - 1)
+        return y if rest == 0 else through([(Numbers(rest, 1, 1, "layer.{}"), block)], (y,), table)
+
+
+@dataclass(frozen=True)
+class DebertaV2Embeddings(Layer):
     """Words, and positions and token types where there are any; the projection to the hidden width; the normalisation.
 
     The index buffer is in no state dict.
@@ -281,6 +320,8 @@ class DebertaV2Embeddings(InTurn):
     type_vocab_size: Dim | None = None
     embedding_size: Dim | None = None
     position_biased_input: bool = True
+    _: KW_ONLY
+    eps: float = 1e-7
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions, which the reference computes and does not save."""
@@ -296,11 +337,18 @@ class DebertaV2Embeddings(InTurn):
             yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, narrow))
         if self.embedding_size is not None:
             yield Part("embed_proj", Dense(narrow, self.hidden_size, bias=False))
-        yield Part("LayerNorm", LayerNorm(self.hidden_size))
+        yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """The sum of what the tables hold for each token, as wide as the blocks, normalised."""
+        x = own.word_embeddings(input_ids)
+        for name in ("position_embeddings", "token_type_embeddings", "embed_proj"):
+            x = own[name](x) if name in own else x
+        return own.LayerNorm(x)
 
 
 @dataclass(frozen=True)
-class DebertaV2Predictions(InTurn):
+class DebertaV2Predictions(Layer):
     """The masked language model's head; with ``legacy`` BERT's, else a transform and a bias for the word table's own products.
 
     >>> DebertaV2Predictions(H, H, V).params, DebertaV2Predictions(H, H, V, legacy=False).params
@@ -312,6 +360,8 @@ class DebertaV2Predictions(InTurn):
     vocab_size: Dim
     hidden_act: str = "gelu"
     legacy: bool = True
+    _: KW_ONLY
+    eps: float = 1e-7
 
     def tensors(self) -> Iterator[Tensor]:
         """The output bias."""
@@ -320,19 +370,20 @@ class DebertaV2Predictions(InTurn):
     def parts(self) -> Iterator[Part]:
         """The transform, and the output matrix where there is one."""
         narrow = self.embedding_size if self.legacy else self.hidden_size
-        act = learned("transform_act_fn", self.hidden_act)
-        transform = Sequential({"dense": Dense(self.hidden_size, narrow), **act, "LayerNorm": LayerNorm(narrow)})
-        yield Part("transform" if self.legacy else "", transform)
+        layers = {
+            "dense": Dense(self.hidden_size, narrow),
+            **learned("transform_act_fn", self.hidden_act),
+            "LayerNorm": LayerNorm(narrow, self.eps),
+        }
+        yield Part("transform" if self.legacy else "", Activated(layers, self.hidden_act, act_name="transform_act_fn"))
         if self.legacy:
             yield Part("decoder", Dense(narrow, self.vocab_size))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """A score for every word; without ``legacy`` by the products with the word table."""
-        return (*super().output_shape(input_shape)[:-1], self.vocab_size)
-
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """The bias is the decoder's, which uses it; without a decoder it is used once per position."""
-        return {} if self.legacy else {"bias": positions(input_shape)}
+    def forward(self, own: Own, x: Value, *words: Value) -> Value:
+        """A score for every word; without ``legacy`` by the products with the table of the words. BERT's bias is the decoder's."""
+        if self.legacy:
+            return own.decoder(own.transform(x))
+        return contract("... i, o i -> ... o", own[""](x), *words) + own.bias
 
 
 def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -372,13 +423,14 @@ FAMILIES = (
             "pooler_hidden_size": Size(POOLED, None, only=tuple(_POOLED)),
             "legacy": Flag(default=True),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_eps": Number(1e-7),
+            "conv_act": Word("tanh"),
+            "pooler_hidden_act": Word("gelu"),
         },
         ignored={
             "drops values while training": (
                 "hidden_dropout_prob attention_probs_dropout_prob pooler_dropout cls_dropout classifier_dropout stable_dropout"
             ),
-            "keeps a quotient finite": "layer_norm_eps",
-            "names an activation that learns nothing": "pooler_hidden_act conv_act",
         },
         arrange=_one_width,
     ),

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import OneOfEach, Squeeze, TokenModel
+from paramsym.models.bert import Attention, TextBase, TextModel
+from paramsym.models.blocks import Holder, activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
+from paramsym.program import Own, Value, apply, take
 from paramsym.size import Count, Dim, divides, equal
 from paramsym.symbols import A, F, H, L, P, V
 
@@ -30,6 +31,8 @@ Architecture = Literal[
     "DistilBertForTokenClassification",
     "DistilBertForQuestionAnswering",
 ]
+EPS = 1e-12
+"""What all its normalisations add; no key of the configuration says it."""
 _LABELLED = frozenset({"DistilBertForSequenceClassification", "DistilBertForTokenClassification", "DistilBertForQuestionAnswering"})
 
 
@@ -39,7 +42,7 @@ def _size(vocab_size: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class DistilBert(TokenModel):
+class DistilBert(TextModel):
     """DistilBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``dim``, F = ``hidden_dim``. The base model stores two tables, V and P
@@ -104,7 +107,7 @@ class DistilBert(TokenModel):
         width = self.dim
         if masked:
             yield Part("vocab_transform", Dense(width, width))
-            yield Part("vocab_layer_norm", LayerNorm(width))
+            yield Part("vocab_layer_norm", LayerNorm(width, EPS))
             yield Part("vocab_projector", Dense(width, self.vocab_size))
         if self.architecture in {"DistilBertForSequenceClassification", "DistilBertForMultipleChoice"}:
             yield Part("pre_classifier", Dense(width, width))
@@ -115,39 +118,59 @@ class DistilBert(TokenModel):
                 "qa_outputs" if self.architecture == "DistilBertForQuestionAnswering" else "classifier", Dense(width, self.num_labels)
             )
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, which reads the first token of a text; a masked model's activation stands in its head."""
-        parts = self.named()
-        name = "" if self.architecture == "DistilBertModel" else "distilbert"
-        yield name, parts.pop(name)
-        if self.architecture in {"DistilBertForSequenceClassification", "DistilBertForMultipleChoice"}:
-            yield "first", OneOfEach()
-        order = ("vocab_transform", "activation", "vocab_layer_norm", "vocab_projector", *parts)
-        yield from ((name, parts[name]) for name in dict.fromkeys(order) if name in parts)
-        if self.architecture == "DistilBertForMultipleChoice":
-            yield "choices", Squeeze()
-
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.architecture == "DistilBertForMaskedLM" and self.tie_word_embeddings
         return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
 
-    def _base(self) -> Sequential:
-        width, inner = self.dim, self.hidden_dim
+    def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
+        """The scores of words, of labels, or of a text by its first position."""
+        if self.architecture == "DistilBertForMaskedLM":
+            return own.vocab_projector(own.vocab_layer_norm(activation(own, self.activation, own.vocab_transform(x), "activation")))
+        x = apply("relu", own.pre_classifier(take(x, 1))) if "pre_classifier" in own else x
+        return own["qa_outputs" if self.architecture == "DistilBertForQuestionAnswering" else "classifier"](x)
+
+    def _base(self) -> TextBase:
+        width, inner, norm = self.dim, self.hidden_dim, LayerNorm(self.dim, EPS)
         sliced = (self.n_heads, divides(self.n_heads, width, "n_heads", "dim"))
-        projection = Dense(width, sliced)
-        body = Block(
-            attention=Block(q_lin=projection, k_lin=projection, v_lin=projection, out_lin=Dense(sliced, width)),
-            sa_layer_norm=LayerNorm(width),
-            ffn=Block(lin1=Dense(width, inner), lin2=Dense(inner, width), **learned("activation", self.activation)),
-            output_layer_norm=LayerNorm(width),
+        names = ("q_lin", "k_lin", "v_lin")
+        projections = {**dict.fromkeys(names, Dense(width, sliced)), "out_lin": Dense(sliced, width)}
+        network = {"lin1": Dense(width, inner), "lin2": Dense(inner, width), **learned("activation", self.activation)}
+        block = PostNorm(
+            {
+                "attention": Attention(projections, names=names, output="out_lin"),
+                "sa_layer_norm": norm,
+                "ffn": FeedForward(network, self.activation),
+                "output_layer_norm": norm,
+            }
         )
-        embeddings = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width)
-        return Sequential(embeddings=embeddings, transformer=Sequential(layer=Repeat(Stream(width, body), self.n_layers)))
+        tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width)
+        return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
 
 
 @dataclass(frozen=True)
-class DistilBertEmbeddings(InTurn):
+class PostNorm(Holder):
+    """Attention and the feed-forward network, each added to what goes by and normalised after the sum."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Both, one after the other."""
+        x = own.sa_layer_norm(own.attention(x) + x)
+        return own.output_layer_norm(own.ffn(x) + x)
+
+
+@dataclass(frozen=True)
+class FeedForward(Holder):
+    """The feed-forward network: ``lin1``, activated, then ``lin2``."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, activated, down."""
+        return own.lin2(activation(own, self.function, own.lin1(x), "activation"))
+
+
+@dataclass(frozen=True)
+class DistilBertEmbeddings(Layer):
     """Word and position tables and their normalisation: (V + P + 2)*H. The index buffer is in no state dict.
 
     >>> DistilBertEmbeddings(V, P, H).params
@@ -166,7 +189,11 @@ class DistilBertEmbeddings(InTurn):
         """Two tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
         yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.dim))
-        yield Part("LayerNorm", LayerNorm(self.dim))
+        yield Part("LayerNorm", LayerNorm(self.dim, EPS))
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """The sum of what the tables hold for each token, normalised."""
+        return own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids)))
 
 
 FAMILIES = (

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Flow, Repeat, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
+from paramsym.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.bert import BertEmbeddings, encoder_layer
-from paramsym.models.between import OneOfEach, Squeeze, TokenModel
+from paramsym.models.bert import Activated, BertEmbeddings, TextBase, TextClassifier, TextModel, encoder_of
+from paramsym.models.blocks import Holder, activation, last_position
 from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Size, Sizes, Word
+from paramsym.models.family import Family, Flag, Number, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.program import Own, Value, reduce, take
 from paramsym.size import Count, Dim, divides, same
 from paramsym.symbols import A, E, F, H, L, P, T, V
 
@@ -50,7 +50,7 @@ def _size(embedding_size: int, hidden_size: int, layers: int, heads: int) -> dic
 
 
 @dataclass(frozen=True)
-class Electra(TokenModel):
+class Electra(TextModel):
     """ELECTRA and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
@@ -85,6 +85,8 @@ class Electra(TokenModel):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "ElectraModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-12
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "google/electra-small-discriminator": _size(128, 256, 12, 4),
@@ -125,50 +127,74 @@ class Electra(TokenModel):
         yield Part("" if self.architecture == "ElectraModel" else "electra", self._base())
         yield from self._head()
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, which reads the first token of a text; the discriminator gives one score for each token."""
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self.architecture in {"ElectraForSequenceClassification", "ElectraForMultipleChoice"}:
-            yield "one", OneOfEach()
-        yield from head
-        if self.architecture in {"ElectraForPreTraining", "ElectraForMultipleChoice"}:
-            yield "scores", Squeeze()
-
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
         tied = self.architecture in _LANGUAGE and self.tie_word_embeddings
         return {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"} if tied else {}
 
-    def _base(self) -> Sequential:
+    @property
+    def reads_memory(self) -> bool:
+        """The base model and the language model that decodes take what an encoder gives."""
+        return self.add_cross_attention and self.architecture in {"ElectraModel", "ElectraForCausalLM"}
+
+    def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
+        """The scores of words, of labels, of a text by its summary, or one for each position: whether its word was replaced."""
+        if self.architecture in _LANGUAGE:
+            return own.generator_lm_head(own.generator_predictions(x))
+        if self.architecture == "ElectraForPreTraining":
+            return own.discriminator_predictions(x)
+        x = own.sequence_summary(x) if "sequence_summary" in own else x
+        return own["qa_outputs" if self.architecture == "ElectraForQuestionAnswering" else "classifier"](x)
+
+    def _base(self) -> TextBase:
         narrow, width = self.embedding_size, self.hidden_size
-        layers: dict[str, Layer] = {
-            "embeddings": BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow)
-        }
-        if not same(narrow, width):
-            layers["embeddings_project"] = Dense(narrow, width)
-        block = encoder_layer(
-            width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
-        )
-        layers["encoder"] = Sequential(layer=Repeat(block, self.num_hidden_layers))
-        return Sequential(layers)
+        tables = BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow, eps=self.layer_norm_eps)
+        widened = {} if same(narrow, width) else {"embeddings_project": Dense(narrow, width)}
+        return TextBase({"embeddings": tables, **widened, "encoder": encoder_of(self)})
 
     def _head(self) -> Iterator[Part]:
         narrow, width = self.embedding_size, self.hidden_size
         if self.architecture in _LANGUAGE:
-            yield Part("generator_predictions", Flow({"LayerNorm": LayerNorm(narrow), "dense": Dense(width, narrow)}, "dense", "LayerNorm"))
+            layers = {"LayerNorm": LayerNorm(narrow, self.layer_norm_eps), "dense": Dense(width, narrow)}
+            yield Part("generator_predictions", Activated(layers, "gelu"))
             yield Part("generator_lm_head", Dense(narrow, self.vocab_size))
         elif self.architecture == "ElectraForPreTraining":
             act = learned("activation", self.hidden_act)
-            yield Part("discriminator_predictions", Sequential(dense=Dense(width, width), **act, dense_prediction=Dense(width, 1)))
+            layers = {"dense": Dense(width, width), **act, "dense_prediction": Dense(width, 1)}
+            yield Part("discriminator_predictions", Discriminator(layers, self.hidden_act))
         elif self.architecture == "ElectraForMultipleChoice":
-            summary: dict[str, Layer] = {"summary": Dense(width, width)} if self.summary_use_proj else {}
-            yield Part("sequence_summary", Sequential({**summary, **learned("activation", self.summary_activation or "linear")}))
+            function = self.summary_activation or "linear"
+            projection = {"summary": Dense(width, width)} if self.summary_use_proj else {}
+            yield Part("sequence_summary", Summary({**projection, **learned("activation", function)}, function, self.summary_type))
             yield Part("classifier", Dense(width, 1))
         elif self.num_labels is not None and self.architecture == "ElectraForSequenceClassification":
-            yield Part("classifier", Sequential(dense=Dense(width, width), out_proj=Dense(width, self.num_labels)))
+            yield Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "gelu"))
         elif self.num_labels is not None and self.architecture in _LABELLED:
             yield Part("qa_outputs" if self.architecture == "ElectraForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+
+
+@dataclass(frozen=True)
+class Discriminator(Holder):
+    """One score for each position: an activated projection ``dense``, then ``dense_prediction`` of one output."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, positions, width) to (batch, positions)."""
+        return take(own.dense_prediction(activation(own, self.function, own.dense(x), "activation")), 2)
+
+
+@dataclass(frozen=True)
+class Summary(Holder):
+    """One vector for each text, of the "first" or the "last" position or the "mean" of all, projected where ``summary`` is there."""
+
+    function: str
+    kind: str = "first"
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, positions, width) to (batch, width); "cls_index" is the last position where none is given."""
+        x = reduce("mean", x, 1) if self.kind == "mean" else take(x, 1) if self.kind == "first" else last_position(x)
+        return activation(own, self.function, own.summary(x) if "summary" in own else x, "activation")
 
 
 def _without_a_projection(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -200,12 +226,12 @@ FAMILIES = (
             "is_decoder": Flag(default=False),
             "add_cross_attention": Flag(default=False),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_eps": Number(1e-12),
         },
         ignored={
             "drops values while training": (
                 "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout summary_last_dropout summary_first_dropout"
             ),
-            "keeps a quotient finite": "layer_norm_eps",
         },
         usual={"position_embedding_type": ("absolute", None), "summary_proj_to_labels": (False,)},
         arrange=_without_a_projection,

@@ -6,23 +6,23 @@ Reference: ``transformers.models.roberta`` and ``transformers.models.xlm_roberta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Flow, InTurn, Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.position import LearnedPositions, TokenTypes, check_positions
+from paramsym.layers.position import TokenTypes, check_positions
 from paramsym.models.activations import check_activation
-from paramsym.models.bert import encoder_layer
-from paramsym.models.between import OneOfEach, Squeeze, TokenModel, pooling
+from paramsym.models.bert import Pooler, TextBase, TextClassifier, TextModel, encoder_of
 from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Key, Size, Word
+from paramsym.models.decoder import OptionalWhole
+from paramsym.models.family import Family, Flag, Key, Number, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, Shape, canonical, divides
+from paramsym.program import Own, Value, apply, constant, past, rearrange
+from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, P, T, V
 
 RobertaClass = Literal[
@@ -62,7 +62,7 @@ def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[st
 
 
 @dataclass(frozen=True)
-class Roberta(TokenModel):
+class Roberta(TextModel):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
@@ -94,6 +94,9 @@ class Roberta(TokenModel):
     num_labels: Dim | None = None
     add_pooling_layer: bool = True
     architecture: Literal[RobertaClass, XlmRobertaClass] = "RobertaModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int | None = 1
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "roberta-base": _size(50265, 768, 12, 12),
@@ -139,19 +142,6 @@ class Roberta(TokenModel):
         base = Part("roberta", self._base(pooled=self._task == "ForMultipleChoice"))
         yield from (self._head(), base) if self.architecture.startswith("XLM") else (base, self._head())
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model and the head, which reads the first token of a text."""
-        if self._task == "Model":
-            yield from super().sequence()
-            return
-        parts = self.named()
-        yield "roberta", parts.pop("roberta")
-        if self._task == "ForSequenceClassification":
-            yield "first", OneOfEach()
-        yield from parts.items()
-        if self._task == "ForMultipleChoice":
-            yield "choices", Squeeze()
-
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
         if not self._task.endswith("LM") or not self.tie_word_embeddings:
@@ -162,32 +152,41 @@ class Roberta(TokenModel):
     def _task(self) -> str:
         return self.architecture.removeprefix("XLM").removeprefix("Roberta")
 
-    def _base(self, *, pooled: bool) -> Flow:
+    @property
+    def reads_memory(self) -> bool:
+        """The base models and the language models that decode take what an encoder gives."""
+        return self.add_cross_attention and self._task in {"Model", "ForCausalLM"}
+
+    def answer(self, own: Own, x: Value, *pooled: Value) -> Value:
+        """The scores of words, of labels, or of a text by its pooled vector."""
+        if self._task.endswith("LM"):
+            return own.lm_head(x)
+        return own["qa_outputs" if self._task == "ForQuestionAnswering" else "classifier"](*(pooled or (x,)))
+
+    def _base(self, *, pooled: bool) -> Layer:
         width = self.hidden_size
-        block = encoder_layer(
-            width, self.num_attention_heads, self.intermediate_size, self.hidden_act, cross_attention=self.add_cross_attention
+        tables = RobertaEmbeddings(
+            *(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
+            eps=self.layer_norm_eps,
+            padding_idx=self.pad_token_id,
         )
-        layers: dict[str, Layer] = {
-            "embeddings": RobertaEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
-            "encoder": Sequential(layer=Repeat(block, self.num_hidden_layers)),
-        }
-        if pooled:
-            layers["pooler"] = Sequential(dense=Dense(width, width))
-        return pooling(layers, "embeddings", "encoder", aside=self._task == "Model")
+        return TextBase({"embeddings": tables, "encoder": encoder_of(self), **({"pooler": Pooler(width)} if pooled else {})})
 
     def _head(self) -> Part:
         width = self.hidden_size
         labels = self.num_labels if self.num_labels is not None and self.architecture in _LABELLED else 1
         if self._task.endswith("LM"):
-            return Part("lm_head", RobertaPredictions(width, self.vocab_size))
+            return Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
         if self._task == "ForSequenceClassification":
-            return Part("classifier", Sequential(dense=Dense(width, width), out_proj=Dense(width, labels)))
+            return Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, "tanh"))
         return Part("qa_outputs" if self._task == "ForQuestionAnswering" else "classifier", Dense(width, labels))
 
 
 @dataclass(frozen=True)
-class RobertaEmbeddings(InTurn):
+class RobertaEmbeddings(Layer):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
+
+    Positions are counted from the row behind ``padding_idx`` on, which is the padding's.
 
     >>> RobertaEmbeddings(V, P, T, H).params
     H*P + H*T + H*V + 2*H
@@ -197,6 +196,9 @@ class RobertaEmbeddings(InTurn):
     max_position_embeddings: Dim
     type_vocab_size: Dim
     hidden_size: Dim
+    _: KW_ONLY
+    eps: float = 1e-12
+    padding_idx: int | None = 1
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions and token types, which the reference computes and does not save."""
@@ -207,23 +209,28 @@ class RobertaEmbeddings(InTurn):
         """Two tables, the normalisation, the third table."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
         yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
-        yield Part("LayerNorm", LayerNorm(self.hidden_size))
-        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size))
+        yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
+        yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The normalisation comes last."""
-        parts = self.named()
-        norm = parts.pop("LayerNorm")
-        yield from (*parts.items(), ("LayerNorm", norm))
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """The sum of what the tables hold for each token, normalised.
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """A vector for each token; positions are counted from the third row on, for the second is the padding's."""
-        check_positions(input_shape, canonical(self.max_position_embeddings - 2))
-        return super().output_shape(input_shape)
+        Raises:
+            ArgumentError: no ``padding_idx``, which the reference needs for its positions.
+            ShapeError: more positions than rows.
+        """
+        if self.padding_idx is None:
+            message = "pad_token_id is None; the positions are counted from the row behind it on: give a whole number, such as 1."
+            raise ArgumentError(message)
+        first, length = self.padding_idx + 1, input_ids.sizes[1]
+        check_positions(input_ids.sizes, canonical(self.max_position_embeddings - first))
+        index = constant("positions", (length,), canonical(first + past()), kind="index")
+        rows = own.position_embeddings(rearrange(index, "s -> () s"))  # one example for all
+        return own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows)
 
 
 @dataclass(frozen=True)
-class RobertaPredictions(InTurn):
+class RobertaPredictions(Layer):
     """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
 
     >>> RobertaPredictions(H, V).params
@@ -232,6 +239,8 @@ class RobertaPredictions(InTurn):
 
     hidden_size: Dim
     vocab_size: Dim
+    _: KW_ONLY
+    eps: float = 1e-12
 
     def tensors(self) -> Iterator[Tensor]:
         """The output bias."""
@@ -241,13 +250,12 @@ class RobertaPredictions(InTurn):
         """The transform, its normalisation, the output matrix."""
         width = self.hidden_size
         yield Part("dense", Dense(width, width))
-        yield Part("layer_norm", LayerNorm(width))
+        yield Part("layer_norm", LayerNorm(width, self.eps))
         yield Part("decoder", Dense(width, self.vocab_size))
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """The bias is the decoder's, which uses it."""
-        del input_shape
-        return {}
+    def forward(self, own: Own, x: Value) -> Value:
+        """A score for every word; the bias is the decoder's, which uses it."""
+        return own.decoder(own.layer_norm(apply("gelu", own.dense(x))))
 
 
 def _keys(vocab_size: int) -> Mapping[str, Key]:
@@ -263,12 +271,13 @@ def _keys(vocab_size: int) -> Mapping[str, Key]:
         "is_decoder": Flag(default=False),
         "add_cross_attention": Flag(default=False),
         "tie_word_embeddings": Flag(default=True),
+        "layer_norm_eps": Number(1e-12),
+        "pad_token_id": OptionalWhole(1, least=0),
     }
 
 
 _IGNORED = {
     "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout",
-    "keeps a quotient finite": "layer_norm_eps",
 }
 _USUAL: Mapping[str, tuple[Any, ...]] = {"position_embedding_type": ("absolute", None)}
 FAMILIES = (

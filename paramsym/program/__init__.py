@@ -30,6 +30,7 @@ from paramsym.program.lookups import (
     lookup as lookup,
     pick as pick,
     put as put,
+    still as still,
 )
 from paramsym.program.own import (
     Applied as Applied,

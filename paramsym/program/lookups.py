@@ -82,9 +82,9 @@ class Pick(Operation):
     """Along the last axis the entries whose positions a second array holds."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return an entry in the place of every index."""
+        """Return an entry in the place of every index, which may lack the axes in front."""
         x, index = taken
-        return (ArrayType(index.shape, x.kind),)
+        return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
         """Return the positions."""
@@ -184,6 +184,24 @@ class Drop(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Still(Operation):
+    """The array as it came; no gradient passes back through it."""
+
+    view: ClassVar[bool] = True
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return the type as it came."""
+        return taken
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
+        """Return the array as it came."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return "still"
+
+
+@dataclass(frozen=True, slots=True)
 class Constant(Operation):
     """An array that follows from sizes and settings alone: positions, zeros, frequencies."""
 
@@ -242,6 +260,20 @@ def _t5_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: int, bo
     return first + xp.where(distance < exact, distance, xp.minimum(exact + far.astype(int), buckets - 1))
 
 
+def _deberta_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: int, sign: int) -> Any:
+    """How far the first of every pair stands behind the second, or with the sign -1 before it; logarithmic beyond half the buckets.
+
+    ``buckets`` is 0 where every distance has a row of its own. Logarithms are taken in float32, as in the reference. (He et al. 2021.)
+    """
+    distance, buckets, farthest = -_distances(xp, shape), int(buckets), int(farthest)
+    middle, span = buckets // 2, buckets or farthest
+    if middle:
+        apart = xp.maximum(xp.abs(distance), middle).astype(xp.float32)
+        far = xp.ceil(xp.log(apart / middle) / xp.log(xp.float32((farthest - 1) / middle)) * (middle - 1)).astype(int) + middle
+        distance = xp.where(xp.abs(distance) <= middle, distance, far * xp.sign(distance))
+    return xp.clip(int(sign) * distance + span, 0, 2 * span - 1)
+
+
 def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
     """The row of every pair of places in a window (Liu et al. 2021, section 3.2)."""
     places = xp.indices((int(height), int(width))).reshape(2, -1)
@@ -259,6 +291,7 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "sinusoids": _sinusoids,
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,
+    "deberta buckets": _deberta_buckets,
     "swin index": _swin_index,
 }
 
@@ -292,6 +325,11 @@ def best(x: Value, k: Dim) -> tuple[Value, Value]:
 def drop(x: Value, rate: float) -> Value:
     """Apply dropout."""
     return x if rate == 0 else record(Drop(rate), x)
+
+
+def still(x: Value) -> Value:
+    """Return an array through which no gradient passes back."""
+    return record(Still(), x)
 
 
 def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "float") -> Value:

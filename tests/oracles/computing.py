@@ -43,6 +43,11 @@ STACKS: dict[str, tuple[Any, ...]] = {
     "decoder_start_token_id": (1, 3),
     "tie_word_embeddings": (True, False),
 }
+ENCODER: dict[str, tuple[Any, ...]] = {
+    "layer_norm_eps": (1e-2, 1e-5, 1e-12),
+    "hidden_act": ("gelu", "gelu_new", "relu", "silu", "prelu"),
+    "is_decoder": (False, True),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
@@ -93,6 +98,35 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "umt5": RELATIVE,
     **dict.fromkeys(("bart", "mbart", "pegasus"), STACKS),
     "marian": {**STACKS, "share_encoder_decoder_embeddings": (True, False), "decoder_vocab_size": (50, 60)},
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta"), ENCODER),
+    "electra": {
+        **ENCODER,
+        "embedding_size": (16, 64),
+        "summary_type": ("first", "last", "mean", "cls_index"),
+        "summary_use_proj": (True, False),
+        "summary_activation": ("gelu", "tanh", "prelu"),
+    },
+    "albert": {
+        "layer_norm_eps": ENCODER["layer_norm_eps"],
+        "hidden_act": ENCODER["hidden_act"],
+        "num_hidden_layers": (1, 3, 5),
+        "num_hidden_groups": (1, 2, 3, 4),
+        "inner_group_num": (1, 2),
+    },
+    "deberta-v2": {
+        "layer_norm_eps": (1e-2, 1e-7),
+        "hidden_act": ENCODER["hidden_act"],
+        "conv_act": ("tanh", "gelu"),
+        "pooler_hidden_act": ("gelu", "tanh"),
+        "position_buckets": (4, 6, -1),
+        "max_relative_positions": (3, 12, -1),
+        "pos_att_type": (["p2c", "c2p"], ["c2p"], ["p2c"], []),
+        "conv_kernel_size": (0, 1, 3),
+        "conv_groups": (1, 2),
+        "position_biased_input": (True, False),
+        "type_vocab_size": (0, 2),
+    },
+    "distilbert": {"activation": ENCODER["hidden_act"]},
 }
 
 
