@@ -61,15 +61,12 @@ class Decoder(Layer):
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
         width, task = self.output_width(), self.task
-        if not task:
-            yield Part("", self.base())
-            return
-        yield Part(self.answering_base_name if task == "QuestionAnswering" else self.base_name, self.base())
+        yield Part(self.base_path, self.base())
         if task == "CausalLM":
             yield Part(self.output_name, Dense(width, self.vocab_size, bias=self.output_bias))
         elif task == "QuestionAnswering":
             yield Part("qa_outputs", Dense(width, self.answers()))
-        elif self.num_labels is not None:
+        elif task and self.num_labels is not None:
             tokens = task == "TokenClassification"
             yield Part(self.classifier_name if tokens else "score", Dense(width, self.num_labels, bias=tokens))
 
@@ -108,12 +105,20 @@ class Decoder(Layer):
         """The numbers of tokens: (batch, positions)."""
         return {"input_ids": (B, S)}
 
-    def forward(self, own: Own, input_ids: Value) -> Value:
+    @property
+    def base_path(self) -> str:
+        """The name of the base model; empty where it is the whole model."""
+        return "" if not self.task else self.answering_base_name if self.task == "QuestionAnswering" else self.base_name
+
+    def forward(self, own: Own, input_ids: Value) -> Any:
         """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last position."""
-        x, task = tokens(input_ids), self.task
+        return self.answered(own, own[self.base_path](tokens(input_ids)))
+
+    def answered(self, own: Own, x: Value) -> Any:
+        """Return what the head makes of the last hidden states; the base model has no head."""
+        task = self.task
         if not task:
-            return own[""](x)
-        x = own[self.answering_base_name if task == "QuestionAnswering" else self.base_name](x)
+            return x
         if task == "CausalLM":
             return self.scores(own[self.output_name](x))
         if task == "QuestionAnswering":

@@ -24,6 +24,8 @@ ROPES: tuple[Any, ...] = (
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
+ACTIVATIONS = ("gelu_new", "gelu", "relu", "silu", "prelu")
+EPSILON: dict[str, tuple[Any, ...]] = {"layer_norm_epsilon": (1e-5, 1e-2)}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
@@ -35,6 +37,24 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "residual_multiplier": (0.25, 1.0),
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
+    },
+    "gpt2": {
+        **EPSILON,
+        "n_inner": (24, None),
+        "activation_function": ACTIVATIONS,
+        "scale_attn_weights": (True, False),
+        "scale_attn_by_inverse_layer_idx": (True, False),
+        "summary_type": ("last", "first", "mean", "cls_index"),
+        "summary_use_proj": (True, False),
+        "summary_activation": ("tanh", None),
+        "summary_proj_to_labels": (True, False),
+    },
+    "opt": {
+        "activation_function": ACTIVATIONS,
+        "do_layer_norm_before": (True, False),
+        "_remove_final_layer_norm": (True, False),
+        "enable_bias": (True, False),
+        "layer_norm_elementwise_affine": (True, False),
     },
 }
 
