@@ -56,6 +56,19 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "enable_bias": (True, False),
         "layer_norm_elementwise_affine": (True, False),
     },
+    "gpt_neo": {
+        **EPSILON,
+        "activation_function": ACTIVATIONS,
+        "intermediate_size": (24, None),
+        "num_layers": (4,),
+        "attention_types": (
+            [[["global", "local"], 2]],
+            [[["local"], 4]],
+            [[["global"], 1], [["local"], 3]],
+            [[["local", "local", "global", "local"], 1]],
+        ),
+        "window_size": (1, 2, 3),
+    },
 }
 
 
