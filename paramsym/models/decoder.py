@@ -22,7 +22,7 @@ from paramsym.models.activations import LEARNED, Activation, learned
 from paramsym.models.blocks import Gated, Ladder, Stem, last_position, tokens
 from paramsym.models.family import Family, Flag, Key, Number as Real, Size, Sizes, Word, shown, whole
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
-from paramsym.size import Count, Dim, Shape, canonical, divides, per, same
+from paramsym.size import Count, Dim, Shape, divides, same
 from paramsym.symbols import A, B, D, F, H, L, N, S, V, dims
 
 ROTATED = dims("r")
@@ -311,7 +311,7 @@ class RotaryFrequencies(Layer):
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
         """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated."""
-        return () if self.rotary_dim == 0 else turned(x.sizes[1], canonical(2 * per(self.rotary_dim, 2)), self.rope)
+        return () if self.rotary_dim == 0 else turned(x.sizes[1], self.rotary_dim, self.rope)
 
 
 # Published sizes and configurations -------------------------------------------------------------------------------------------

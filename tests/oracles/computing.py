@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from copy import deepcopy
 from typing import Any
 
 from paramsym.models.family import Family
@@ -69,10 +70,21 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         ),
         "window_size": (1, 2, 3),
     },
+    "gptj": {**EPSILON, "n_inner": (24, None), "activation_function": ACTIVATIONS, "rotary_dim": (2, 4, 8)},
+    "gpt_neox": {
+        "layer_norm_eps": (1e-5, 1e-2),
+        "hidden_act": ACTIVATIONS,
+        "attention_bias": (True, False),
+        "use_parallel_residual": (True, False),
+        "rope_parameters": ROPES,
+        "rotary_pct": (0.5, 0.75, 1.0),
+        "rotary_emb_base": (10000, 500),
+    },
 }
 
 
 def chosen(family: Family, draw: random.Random) -> dict[str, Any]:
     """Return one value for each key of a family that is listed; a key of its own that has no value keeps the reference's default."""
-    found = {name: draw.choice(values) for name, values in COMPUTING.get(family.model_type, {}).items()}
+    # Copies, because the references write their defaults into the settings that they are given.
+    found = {name: deepcopy(draw.choice(values)) for name, values in COMPUTING.get(family.model_type, {}).items()}
     return {name: value for name, value in found.items() if value is not None or name == "sliding_window"}
