@@ -25,11 +25,10 @@ class CrossDecoder(Decoder):
 class Alibi:
     """Biases that fall with the distance, one slope for each of ``num_heads`` heads (Press et al. 2022, section 3).
 
-    ``most`` is the exponent of the last slope, 8 in the paper; ``factor`` multiplies all biases.
+    ``factor`` multiplies all biases.
     """
 
     num_heads: Dim
-    most: float = 8.0
     factor: float | Expr = 1.0
 
     def bias(self, x: Value) -> Value:
@@ -38,7 +37,7 @@ class Alibi:
         The slope times the number of the key stands for the slope times the distance: a softmax is the same after a shift of all scores.
         """
         keys = canonical(x.sizes[1] + past())
-        slopes = rearrange(constant("alibi slopes", (self.num_heads,), self.most), "a -> a () ()")
+        slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
         bias = slopes * constant("positions", (keys,))
         return bias if self.factor == 1 else bias * self.factor
 

@@ -204,11 +204,11 @@ def _distances(xp: Any, shape: tuple[int, ...]) -> Any:
     return xp.arange(shape[1])[None, :] - (xp.arange(shape[0])[:, None] + shape[1] - shape[0])
 
 
-def _slopes(xp: Any, shape: tuple[int, ...], most: float = 8.0) -> Any:
+def _slopes(xp: Any, shape: tuple[int, ...]) -> Any:
     """A geometric sequence; between two powers of two also every other slope of the next one (Press et al. 2022, section 3)."""
     whole = 1 << (shape[0].bit_length() - 1)
-    found = 2.0 ** (-most / whole * xp.arange(1, whole + 1))
-    between = 2.0 ** (-most / 2 / whole * xp.arange(1, 2 * (shape[0] - whole) + 1, 2))
+    found = 2.0 ** (-8 / whole * xp.arange(1, whole + 1))
+    between = 2.0 ** (-4 / whole * xp.arange(1, 2 * (shape[0] - whole) + 1, 2))
     return xp.concatenate([found, between])
 
 

@@ -80,6 +80,36 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "rotary_pct": (0.5, 0.75, 1.0),
         "rotary_emb_base": (10000, 500),
     },
+    "gpt_bigcode": {
+        **EPSILON,
+        "n_inner": (24, None),
+        "activation_function": ACTIVATIONS,
+        "multi_query": (True, False),
+        "scale_attn_weights": (True, False),
+    },
+    "bloom": {**EPSILON, "n_head": (1, 2, 4), "apply_residual_connection_post_layernorm": (True, False), "n_layer": (2, 3)},
+    "mpt": {
+        **EPSILON,
+        "d_model": (48,),
+        "n_heads": (2, 3, 4, 6),
+        "attn_config": (
+            None,
+            {"clip_qkv": 0.5},
+            {"softmax_scale": 0.25, "alibi_bias_max": 8},
+            {"clip_qkv": 1.0, "softmax_scale": 2.0},
+        ),
+    },
+    "falcon": {
+        **EPSILON,
+        "hidden_size": (32, 64),
+        "num_attention_heads": (2, 4),
+        "num_ln_in_parallel_attn": (None, 1),
+        "alibi": (True, False, False),
+        "multi_query": (True, False),
+        "bias": (True, False),
+        "activation": ACTIVATIONS,
+        "rope_parameters": ROPES,
+    },
 }
 
 
