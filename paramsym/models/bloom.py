@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.compose import Repeat
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.models.blocks import PreNorm
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import Decoder, OptionalWhole, decoder_family
-from paramsym.models.family import Flag, Size, Sizes
+from paramsym.models.family import Flag, Number as Real, Size, Sizes
+from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
+from paramsym.program import Own, Value
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, H, L, V
 
@@ -52,6 +55,9 @@ class Bloom(Decoder):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "BloomModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
+    apply_residual_connection_post_layernorm: bool = False
 
     base_name: ClassVar[str] = "transformer"
     answering_base_name: ClassVar[str] = "transformer"
@@ -80,24 +86,46 @@ class Bloom(Decoder):
 
     def base(self) -> Layer:
         """The base model."""
-        return Sequential(
-            word_embeddings=Embedding(self.vocab_size, self.hidden_size),
-            word_embeddings_layernorm=LayerNorm(self.hidden_size),
-            h=Repeat(self.stream(self.block()), self.n_layer),
-            ln_f=LayerNorm(self.hidden_size),
+        return Tower(
+            {
+                "word_embeddings": Embedding(self.vocab_size, self.hidden_size),
+                "word_embeddings_layernorm": self.norm(),
+                "h": Repeat(self.block(), self.n_layer),
+                "ln_f": self.norm(),
+            },
+            alibi=Alibi(self.n_head),
         )
 
-    def block(self) -> Block:
-        """Attention and the feed-forward network, each behind a normalisation."""
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
+
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
+        """Attention and the feed-forward network, each behind a normalisation, which may be what they are added to."""
         width, heads = self.hidden_size, self.n_head
         own = divides(heads, width, "n_head", "hidden_size")
         fused = Dense(width, (heads, cat(query=own, key=own, value=own)))
-        return Block(
-            input_layernorm=LayerNorm(width),
-            self_attention=Block(query_key_value=fused, dense=Dense((heads, own), width)),
-            post_attention_layernorm=LayerNorm(width),
-            mlp=Block(dense_h_to_4h=Dense(width, 4 * width), dense_4h_to_h=Dense(4 * width, width)),
-        )
+        mlp = {"dense_h_to_4h": Dense(width, 4 * width), "dense_4h_to_h": Dense(4 * width, width)}
+        layers = {
+            "input_layernorm": self.norm(),
+            "self_attention": FusedBiased({"query_key_value": fused, "dense": Dense((heads, own), width)}),
+            "post_attention_layernorm": self.norm(),
+            "mlp": FeedForward(mlp, "gelu_pytorch_tanh", names=("dense_h_to_4h", "dense_4h_to_h")),
+        }
+        names = ("input_layernorm", "self_attention", "post_attention_layernorm", "mlp")
+        return (NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm)(layers, names=names)
+
+
+@dataclass(frozen=True)
+class NormedResidual(PreNorm):
+    """A block whose bodies are added to what they read, which is normalised."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """Both bodies, one after the other; ``along`` goes to the attention."""
+        first, attention, second, feed_forward = self.names
+        x = own[first](x)
+        x = own[second](x + own[attention](x, *along))
+        return x + own[feed_forward](x)
 
 
 def other_width(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -119,10 +147,12 @@ FAMILIES = (
             "n_layer": Size(L, 2, least=0),
             "n_head": Size(A, 8),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_epsilon": Real(1e-5),
+            "apply_residual_connection_post_layernorm": Flag(default=False),
         },
         other_width,
         ignored=(
-            "apply_residual_connection_post_layernorm slow_but_exact n_inner seq_length offset_alibi skip_bias_add skip_bias_add_qkv"
+            "slow_but_exact n_inner seq_length offset_alibi skip_bias_add skip_bias_add_qkv"
             " attention_softmax_in_fp32 bias_dropout_fusion masked_softmax_fusion"
         ),
         aliases={"num_hidden_layers": "n_layer", "num_attention_heads": "n_head"},

@@ -22,7 +22,7 @@ from paramsym.models.activations import LEARNED, Activation, learned
 from paramsym.models.blocks import Gated, Ladder, Stem, last_position, tokens
 from paramsym.models.family import Family, Flag, Key, Number as Real, Size, Sizes, Word, shown, whole
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
-from paramsym.size import Count, Dim, Shape, canonical, divides, per, same
+from paramsym.size import Count, Dim, Shape, divides, same
 from paramsym.symbols import A, B, D, F, H, L, N, S, V, dims
 
 ROTATED = dims("r")
@@ -61,15 +61,12 @@ class Decoder(Layer):
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
         width, task = self.output_width(), self.task
-        if not task:
-            yield Part("", self.base())
-            return
-        yield Part(self.answering_base_name if task == "QuestionAnswering" else self.base_name, self.base())
+        yield Part(self.base_path, self.base())
         if task == "CausalLM":
             yield Part(self.output_name, Dense(width, self.vocab_size, bias=self.output_bias))
         elif task == "QuestionAnswering":
             yield Part("qa_outputs", Dense(width, self.answers()))
-        elif self.num_labels is not None:
+        elif task and self.num_labels is not None:
             tokens = task == "TokenClassification"
             yield Part(self.classifier_name if tokens else "score", Dense(width, self.num_labels, bias=tokens))
 
@@ -108,12 +105,20 @@ class Decoder(Layer):
         """The numbers of tokens: (batch, positions)."""
         return {"input_ids": (B, S)}
 
-    def forward(self, own: Own, input_ids: Value) -> Value:
+    @property
+    def base_path(self) -> str:
+        """The name of the base model; empty where it is the whole model."""
+        return "" if not self.task else self.answering_base_name if self.task == "QuestionAnswering" else self.base_name
+
+    def forward(self, own: Own, input_ids: Value) -> Any:
         """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last position."""
-        x, task = tokens(input_ids), self.task
+        return self.answered(own, own[self.base_path](tokens(input_ids)))
+
+    def answered(self, own: Own, x: Value) -> Any:
+        """Return what the head makes of the last hidden states; the base model has no head."""
+        task = self.task
         if not task:
-            return own[""](x)
-        x = own[self.answering_base_name if task == "QuestionAnswering" else self.base_name](x)
+            return x
         if task == "CausalLM":
             return self.scores(own[self.output_name](x))
         if task == "QuestionAnswering":
@@ -306,7 +311,7 @@ class RotaryFrequencies(Layer):
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
         """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated."""
-        return () if self.rotary_dim == 0 else turned(x.sizes[1], canonical(2 * per(self.rotary_dim, 2)), self.rope)
+        return () if self.rotary_dim == 0 else turned(x.sizes[1], self.rotary_dim, self.rope)
 
 
 # Published sizes and configurations -------------------------------------------------------------------------------------------

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Sequential
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import PreNorm
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
     Decoder,
@@ -24,8 +24,10 @@ from paramsym.models.decoder import (
     decoder_family,
     settled,
 )
-from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
+from paramsym.models.gpt import Alibi, FeedForward, FusedAttention, FusedBiased, FusedRotated, Parallel, Tower
 from paramsym.program import ROPE, Rope
+from paramsym.program.attention import root_reciprocal
 from paramsym.size import Axis, Count, Dim, cat, divides
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -91,6 +93,8 @@ class Falcon(Decoder):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "FalconModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
 
     base_name: ClassVar[str] = "transformer"
     answering_base_name: ClassVar[str] = "transformer"
@@ -126,31 +130,48 @@ class Falcon(Decoder):
 
     def base(self) -> Layer:
         """The base model; the reference keeps rotary frequencies even where ``alibi`` takes their place."""
-        return Sequential(
-            word_embeddings=Embedding(self.vocab_size, self.hidden_size),
-            h=self.blocks(),
-            ln_f=self.norm(),
-            rotary_emb=self.frequencies(),
+        return Tower(
+            {
+                "word_embeddings": Embedding(self.vocab_size, self.hidden_size),
+                "h": self.blocks(),
+                "ln_f": self.norm(),
+                "rotary_emb": self.frequencies(),
+            },
+            # The biases are scaled as the scores are.
+            alibi=Alibi(self.num_attention_heads, root_reciprocal(self._head_width())) if self.alibi else None,
         )
 
     def frequencies(self) -> Layer:
         """The frequencies of a head."""
-        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim)
+        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
-        return LayerNorm(self.hidden_size)
+        return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention, the feed-forward network, and the normalisations of this variant."""
         width, bias = self.hidden_size, self.bias
         inner = 4 * width if self.ffn_hidden_size is None else self.ffn_hidden_size
-        attention = Block(
-            query_key_value=Dense(width, self._fused(), bias), dense=Dense((self.num_attention_heads, self._head_width()), width, bias)
-        )
         up, down = Dense(width, inner, bias), Dense(inner, width, bias)
-        mlp = Block({"dense_h_to_4h": up, **learned("act", self.activation), "dense_4h_to_h": down})
-        return Block({"self_attention": attention, "mlp": mlp, **dict(self._norms())})
+        mlp = {"dense_h_to_4h": up, **learned("act", self.activation), "dense_4h_to_h": down}
+        norms = dict(self._norms())
+        layers = {
+            "self_attention": self._attention(),
+            "mlp": FeedForward(mlp, self.activation, names=("dense_h_to_4h", "dense_4h_to_h")),
+            **norms,
+        }
+        if not self.parallel_attn:
+            return PreNorm(layers, names=("input_layernorm", "self_attention", "post_attention_layernorm", "mlp"))
+        first, second = ("ln_attn", "ln_mlp") if "ln_mlp" in norms else ("input_layernorm", "input_layernorm")
+        return Parallel(layers, names=(first, "self_attention", second, "mlp"))
+
+    def _attention(self) -> FusedAttention:
+        """Heads that share a key and a value get copies of them in the new architecture, before these are kept."""
+        width = self.hidden_size
+        outward = Dense((self.num_attention_heads, self._head_width()), width, self.bias)
+        projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
+        return (FusedBiased if self.alibi else FusedRotated)(projections, spread=self.new_decoder_architecture)
 
     def _fused(self) -> Axis:
         heads, own = self.num_attention_heads, self._head_width()
@@ -209,6 +230,9 @@ FAMILIES = (
             "rope_parameters": RopeSettings(),
             "rope_scaling": RopeSettings(),
             "partial_rotary_factor": Share(),
+            "rope_theta": Real(10000.0),
+            "max_position_embeddings": OptionalWhole(2048),
+            "layer_norm_epsilon": Real(1e-5),
         },
         _settle,
         ignored="apply_residual_connection_post_layernorm",

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Flow, Repeat, Sequential
+from sympy import Expr
+
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.between import Heads, OneOfEach, Squeeze, TokenModel
+from paramsym.models.blocks import Holder, PreNorm, activation, tokens
 from paramsym.models.claims import BUILT, CARD, Claim
-from paramsym.models.family import Family, Flag, Size, Word
-from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, cat, divides
-from paramsym.symbols import A, F, H, L, P, V
+from paramsym.models.family import Family, Flag, Number as Real, Size, Word
+from paramsym.models.gpt import CrossDecoder, CrossPreNorm, FeedForward, FusedAttention, FusedCross
+from paramsym.program import Own, Value, axes, rearrange, reduce, take
+from paramsym.program.attention import root_reciprocal
+from paramsym.size import Count, Dim, canonical, cat, divides, per
+from paramsym.symbols import A, F, H, L, P, V, index
 
 Architecture = Literal[
     "GPT2Model",
@@ -42,13 +45,13 @@ def _size(n_embd: int, n_layer: int, n_head: int) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Gpt2(TokenModel):
+class Gpt2(CrossDecoder):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables, L blocks of
     12*H**2 + 13*H where ``n_inner`` is left at 4*H, and a last normalisation of 2*H. Matrices are stored (in, out); query, key and value
     are one tensor. ``num_labels`` is N where the architecture has labels and no number is given. With ``tie_word_embeddings`` the output
-    matrix is the word table.
+    matrix is the word table. With ``add_cross_attention`` the blocks attend to a second input, where it is given.
 
     Raises:
         DivisibilityError: heads that do not divide the width.
@@ -75,7 +78,15 @@ class Gpt2(TokenModel):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "GPT2Model"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
+    scale_attn_weights: bool = True
+    scale_attn_by_inverse_layer_idx: bool = False
 
+    base_name: ClassVar[str] = "transformer"
+    answering_base_name: ClassVar[str] = "transformer"
+    table_name: ClassVar[str] = "wte"
+    classifier_name: ClassVar[str] = "classifier"
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "gpt2": _size(768, 12, 12),
         "gpt2-medium": _size(1024, 24, 16),
@@ -101,11 +112,6 @@ class Gpt2(TokenModel):
         Claim("gpt2-xl", 1_542_000_000, _PAPER, counts="wrong; openai/gpt-2 itself names the model 1558M"),
     )
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
     def conditions(self) -> None:
         """Heads divide the width; the reference knows the activations and builds the summary."""
         divides(self.n_head, self.n_embd, "n_head", "n_embd")
@@ -118,75 +124,102 @@ class Gpt2(TokenModel):
             message = f"summary_type is {self.summary_type!r}; GPT2DoubleHeadsModel builds {', '.join(sorted(_SUMMARIES))}."
             raise ArgumentError(message)
 
+    @property
+    def hidden_size(self) -> Dim:  # type: ignore[override]
+        """The width under the name that decoders share."""
+        return self.n_embd
+
+    @property
+    def task(self) -> str:
+        """Both classes with an output matrix give scores of tokens."""
+        return "CausalLM" if self.architecture in _LANGUAGE else super().task
+
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``transformer`` where a head follows, then the head."""
-        base = Sequential(
+        """The base model, under ``transformer`` where a head follows, then the head, or both heads."""
+        yield from super().parts()
+        if self.architecture == "GPT2DoubleHeadsModel":
+            yield Part("multiple_choice_head", self._summary())
+
+    def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
+        """As every decoder; two heads give the scores of tokens and one of each text, also of (batch, choices, positions)."""
+        if self.architecture != "GPT2DoubleHeadsModel":
+            return super().forward(own, input_ids, *along)
+        if input_ids.rank != 3:
+            x = own.transformer(tokens(input_ids), *along)
+        else:
+            x = own.transformer(rearrange(axes(input_ids, "batch choices positions")[0], "b c s -> (b c) s"), *along)
+            x = rearrange(x, "(b c) s h -> b c s h", b=input_ids.shape[0], c=input_ids.shape[1])
+        return own.lm_head(x), own.multiple_choice_head(x)
+
+    def base(self) -> Layer:
+        """The base model."""
+        return Sequential(
             wte=Embedding(self.vocab_size, self.n_embd),
             wpe=LearnedPositions(self.n_positions, self.n_embd),
-            h=Repeat(self._block(), self.n_layer),
-            ln_f=LayerNorm(self.n_embd),
+            h=self.blocks(),
+            ln_f=self.norm(),
         )
-        if self.architecture == "GPT2Model":
-            yield Part("", base)
-            return
-        yield Part("transformer", base)
-        yield from self._head()
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model, then the head, or both heads; the scores of one token are those of the text."""
-        (name, base), *heads = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        if self.architecture == "GPT2DoubleHeadsModel":
-            yield "", Heads(tuple(heads))
-        else:
-            yield from heads
-        if self.architecture == "GPT2ForSequenceClassification":
-            yield "last", OneOfEach()
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
 
-    def ties(self) -> Mapping[str, str]:
-        """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
-        tied = self.architecture in _LANGUAGE and self.tie_word_embeddings
-        return {"lm_head.weight": "transformer.wte.weight"} if tied else {}
+    def blocks(self) -> Layer:
+        """The blocks; each may divide its scores by its number from 1 on."""
+        if not self.scale_attn_by_inverse_layer_idx:
+            return Repeat(self._block(None if self.scale_attn_weights else 1.0), self.n_layer)
+        number = index("i")
+        scale = root_reciprocal(canonical(per(self.n_embd, self.n_head))) if self.scale_attn_weights else 1.0
+        return Repeat(self._block(scale / (number + 1)), self.n_layer, index=number)
 
-    def _block(self) -> Stream:
+    def _block(self, scale: float | Expr | None) -> PreNorm:
         width = self.n_embd
         inner = 4 * width if self.n_inner is None else self.n_inner
         sliced = (self.n_head, divides(self.n_head, width, "n_head", "n_embd"))
         project = TransposedDense(sliced, width)
+        fused = TransposedDense(width, cat(query=sliced, key=sliced, value=sliced))
         layers: dict[str, Layer] = {
-            "ln_1": LayerNorm(width),
-            "attn": Block(c_attn=TransposedDense(width, cat(query=sliced, key=sliced, value=sliced)), c_proj=project),
-            "ln_2": LayerNorm(width),
+            "ln_1": self.norm(),
+            "attn": FusedAttention({"c_attn": fused, "c_proj": project}, names=("c_attn", "c_proj"), scale=scale),
+            "ln_2": self.norm(),
         }
         if self.add_cross_attention:
-            layers["crossattention"] = Block(
-                c_attn=TransposedDense(width, cat(key=sliced, value=sliced)), q_attn=TransposedDense(width, sliced), c_proj=project
-            )
-            layers["ln_cross_attn"] = LayerNorm(width)
-        layers["mlp"] = Block(
-            c_fc=TransposedDense(width, inner), c_proj=TransposedDense(inner, width), **learned("act", self.activation_function)
+            both, query = TransposedDense(width, cat(key=sliced, value=sliced)), TransposedDense(width, sliced)
+            layers["crossattention"] = FusedCross({"c_attn": both, "q_attn": query, "c_proj": project}, scale=scale)
+            layers["ln_cross_attn"] = self.norm()
+        function = self.activation_function
+        layers["mlp"] = FeedForward(
+            {"c_fc": TransposedDense(width, inner), "c_proj": TransposedDense(inner, width), **learned("act", function)}, function
         )
-        if not self.add_cross_attention:
-            return Stream(width, Block(layers))
-        return Stream(width, Block(layers), ("crossattention.c_attn",), ("crossattention", "ln_cross_attn"))
+        return (CrossPreNorm if self.add_cross_attention else PreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"))
 
-    def _head(self) -> Iterator[Part]:
-        width = self.n_embd
-        if self.architecture in _LANGUAGE:
-            yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
-        if self.architecture == "GPT2DoubleHeadsModel":
-            # The reference sets num_labels to 1 here, whatever the configuration says.
-            scores, act = self.summary_use_proj and self.summary_proj_to_labels, learned("activation", self.summary_activation or "linear")
-            summary: dict[str, Layer] = {"summary": Dense(width, 1 if scores else width)} if self.summary_use_proj else {}
-            layers = {**summary, **act}
-            choosing = Flow(layers, ("one", OneOfEach()), *layers, *([("scores", Squeeze())] if scores else []))
-            yield Part("multiple_choice_head", choosing)
-        elif self.architecture == "GPT2ForQuestionAnswering":
-            yield Part("qa_outputs", Dense(width, 2))
-        elif self.num_labels is not None and self.architecture == "GPT2ForSequenceClassification":
-            yield Part("score", Dense(width, self.num_labels, bias=False))
-        elif self.num_labels is not None and self.architecture == "GPT2ForTokenClassification":
-            yield Part("classifier", Dense(width, self.num_labels))
+    def _summary(self) -> Summary:
+        # The reference sets num_labels to 1 here, whatever the configuration says.
+        scores, function = self.summary_use_proj and self.summary_proj_to_labels, self.summary_activation or "linear"
+        layers: dict[str, Layer] = {"summary": Dense(self.n_embd, 1 if scores else self.n_embd)} if self.summary_use_proj else {}
+        return Summary({**layers, **learned("activation", function)}, function, self.summary_type, squeeze=scores)
+
+
+@dataclass(frozen=True)
+class Summary(Holder):
+    """One vector of a text, or one score with ``squeeze``: the last position's, the first one's or the mean, projected and activated."""
+
+    function: str
+    kind: str
+    squeeze: bool = False
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """One vector of (batch, positions, width); of choices in second place all but ``cls_index`` take one, as the reference does."""
+        if self.kind == "cls_index":
+            x = take(x, x.rank - 2, -1)
+        elif self.kind == "mean":
+            x = reduce("mean", x, 1)
+        else:
+            x = take(x, 1, 0 if self.kind == "first" else -1)
+        if "summary" in own:
+            x = own.summary(x)
+        x = activation(own, self.function, x, "activation")
+        return take(x, x.rank - 1, 0) if self.squeeze else x
 
 
 FAMILIES = (
@@ -209,6 +242,9 @@ FAMILIES = (
             "summary_proj_to_labels": Flag(default=True),
             "add_cross_attention": Flag(default=False),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_epsilon": Real(1e-5),
+            "scale_attn_weights": Flag(default=True),
+            "scale_attn_by_inverse_layer_idx": Flag(default=False),
         },
         aliases={
             "hidden_size": "n_embd",
@@ -220,8 +256,7 @@ FAMILIES = (
             "drops values while training": (
                 "resid_pdrop embd_pdrop attn_pdrop summary_first_dropout summary_last_dropout classifier_dropout hidden_dropout"
             ),
-            "keeps a quotient finite": "layer_norm_epsilon",
-            "scales the attention scores": "scale_attn_weights scale_attn_by_inverse_layer_idx reorder_and_upcast_attn",
+            "raises a precision": "reorder_and_upcast_attn",
             "repeats n_positions, and no class reads it": "n_ctx",
             "is read by the generation, not by a class": "is_decoder",
         },

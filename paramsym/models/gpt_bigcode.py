@@ -6,21 +6,22 @@ Reference: ``transformers.models.gpt_bigcode`` 5.23, names and shapes of its sta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import PreNorm
 from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.family import Flag, Size, Word
+from paramsym.models.decoder import decoder_family
+from paramsym.models.family import Flag, Number as Real, Size, Word
+from paramsym.models.gpt import CrossDecoder, CrossPreNorm, FeedForward, FusedAttention, FusedCross
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, P, V
 
@@ -34,7 +35,7 @@ def _size(vocab_size: int, positions: int, width: int, layers: int, heads: int) 
 
 
 @dataclass(frozen=True)
-class GptBigCode(Decoder):
+class GptBigCode(CrossDecoder):
     """SantaCoder, StarCoder and their heads, as the reference class ``architecture`` stores them: GPT-2 with one key and one value.
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of
@@ -63,6 +64,9 @@ class GptBigCode(Decoder):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "GPTBigCodeModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
+    scale_attn_weights: bool = True
 
     base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "wte"
@@ -95,9 +99,13 @@ class GptBigCode(Decoder):
         return Sequential(
             wte=Embedding(self.vocab_size, width),
             wpe=LearnedPositions(self.n_positions, width),
-            h=Repeat(self.stream(self.block()), self.n_layer),
-            ln_f=LayerNorm(width),
+            h=Repeat(self.block(), self.n_layer),
+            ln_f=self.norm(),
         )
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
 
     def parts(self) -> Iterator[Part]:
         """The base model with its mask, then the head."""
@@ -105,37 +113,32 @@ class GptBigCode(Decoder):
         yield Part(first.name, CausalMask(self.n_positions, first.layer))
         yield from head
 
-    def stream(self, block: Layer) -> Stream:
-        """Cross attention reads what is attended to, where there is something."""
-        if not self.add_cross_attention:
-            return super().stream(block)
-        return Stream(self.n_embd, block, ("crossattention.c_attn",), ("crossattention", "ln_cross_attn"))
-
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention, cross attention where there is one, and the feed-forward network, each with its normalisation."""
         width, heads, own = self.n_embd, self.n_head, divides(self.n_head, self.n_embd, "n_head", "n_embd")
         inner = 4 * width if self.n_inner is None else self.n_inner
+        scale = None if self.scale_attn_weights else 1.0
         out = Dense((heads, own), width)
-        fused = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
+        axis = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
         layers: dict[str, Layer] = {
-            "ln_1": LayerNorm(width),
-            "attn": Block(c_attn=Dense(width, fused), c_proj=out),
-            "ln_2": LayerNorm(width),
+            "ln_1": self.norm(),
+            "attn": FusedAttention({"c_attn": Dense(width, axis), "c_proj": out}, names=("c_attn", "c_proj"), scale=scale),
+            "ln_2": self.norm(),
         }
         if self.add_cross_attention:
             both = Dense(width, (heads, cat(key=own, value=own)))
-            layers["crossattention"] = Block(c_attn=both, q_attn=Dense(width, (heads, own)), c_proj=out)
-            layers["ln_cross_attn"] = LayerNorm(width)
-        act = learned("act", self.activation_function)
-        layers["mlp"] = Block({"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **act})
-        return Block(layers)
+            layers["crossattention"] = FusedCross({"c_attn": both, "q_attn": Dense(width, (heads, own)), "c_proj": out}, scale=scale)
+            layers["ln_cross_attn"] = self.norm()
+        function = self.activation_function
+        layers["mlp"] = FeedForward({"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", function)}, function)
+        return (CrossPreNorm if self.add_cross_attention else PreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"))
 
 
 @dataclass(frozen=True)
 class CausalMask(Layer):
     """A model beside its causal mask ``bias``, a buffer (P, P) that is not saved.
 
-    >>> CausalMask(P, Block()).params
+    >>> CausalMask(P, Sequential()).params
     0
     """
 
@@ -169,10 +172,12 @@ FAMILIES = (
             "multi_query": Flag(default=True),
             "add_cross_attention": Flag(default=False),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_epsilon": Real(1e-5),
+            "scale_attn_weights": Flag(default=True),
         },
         None,
         ignored=(
-            "num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights"
+            "num_key_value_heads attention_softmax_in_fp32 scale_attention_softmax_in_fp32"
             " inference_runner max_batch_size pad_key_length pre_allocate_kv_cache validate_runner_input n_ctx"
             " summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
         ),

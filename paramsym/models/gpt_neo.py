@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat, Sequential
-from paramsym.errors import ConfigError
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.compose import Sequential
+from paramsym.errors import ArgumentError, ConfigError
+from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import Holder, PreNorm
 from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.family import Flag, Size, Sizes, Word, shown, whole
+from paramsym.models.decoder import Decoder, OptionalWhole, decoder_family
+from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word, shown, whole
+from paramsym.models.gpt import FeedForward
+from paramsym.program import Mask, Own, Value, attend, heads, remember
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, P, V
 
@@ -27,6 +30,10 @@ Architecture = Literal[
     "GPTNeoForTokenClassification",
     "GPTNeoForQuestionAnswering",
 ]
+
+
+MOST = 1024
+"""The most layers whose kinds of attention may be listed one by one."""
 
 
 def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
@@ -46,8 +53,8 @@ class GptNeo(Decoder):
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables; L blocks of 4*H**2 + H for
     attention, whose output alone has a bias, 2*F*H + F + H for the feed-forward network (F is 4*H where ``intermediate_size`` is None) and
-    two normalisations of 2*H; and a last normalisation of 2*H. Which layers attend locally changes no parameter; each layer keeps a mask of
-    P*P entries that is not saved.
+    two normalisations of 2*H; and a last normalisation of 2*H. ``attention_layers`` are the kinds of the layers by turns: a ``local`` one
+    sees ``window_size`` positions, a ``global`` one all earlier ones. Each layer keeps a mask of P*P entries that is not saved.
 
     Raises:
         DivisibilityError: heads that do not divide the width.
@@ -69,6 +76,10 @@ class GptNeo(Decoder):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "GPTNeoModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
+    attention_layers: tuple[str, ...] = ("global", "local")
+    window_size: Dim | None = 256
 
     base_name: ClassVar[str] = "transformer"
     answering_base_name: ClassVar[str] = "transformer"
@@ -86,9 +97,12 @@ class GptNeo(Decoder):
     )
 
     def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activation."""
+        """Heads divide the width; the reference knows the activation and the kinds of attention."""
         divides(self.num_heads, self.hidden_size, "num_heads", "hidden_size")
         check_activation(self.activation_function, "activation_function")
+        if not self.attention_layers or not set(self.attention_layers) <= {"global", "local"}:
+            message = f"attention_layers is {self.attention_layers!r}; wanted one or more of 'global' and 'local'."
+            raise ArgumentError(message)
 
     def base(self) -> Layer:
         """The base model."""
@@ -96,43 +110,65 @@ class GptNeo(Decoder):
         return Sequential(
             wte=Embedding(self.vocab_size, width),
             wpe=LearnedPositions(self.max_position_embeddings, width),
-            h=Repeat(self.stream(self.block()), self.num_layers),
-            ln_f=LayerNorm(width),
+            h=self.blocks(),
+            ln_f=self.norm(),
         )
 
-    def block(self) -> Block:
+    @property
+    def num_hidden_layers(self) -> Count:  # type: ignore[override]
+        """The depth under the name that decoders share."""
+        return self.num_layers
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of attention, by turns."""
+        return self.attention_layers
+
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
+
+    def block(self, kind: str = "global") -> PreNorm:
         """Attention and the feed-forward network, each behind a normalisation."""
         width = self.hidden_size
         inner = 4 * width if self.intermediate_size is None else self.intermediate_size
         sliced = (self.num_heads, divides(self.num_heads, width, "num_heads", "hidden_size"))
         project = Dense(width, sliced, bias=False)
-        attention = Block(k_proj=project, v_proj=project, q_proj=project, out_proj=Dense(sliced, width))
-        return Block(
-            ln_1=LayerNorm(width),
-            attn=Block(attention=Masked((1, 1, self.max_position_embeddings, self.max_position_embeddings), attention)),
-            ln_2=LayerNorm(width),
-            mlp=Block({"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", self.activation_function)}),
-        )
+        projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width)}
+        attention = MaskedAttention(projections, self.max_position_embeddings, self.window_size if kind == "local" else None)
+        function = self.activation_function
+        mlp = {"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", function)}
+        layers = {
+            "ln_1": self.norm(),
+            "attn": Sequential(attention=attention),
+            "ln_2": self.norm(),
+            "mlp": FeedForward(mlp, function),
+        }
+        return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"))
 
 
 @dataclass(frozen=True)
-class Masked(Layer):
-    """A layer beside its mask ``bias``, a buffer of ``shape`` that is not saved.
+class MaskedAttention(Holder):
+    """Causal attention of scores that are not scaled, beside its mask ``bias`` of all positions, a buffer that is not saved.
 
-    >>> Masked((1, 1, P, P), Block()).params
+    Local attention sees ``window`` positions and keeps the keys and values of all of them.
+
+    >>> MaskedAttention({}, P, 256).params
     0
     """
 
-    shape: tuple[Dim, ...]
-    layer: Block
+    positions: Dim
+    window: Dim | None
 
     def tensors(self) -> Iterator[Tensor]:
         """The mask."""
-        yield Tensor("bias", self.shape, role="statistic", buffer=True, persistent=False)
+        yield Tensor("bias", (1, 1, self.positions, self.positions), role="statistic", buffer=True, persistent=False)
 
-    def parts(self) -> Iterator[Part]:
-        """The layer, on this one's own level."""
-        yield Part("", self.layer)
+    def forward(self, own: Own, x: Value) -> Value:
+        """Project, attend, project: (batch, positions, width)."""
+        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+        key, value = remember("key", key, axis=1), remember("value", value, axis=1)
+        return own.out_proj(attend(query, key, value, mask=Mask(True, self.window), scale=1.0))
 
 
 @dataclass(frozen=True)
@@ -141,22 +177,22 @@ class AttentionTypes:
 
     only: tuple[str, ...] = ()
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> int:
-        """Return the number of layers."""
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
+        """Return the patterns, each with how often it is repeated."""
         del sizes
         if value is None:
-            return 24
+            return ((("global", "local"), 12),)
         if not isinstance(value, list | tuple):
             message = f"{where} is {shown(value)}; wanted a list such as [[['global', 'local'], 12]]."
             raise ConfigError(message)
-        return sum(_layers(item, f"{where}[{position}]") for position, item in enumerate(value))
+        return tuple(_pattern(item, f"{where}[{position}]") for position, item in enumerate(value))
 
-    def missing(self, sizes: Sizes) -> int:
-        """Return the number of layers of the default."""
+    def missing(self, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
+        """Return the patterns of the default."""
         return self.read(None, "", sizes)
 
 
-def _layers(item: Any, where: str) -> int:
+def _pattern(item: Any, where: str) -> tuple[tuple[str, ...], int]:
     if not isinstance(item, list | tuple) or len(item) != 2 or not isinstance(item[0], list | tuple):
         message = f"{where} is {shown(item)}; wanted a pattern and a number, such as [['global', 'local'], 12]."
         raise ConfigError(message)
@@ -164,15 +200,26 @@ def _layers(item: Any, where: str) -> int:
         if not isinstance(kind, str) or kind not in {"global", "local"}:
             message = f"{where} names {shown(kind)}; layers are 'global' or 'local'."
             raise ConfigError(message)
-    return len(item[0]) * whole(item[1], f"{where}[1]", 0)
+    return tuple(item[0]), whole(item[1], f"{where}[1]", 0)
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """The kinds of attention are one per layer, as the reference checks."""
-    layers = arguments.pop("attention_types")
+    """The kinds of attention are one per layer, as the reference checks; the shortest pattern of them is kept."""
+    patterns = [(kinds, times) for kinds, times in arguments.pop("attention_types") if kinds and times]
+    layers = sum(len(kinds) * times for kinds, times in patterns)
     if layers != sizes[L]:
         message = f"this configuration cannot be built. attention_types describes {layers} layers, and num_layers is {sizes[L]}."
         raise ConfigError(message)
+    if max((len(kinds) for kinds, _ in patterns), default=0) > MOST or (len(patterns) > 1 and layers > MOST):
+        message = f"attention_types lists more than {MOST} layers one by one; fewer can be built, or one pattern that is repeated."
+        raise ConfigError(message)
+    listed = patterns[0][0] if len(patterns) == 1 else tuple(kind for kinds, times in patterns for kind in kinds * times)
+    period = next((n for n in range(1, len(listed)) if _repeats(listed, n)), len(listed))
+    arguments["attention_layers"] = listed[:period] or ("global", "local")
+
+
+def _repeats(listed: tuple[str, ...], period: int) -> bool:
+    return len(listed) % period == 0 and listed == listed[:period] * (len(listed) // period)
 
 
 FAMILIES = (
@@ -190,10 +237,12 @@ FAMILIES = (
             "activation_function": Word("gelu_new"),
             "tie_word_embeddings": Flag(default=True),
             "attention_types": AttentionTypes(),
+            "window_size": OptionalWhole(256),
+            "layer_norm_epsilon": Real(1e-5),
         },
         _settle,
         ignored=(
-            "attention_layers window_size resid_dropout embed_dropout gradient_checkpointing_every"
+            "attention_layers resid_dropout embed_dropout gradient_checkpointing_every"
             " summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
         ),
         aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},

@@ -6,18 +6,19 @@ Reference: ``transformers.models.gpt_neox`` 5.23, names and shapes of its state 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Sequential
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import PreNorm
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import Decoder, RopeSettings, RotaryFrequencies, Share, decoder_family, settled
-from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.models.decoder import Decoder, OptionalWhole, RopeSettings, RotaryFrequencies, Share, decoder_family, settled
+from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
+from paramsym.models.gpt import FeedForward, FusedRotated, Parallel, Tower
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, V
@@ -73,6 +74,9 @@ class GptNeoX(Decoder):
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "GPTNeoXModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
+    use_parallel_residual: bool = True
 
     base_name: ClassVar[str] = "gpt_neox"
     answering_base_name: ClassVar[str] = "gpt_neox"
@@ -102,32 +106,37 @@ class GptNeoX(Decoder):
 
     def base(self) -> Layer:
         """The base model."""
-        return Sequential(
-            embed_in=Embedding(self.vocab_size, self.hidden_size),
-            layers=self.blocks(),
-            final_layer_norm=self.norm(),
-            rotary_emb=self.frequencies(),
+        return Tower(
+            {
+                "embed_in": Embedding(self.vocab_size, self.hidden_size),
+                "layers": self.blocks(),
+                "final_layer_norm": self.norm(),
+                "rotary_emb": self.frequencies(),
+            },
+            blocks="layers",
         )
 
     def frequencies(self) -> Layer:
         """The frequencies of the rotated part of a head."""
-        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim)
+        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
-        return LayerNorm(self.hidden_size)
+        return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
-    def block(self) -> Block:
-        """The two normalisations, attention, the feed-forward network."""
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
+        """The two normalisations, attention, the feed-forward network, side by side unless ``use_parallel_residual`` is False."""
         width, inner, heads, own = self.hidden_size, self.intermediate_size, self.num_attention_heads, self._head_width()
         fused = Dense(width, (heads, cat(query=own, key=own, value=own)), self.attention_bias)
-        return Block(
-            input_layernorm=self.norm(),
-            post_attention_layernorm=self.norm(),
-            attention=Block(query_key_value=fused, dense=Dense((heads, own), width, self.attention_bias)),
-            mlp=Block(
-                {"dense_h_to_4h": Dense(width, inner), "dense_4h_to_h": Dense(inner, width), **learned("act", self.hidden_act)},
-            ),
+        mlp = {"dense_h_to_4h": Dense(width, inner), "dense_4h_to_h": Dense(inner, width), **learned("act", self.hidden_act)}
+        layers = {
+            "input_layernorm": self.norm(),
+            "post_attention_layernorm": self.norm(),
+            "attention": FusedRotated({"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)}),
+            "mlp": FeedForward(mlp, self.hidden_act, names=("dense_h_to_4h", "dense_4h_to_h")),
+        }
+        return (Parallel if self.use_parallel_residual else PreNorm)(
+            layers, names=("input_layernorm", "attention", "post_attention_layernorm", "mlp")
         )
 
     def _head_width(self) -> Dim:
@@ -135,7 +144,7 @@ class GptNeoX(Decoder):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    arguments["partial_rotary_factor"] = arguments.pop("rotary_pct")
+    arguments |= {"partial_rotary_factor": arguments.pop("rotary_pct"), "rope_theta": arguments.pop("rotary_emb_base")}
     settled(floors=False, partial=True)(arguments, sizes)
 
 
@@ -156,8 +165,12 @@ FAMILIES = (
             "rope_parameters": RopeSettings(),
             "rope_scaling": RopeSettings(),
             "rotary_pct": Share(0.25),
+            "rotary_emb_base": Real(10000.0),
+            "max_position_embeddings": OptionalWhole(2048),
+            "layer_norm_eps": Real(1e-5),
+            "use_parallel_residual": Flag(default=True),
         },
         _settle,
-        ignored="rotary_emb_base use_parallel_residual partial_rotary_factor",
+        ignored="partial_rotary_factor",
     ),
 )

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.compose import Repeat
+from paramsym.errors import ShapeError
 from paramsym.extents import up_over
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import Holder
 from paramsym.models.claims import Claim
 from paramsym.models.decoder import ROTATED, Decoder, decoder_family
-from paramsym.models.family import Flag, Size, Sizes, Word
-from paramsym.size import Count, Dim, divides
+from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
+from paramsym.models.gpt import FeedForward, Parallel, Tower
+from paramsym.program import Mask, Own, Value, attend, heads, join, rearrange, remember, rotate, rotation, segments
+from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, N, P, V
 
 Architecture = Literal["GPTJModel", "GPTJForCausalLM", "GPTJForSequenceClassification", "GPTJForQuestionAnswering"]
@@ -53,6 +57,8 @@ class GptJ(Decoder):
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "GPTJModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
 
     base_name: ClassVar[str] = "transformer"
     answering_base_name: ClassVar[str] = "transformer"
@@ -87,44 +93,70 @@ class GptJ(Decoder):
 
     def base(self) -> Layer:
         """The base model."""
-        width = self.n_embd
-        return Sequential(wte=Embedding(self.vocab_size, width), h=Repeat(self.stream(self.block()), self.n_layer), ln_f=LayerNorm(width))
+        table = Embedding(self.vocab_size, self.n_embd)
+        return Tower({"wte": table, "h": Repeat(self.block(), self.n_layer), "ln_f": self.norm()})
 
-    def block(self) -> Block:
-        """The normalisation, attention, the feed-forward network."""
+    def norm(self) -> LayerNorm:
+        """A scale and a shift for each entry."""
+        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
+
+    def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - there is one kind
+        """The normalisation, and behind it attention and the feed-forward network side by side."""
         width = self.n_embd
         inner = 4 * width if self.n_inner is None else self.n_inner
         sliced = (self.n_head, divides(self.n_head, width, "n_head", "n_embd"))
         project = Dense(width, sliced, bias=False)
-        attention = Block(k_proj=project, v_proj=project, q_proj=project, out_proj=Dense(sliced, width, bias=False))
-        rotated = width if self.rotary_dim is None else self.rotary_dim
-        return Block(
-            ln_1=LayerNorm(width),
-            attn=TurnedAttention(self.n_positions, rotated, attention),
-            mlp=Block({"fc_in": Dense(width, inner), "fc_out": Dense(inner, width), **learned("act", self.activation_function)}),
-        )
+        projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias=False)}
+        function = self.activation_function
+        mlp = {"fc_in": Dense(width, inner), "fc_out": Dense(inner, width), **learned("act", function)}
+        layers = {
+            "ln_1": self.norm(),
+            "attn": TurnedAttention(projections, self.n_positions, width if self.rotary_dim is None else self.rotary_dim),
+            "mlp": FeedForward(mlp, function, names=("fc_in", "fc_out")),
+        }
+        return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"))
 
 
 @dataclass(frozen=True)
-class TurnedAttention(Layer):
-    """Attention beside the sines and cosines of its positions, a buffer (P, rotary_dim) that is not saved.
+class TurnedAttention(Holder):
+    """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 
-    >>> TurnedAttention(P, 64, Block()).params
+    The sines and cosines of all positions stand beside it, a buffer (P, rotary_dim) that is not saved.
+
+    >>> TurnedAttention({}, P, 64).params
     0
     """
 
     positions: Dim
     rotary_dim: Dim
-    projections: Block
 
     def tensors(self) -> Iterator[Tensor]:
         """One sine and one cosine for each two entries."""
         shape = (self.positions, 2 * up_over(self.rotary_dim, 2))
         yield Tensor("embed_positions", shape, role="statistic", buffer=True, persistent=False)
 
-    def parts(self) -> Iterator[Part]:
-        """The projections, on this layer's own level."""
-        yield Part("", self.projections)
+    def forward(self, own: Own, x: Value) -> Value:
+        """Project, rotate, attend, project: (batch, positions, width)."""
+        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+        turn = rotation(x.sizes[1], self.rotary_dim)
+        query, key = self.turned(query, *turn), self.turned(key, *turn)
+        key, value = remember("key", key, axis=1), remember("value", value, axis=1)
+        return own.out_proj(attend(query, key, value, mask=Mask(causal=True)))
+
+    def turned(self, x: Value, cos: Value, sin: Value) -> Value:
+        """Rotate pairs of neighbours: they go to the halves, which are rotated against each other, and back.
+
+        Raises:
+            ShapeError: more entries to rotate than a head has.
+        """
+        rest = canonical(x.sizes[-1] - self.rotary_dim)
+        if isinstance(rest, int) and rest < 0:
+            message = f"rotary_dim is {self.rotary_dim}, and a head has {x.sizes[-1]} entries; wanted no more than these."
+            raise ShapeError(message)
+        x, *still = segments(x, self.rotary_dim, rest) if rest != 0 else (x,)
+        x = rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2), cos, sin)
+        x = rearrange(x, "b s a (two p) -> b s a (p two)", two=2)
+        return join(x, *still) if still else x
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -149,6 +181,7 @@ FAMILIES = (
             "n_inner": Size(F, None),
             "activation_function": Word("gelu_new"),
             "tie_word_embeddings": Flag(default=False),
+            "layer_norm_epsilon": Real(1e-5),
         },
         _settle,
         ignored=(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.compose import Repeat
+from paramsym.errors import ConfigError
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
+from paramsym.models.blocks import PreNorm
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.family import Flag, Size
+from paramsym.models.family import Flag, Number as Real, Size, Sizes, shown
+from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, H, L, V
 
@@ -45,6 +48,10 @@ class Mpt(Decoder):
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "MptModel"
+    _: KW_ONLY
+    layer_norm_epsilon: float = 1e-5
+    clip_qkv: float | None = None
+    softmax_scale: float | None = None
 
     base_name: ClassVar[str] = "transformer"
     answering_base_name: ClassVar[str] = "transformer"
@@ -70,27 +77,59 @@ class Mpt(Decoder):
 
     def base(self) -> Layer:
         """The base model."""
-        return Sequential(
-            wte=Embedding(self.vocab_size, self.d_model),
-            blocks=Repeat(self.stream(self.block()), self.n_layers),
-            norm_f=LayerNorm(self.d_model, bias=False),
-        )
+        table = Embedding(self.vocab_size, self.d_model)
+        layers = {"wte": table, "blocks": Repeat(self.block(), self.n_layers), "norm_f": self.norm()}
+        return Tower(layers, blocks="blocks", alibi=Alibi(self.n_heads))
 
-    def block(self) -> Block:
+    def norm(self) -> LayerNorm:
+        """A scale for each entry."""
+        return LayerNorm(self.d_model, self.layer_norm_epsilon, bias=False)
+
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention and the feed-forward network, each behind a scale."""
         width = self.d_model
         sliced = (self.n_heads, self._head_width())
-        scale = LayerNorm(width, bias=False)
-        fused = Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False)
-        return Block(
-            norm_1=scale,
-            attn=Block(Wqkv=fused, out_proj=Dense(sliced, width, bias=False)),
-            norm_2=scale,
-            ffn=Block(up_proj=Dense(width, 4 * width, bias=False), down_proj=Dense(4 * width, width, bias=False)),
-        )
+        projections = {
+            "Wqkv": Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False),
+            "out_proj": Dense(sliced, width, bias=False),
+        }
+        attention = FusedBiased(projections, names=("Wqkv", "out_proj"), scale=self.softmax_scale, clip=self.clip_qkv or None)
+        inward, outward = Dense(width, 4 * width, bias=False), Dense(4 * width, width, bias=False)
+        layers = {
+            "norm_1": self.norm(),
+            "attn": attention,
+            "norm_2": self.norm(),
+            "ffn": FeedForward({"up_proj": inward, "down_proj": outward}, "gelu", names=("up_proj", "down_proj")),
+        }
+        return PreNorm(layers, names=("norm_1", "attn", "norm_2", "ffn"))
 
     def _head_width(self) -> Dim:
         return divides(self.n_heads, self.d_model, "n_heads", "d_model")
+
+
+@dataclass(frozen=True)
+class AttentionSettings:
+    """A key that holds an object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, float]:
+        """Return the two numbers, where they are given."""
+        if value is not None and not isinstance(value, Mapping):
+            message = f"{where} is {shown(value)}; wanted an object such as {{'clip_qkv': 6.0}}, or null."
+            raise ConfigError(message)
+        given = {name: (value or {}).get(name) for name in ("clip_qkv", "softmax_scale")}
+        return {name: Real(0.0).read(one, f"{where}: {name}", sizes) for name, one in given.items() if one is not None}
+
+    def missing(self, sizes: Sizes) -> dict[str, float]:
+        """Return nothing."""
+        return self.read(None, "", sizes)
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Put the settings of attention beside the other arguments."""
+    del sizes
+    arguments |= arguments.pop("attn_config")
 
 
 FAMILIES = (
@@ -104,10 +143,12 @@ FAMILIES = (
             "n_layers": Size(L, 24, least=0),
             "n_heads": Size(A, 16),
             "tie_word_embeddings": Flag(default=True),
+            "layer_norm_epsilon": Real(1e-5),
+            "attn_config": AttentionSettings(),
         },
-        None,
+        _settle,
         ignored=(
-            "expansion_ratio max_seq_len emb_pdrop learned_pos_emb attn_config init_device init_config no_bias embedding_fraction norm_type"
+            "expansion_ratio max_seq_len emb_pdrop learned_pos_emb init_device init_config no_bias embedding_fraction norm_type"
             " verbose fc_type ffn_config tokenizer_name"
         ),
         former={"MPTForCausalLM": "MptForCausalLM", "MPTModel": "MptModel"},

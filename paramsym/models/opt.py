@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Flow, Sequential
+from paramsym.compose import Sequential
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import Holder, RotatedAttention, activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
 from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.program import Own, Value
 from paramsym.size import Count, Dim, divides, same
 from paramsym.symbols import A, F, H, L, P, V, dims
 
@@ -119,29 +121,61 @@ class Opt(Decoder):
         if self.do_layer_norm_before and not self.remove_final_layer_norm:
             layers["final_layer_norm"] = self.norm()
         layers["layers"] = self.blocks()
-        order = ("embed_tokens", "project_in", "embed_positions", "layers", "final_layer_norm", "project_out")
-        return Sequential(decoder=Flow(layers, *(name for name in order if name in layers)))
+        return Sequential(decoder=OptDecoder(layers))
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry, where they are learned."""
         return LayerNorm(self.hidden_size, elementwise_affine=self.layer_norm_elementwise_affine)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> OptBlock:  # noqa: ARG002 - there is one kind
         """Attention and the feed-forward network, each with its normalisation."""
         width, inner, bias = self.hidden_size, self.ffn_dim, self.enable_bias
         heads = self.num_attention_heads
         sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
         project = Dense(width, sliced, bias)
-        return Block(
-            {
-                "self_attn": Block(k_proj=project, v_proj=project, q_proj=project, out_proj=Dense(sliced, width, bias)),
-                **learned("activation_fn", self.activation_function),
-                "self_attn_layer_norm": self.norm(),
-                "fc1": Dense(width, inner, bias),
-                "fc2": Dense(inner, width, bias),
-                "final_layer_norm": self.norm(),
-            }
-        )
+        projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias)}
+        layers = {
+            "self_attn": RotatedAttention(projections, output="out_proj"),
+            **learned("activation_fn", self.activation_function),
+            "self_attn_layer_norm": self.norm(),
+            "fc1": Dense(width, inner, bias),
+            "fc2": Dense(inner, width, bias),
+            "final_layer_norm": self.norm(),
+        }
+        return OptBlock(layers, self.activation_function, before=self.do_layer_norm_before)
+
+
+@dataclass(frozen=True)
+class OptDecoder(Holder):
+    """The tables, what leads into the hidden width and out of it, the blocks, the last normalisation."""
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """Positions are added in the hidden width."""
+        x = own.embed_tokens(input_ids)
+        for name in ("project_in", "embed_positions", "layers", "final_layer_norm", "project_out"):
+            if name in own:
+                x = own[name](x)
+        return x
+
+
+@dataclass(frozen=True)
+class OptBlock(Holder):
+    """Attention and a feed-forward network, each with its normalisation before it, or after what was added."""
+
+    function: str
+    before: bool
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Both bodies, one after the other."""
+        if self.before:
+            x = x + own.self_attn(own.self_attn_layer_norm(x))
+            return x + self.fed(own, own.final_layer_norm(x))
+        x = own.self_attn_layer_norm(x + own.self_attn(x))
+        return own.final_layer_norm(x + self.fed(own, x))
+
+    def fed(self, own: Own, x: Value) -> Value:
+        """Return the output of the feed-forward network, whose matrices the block itself stores."""
+        return own.fc2(activation(own, self.function, own.fc1(x), "activation_fn"))
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

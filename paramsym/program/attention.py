@@ -91,10 +91,10 @@ def root_reciprocal(width: Dim) -> float | Expr:
 def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0) -> tuple[Value, Value]:
     """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2).
 
-    ``rope`` is the base, or all settings.
+    ``rope`` is the base, or all settings. An odd width has a frequency for its last entry as well, and so one entry more.
     """
     rope = rope if isinstance(rope, Rope) else Rope(rope)
-    half = canonical(per(width, 2))
+    half = (width + 1) // 2 if isinstance(width, int) else canonical(per(width, 2))
     positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
     angles = positions * constant("frequencies", (half,), rope, width, canonical(length + past()))
     angles = join(angles, angles)

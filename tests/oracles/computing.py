@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from copy import deepcopy
 from typing import Any
 
 from oracles.runnable import TOKENS, config_of
@@ -48,6 +49,8 @@ ENCODER: dict[str, tuple[Any, ...]] = {
     "hidden_act": ("gelu", "gelu_new", "relu", "silu", "prelu"),
     "is_decoder": (False, True),
 }
+ACTIVATIONS = ("gelu_new", "gelu", "relu", "silu", "prelu")
+EPSILON: dict[str, tuple[Any, ...]] = {"layer_norm_epsilon": (1e-5, 1e-2)}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
@@ -127,12 +130,84 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "type_vocab_size": (0, 2),
     },
     "distilbert": {"activation": ENCODER["hidden_act"]},
+    "gpt2": {
+        **EPSILON,
+        "n_inner": (24, None),
+        "activation_function": ACTIVATIONS,
+        "scale_attn_weights": (True, False),
+        "scale_attn_by_inverse_layer_idx": (True, False),
+        "summary_type": ("last", "first", "mean", "cls_index"),
+        "summary_use_proj": (True, False),
+        "summary_activation": ("tanh", None),
+        "summary_proj_to_labels": (True, False),
+    },
+    "opt": {
+        "activation_function": ACTIVATIONS,
+        "do_layer_norm_before": (True, False),
+        "_remove_final_layer_norm": (True, False),
+        "enable_bias": (True, False),
+        "layer_norm_elementwise_affine": (True, False),
+    },
+    "gpt_neo": {
+        **EPSILON,
+        "activation_function": ACTIVATIONS,
+        "intermediate_size": (24, None),
+        "num_layers": (4,),
+        "attention_types": (
+            [[["global", "local"], 2]],
+            [[["local"], 4]],
+            [[["global"], 1], [["local"], 3]],
+            [[["local", "local", "global", "local"], 1]],
+        ),
+        "window_size": (1, 2, 3),
+    },
+    "gptj": {**EPSILON, "n_inner": (24, None), "activation_function": ACTIVATIONS, "rotary_dim": (2, 4, 8)},
+    "gpt_neox": {
+        "layer_norm_eps": (1e-5, 1e-2),
+        "hidden_act": ACTIVATIONS,
+        "attention_bias": (True, False),
+        "use_parallel_residual": (True, False),
+        "rope_parameters": ROPES,
+        "rotary_pct": (0.5, 0.75, 1.0),
+        "rotary_emb_base": (10000, 500),
+    },
+    "gpt_bigcode": {
+        **EPSILON,
+        "n_inner": (24, None),
+        "activation_function": ACTIVATIONS,
+        "multi_query": (True, False),
+        "scale_attn_weights": (True, False),
+    },
+    "bloom": {**EPSILON, "n_head": (1, 2, 4), "apply_residual_connection_post_layernorm": (True, False), "n_layer": (2, 3)},
+    "mpt": {
+        **EPSILON,
+        "d_model": (48,),
+        "n_heads": (2, 3, 4, 6),
+        "attn_config": (
+            None,
+            {"clip_qkv": 0.5},
+            {"softmax_scale": 0.25, "alibi_bias_max": 8},
+            {"clip_qkv": 1.0, "softmax_scale": 2.0},
+        ),
+    },
+    "falcon": {
+        **EPSILON,
+        "hidden_size": (32, 64),
+        "num_attention_heads": (2, 4),
+        "num_ln_in_parallel_attn": (None, 1),
+        "alibi": (True, False, False),
+        "multi_query": (True, False),
+        "bias": (True, False),
+        "activation": ACTIVATIONS,
+        "rope_parameters": ROPES,
+    },
 }
 
 
 def chosen(family: Family, draw: random.Random) -> dict[str, Any]:
     """Return one value for each key of a family that is listed; a key of its own that has no value keeps the reference's default."""
-    found = {name: draw.choice(values) for name, values in COMPUTING.get(family.model_type, {}).items()}
+    # Copies, because the references write their defaults into the settings that they are given.
+    found = {name: deepcopy(draw.choice(values)) for name, values in COMPUTING.get(family.model_type, {}).items()}
     return {name: value for name, value in found.items() if value is not None or name == "sliding_window"}
 
 

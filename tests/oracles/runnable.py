@@ -84,7 +84,7 @@ OWN: dict[str, dict[str, tuple[Any, ...]]] = {
     "opt": {"word_embed_proj_dim": (16, 32)},
     "gptj": {"rotary_dim": (8,)},
     "gpt_bigcode": {"multi_query": (True, False)},
-    "falcon": {"new_decoder_architecture": (True, False)},
+    "falcon": {"new_decoder_architecture": (True, False), "parallel_attn": (True, False)},
     "dinov2": {"use_swiglu_ffn": (True, False), "image_size": (16,)},
     "beit": {"use_mean_pooling": (True, False), "use_relative_position_bias": (True, False), "use_shared_relative_position_bias": (False,)},
 }
@@ -111,7 +111,9 @@ def _attuned(model_type: str, config: dict[str, Any]) -> dict[str, Any]:
     """Make sizes that depend on each other fit: what follows from others is left to the reference."""
     if "hidden_sizes" in config and "depths" in config:
         config["depths"] = config["depths"][: len(config["hidden_sizes"])]
-    if model_type == "falcon" and not config["new_decoder_architecture"]:
+    if model_type == "falcon" and config["new_decoder_architecture"]:
+        config["parallel_attn"] = True  # the reference has no forward pass for the other way
+    elif model_type == "falcon":
         config.pop("num_kv_heads")
     if model_type == "gpt_neo":
         config["attention_types"] = [[["global"], config["num_layers"]]]

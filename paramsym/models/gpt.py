@@ -1,0 +1,187 @@
+"""What GPT-2 and the language models after it share: one matrix for queries, keys and values, parallel branches, biases by distance."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from sympy import Expr
+
+from paramsym.models.blocks import Holder, PreNorm, activation, tokens
+from paramsym.models.decoder import Decoder
+from paramsym.program import Mask, Own, Value, apply, attend, constant, copies, heads, past, rearrange, remember, rotate, segments
+from paramsym.size import Dim, canonical, per
+
+
+class CrossDecoder(Decoder):
+    """A decoder whose blocks, where they have cross attention, may be given the states of an encoder; abstract."""
+
+    def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
+        """As every decoder; ``along`` are the states to attend to, (batch, positions, width). Without them no block attends across."""
+        return self.answered(own, own[self.base_path](tokens(input_ids), *along))
+
+
+@dataclass(frozen=True)
+class Alibi:
+    """Biases that fall with the distance, one slope for each of ``num_heads`` heads (Press et al. 2022, section 3).
+
+    ``factor`` multiplies all biases.
+    """
+
+    num_heads: Dim
+    factor: float | Expr = 1.0
+
+    def bias(self, x: Value) -> Value:
+        """Return what is added to the scores of (batch, positions, width): (heads, 1, keys).
+
+        The slope times the number of the key stands for the slope times the distance: a softmax is the same after a shift of all scores.
+        """
+        keys = canonical(x.sizes[1] + past())
+        slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
+        bias = slopes * constant("positions", (keys,))
+        return bias if self.factor == 1 else bias * self.factor
+
+
+@dataclass(frozen=True)
+class Tower(Holder):
+    """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may stand anywhere.
+
+    Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance.
+    """
+
+    _: KW_ONLY
+    blocks: str = "h"
+    alibi: Alibi | None = None
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """Layer after layer."""
+        x = input_ids
+        for name, _ in self.layers:
+            if name == self.blocks:
+                x = own[name](x, *self.along(own, x))
+            elif name != "rotary_emb":
+                x = own[name](x)
+        return x
+
+    def along(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Return what every block gets beside the positions."""
+        if self.alibi is not None:
+            return (self.alibi.bias(x),)
+        return own.rotary_emb(x) if "rotary_emb" in own else ()
+
+
+@dataclass(frozen=True)
+class FusedAttention(Holder):
+    """Causal attention with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
+
+    The matrix's stored axis says how heads lie in it: three segments of heads, heads of three segments, or groups of several queries with
+    one key and one value. ``scale`` takes the place of 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
+    values are copied for every head before they are kept.
+    """
+
+    _: KW_ONLY
+    names: tuple[str, str] = ("query_key_value", "dense")
+    scale: float | Expr | None = None
+    clip: float | None = None
+    spread: bool = False
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Project and attend: (batch, positions, width)."""
+        return self.attended(own, *self.projected(own, x))
+
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values, each (batch, positions, heads, width of a head)."""
+        fused = own[self.names[0]](x)
+        if self.clip is not None:
+            fused = apply("clip", fused, -self.clip, self.clip)
+        query, key, value = (by_head(one) for one in segments(heads(fused)))
+        if self.spread:
+            shared = canonical(per(query.sizes[2], key.sizes[2]))
+            key, value = copies(key, shared, axis=2), copies(value, shared, axis=2)
+        return query, key, value
+
+    def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None) -> Value:
+        """Return the output of the attention."""
+        key, value = remember("key", key, axis=1), remember("value", value, axis=1)
+        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True), scale=self.scale, bias=bias))
+
+
+@dataclass(frozen=True)
+class FusedRotated(FusedAttention):
+    """The same with queries and keys that are rotated."""
+
+    def forward(self, own: Own, x: Value, *turn: Value) -> Value:
+        """Project, rotate by cosines and sines, where there are any, and attend."""
+        query, key, value = self.projected(own, x)
+        if turn:
+            query, key = rotate(query, *turn), rotate(key, *turn)
+        return self.attended(own, query, key, value)
+
+
+@dataclass(frozen=True)
+class FusedBiased(FusedAttention):
+    """The same with a bias that is added to the scores."""
+
+    def forward(self, own: Own, x: Value, bias: Value) -> Value:
+        """Project and attend."""
+        return self.attended(own, *self.projected(own, x), bias)
+
+
+@dataclass(frozen=True)
+class FusedCross(Holder):
+    """Attention to other states: ``q_attn`` for the queries, ``c_attn`` for keys and values, ``c_proj`` for the output."""
+
+    _: KW_ONLY
+    scale: float | Expr | None = None
+
+    def forward(self, own: Own, x: Value, states: Value) -> Value:
+        """Queries of (batch, positions, width), keys and values of the states: (batch, positions, width)."""
+        key, value = (by_head(one) for one in segments(heads(own.c_attn(states))))
+        key, value = remember("cross key", key), remember("cross value", value)
+        return own.c_proj(attend(by_head(own.q_attn(x)), key, value, scale=self.scale))
+
+
+@dataclass(frozen=True)
+class CrossPreNorm(PreNorm):
+    """A block with a cross attention between its two bodies, which is left out where there are no states to attend to."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """The three bodies, one after the other."""
+        first, attention, second, feed_forward = self.names
+        x = x + own[attention](own[first](x))
+        if along:
+            x = x + own.crossattention(own.ln_cross_attn(x), *along)
+        return x + own[feed_forward](own[second](x))
+
+
+@dataclass(frozen=True)
+class Parallel(PreNorm):
+    """A block whose attention and feed-forward network both read what comes in; one norm may serve both."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """Both bodies, side by side; ``along`` goes to the attention."""
+        first, attention, second, feed_forward = self.names
+        read = own[first](x)
+        return x + own[attention](read, *along) + own[feed_forward](read if second == first else own[second](x))
+
+
+@dataclass(frozen=True)
+class FeedForward(Holder):
+    """A feed-forward network of two matrices under ``names``, with an activation between; one that learns is the part ``act``."""
+
+    function: str
+    _: KW_ONLY
+    names: tuple[str, str] = ("c_fc", "c_proj")
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, activate, down."""
+        up, down = self.names
+        return own[down](activation(own, self.function, own[up](x), "act"))
+
+
+def by_head(x: Value) -> Value:
+    """Return a projection as (batch, positions, heads, width): one head has no axis yet, heads in groups have one for the groups."""
+    x = heads(x)
+    if x.rank == 3:
+        return rearrange(x, "b s d -> b s () d")
+    return x if x.rank == 4 else rearrange(x, "b s g a d -> b s (g a) d")
