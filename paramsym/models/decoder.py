@@ -18,8 +18,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
 from paramsym.layers.stream import Stream
-from paramsym.models.activations import LEARNED, Activation, learned
-from paramsym.models.blocks import Gated, Ladder, Stem, last_position, tokens
+from paramsym.models.activations import learned
+from paramsym.models.blocks import Gated, Ladder, Stem, activation, last_position, tokens
 from paramsym.models.family import Family, Flag, Key, Number as Real, Size, Sizes, Word, shown, whole
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
 from paramsym.size import Count, Dim, Shape, canonical, divides, per, same
@@ -259,26 +259,26 @@ def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str
     used = stored if used is None else used
     if storage == "separate":
         return Repeat(gated(width, inner, function), stored, used=used)
-    stacked = StackedExperts(width, inner, stored, used)
-    return ActivatedExperts(stacked, function) if function in LEARNED else stacked
+    return Experts(width, inner, stored, used, activation=function)
 
 
 @dataclass(frozen=True)
-class ActivatedExperts(Layer):
-    """Stacked experts with an activation that learns, one for all of them.
+class Experts(StackedExperts):
+    """Stacked experts with an activation by its configuration name; one that learns is stored once for all of them.
 
     >>> from paramsym.symbols import E, K
-    >>> ActivatedExperts(StackedExperts(H, F, E, K), "prelu").params
+    >>> Experts(H, F, E, K, activation="prelu").params
     3*E*F*H + 1
     """
 
-    experts: StackedExperts
-    function: str
-
     def parts(self) -> Iterator[Part]:
-        """The experts, then what the activation learns."""
-        yield Part("", self.experts)
-        yield Part("act_fn", Activation(self.function))
+        """What the activation learns."""
+        for name, layer in learned("act_fn", self.activation).items():
+            yield Part(name, layer)
+
+    def function(self, own: Own, y: Value) -> Value:
+        """The activation."""
+        return activation(own, self.activation, y)
 
 
 @dataclass(frozen=True)
@@ -673,6 +673,15 @@ def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[st
         message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
         raise ConfigError(message)
     return found
+
+
+def by_turns(listed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the shortest beginning of a list that makes the list when it is repeated.
+
+    >>> by_turns(("sliding", "full", "sliding"))
+    ('sliding', 'full')
+    """
+    return next((listed[:n] for n in range(1, len(listed)) if listed[n:] == listed[:-n]), listed)
 
 
 def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> None:

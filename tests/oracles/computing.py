@@ -29,6 +29,7 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
     "qwen2": {**ROTATED, **WINDOW},
     "qwen3": {**ROTATED, **WINDOW, "head_dim": (8, 16)},
+    "mixtral": {**ROTATED, "sliding_window": (2, 3, None), "head_dim": (8, 16)},
     "granite": {
         **ROTATED,
         "embedding_multiplier": (1.0, 3.0),
