@@ -68,6 +68,13 @@ class RotatedAttention(Holder):
     scale: float | Expr | None = None
     cap: float | None = None
 
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values, each (batch, positions, heads, width)."""
+        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+        if "q_norm" in own:
+            query, key = own.q_norm(query), own.k_norm(key)
+        return query, key, value
+
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
         query, key, value = self.projected(own, x)
@@ -76,11 +83,6 @@ class RotatedAttention(Holder):
         key, value = (remember(name, one, axis=1, at_most=self.window) for name, one in (("key", key), ("value", value)))
         mask, sinks = Mask(True, self.window), own.sinks if "sinks" in own else None
         return own[self.output](attend(query, key, value, mask=mask, scale=self.scale, cap=self.cap, sinks=sinks))
-
-    def projected(self, own: Own, x: Value) -> tuple[Value, ...]:
-        """Queries, keys and values before the rotation, each (batch, positions, heads, width)."""
-        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        return (own.q_norm(query), own.k_norm(key), value) if "q_norm" in own else (query, key, value)
 
 
 @dataclass(frozen=True)

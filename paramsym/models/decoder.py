@@ -386,6 +386,23 @@ class OptionalWhole:
 
 
 @dataclass(frozen=True)
+class OptionalReal:
+    """A key that holds a number or null; the number is no size: a limit or a scale."""
+
+    default: float | None = None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> float | None:
+        """Return the number, or None."""
+        return None if value is None else Real(0.0).read(value, where, sizes)
+
+    def missing(self, sizes: Sizes) -> float | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
 class Names:
     """A key that holds a list of words from a small vocabulary, one per layer, or null."""
 
@@ -673,6 +690,13 @@ def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[st
         message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
         raise ConfigError(message)
     return found
+
+
+def check_window(kinds: tuple[str, ...], window: Dim | None) -> None:
+    """Raise ``ArgumentError`` for layers that see a window, where no width is given; what they store does not depend on it."""
+    if "sliding_attention" in kinds and window is None:
+        message = "layer_types has sliding_attention, and sliding_window is None; give the number of positions that these layers see."
+        raise ArgumentError(message)
 
 
 def by_turns(listed: tuple[str, ...]) -> tuple[str, ...]:
