@@ -180,6 +180,7 @@ class StackedExperts(Featurewise):
     transposed: bool = False
     activation: str = "silu"
     limit: float | None = None
+    alpha: float = 1.702
 
     def conditions(self) -> None:
         """A token uses no more experts than there are."""
@@ -204,19 +205,23 @@ class StackedExperts(Featurewise):
         if weights is None or chosen is None:
             weights, chosen = unchosen(x, self.experts_per_token)
         y = self._projected(own, "gate_up_proj" if self.gated else "up_proj", "... i", features(x, self.d_model), chosen)
-        y = self._projected(own, "down_proj", "... k i", self._activated(y), chosen)
+        y = self._projected(own, "down_proj", "... k i", self._activated(own, y), chosen)
         return reduce("sum", y * _widened(weights), -2)
 
-    def _activated(self, y: Value) -> Value:
+    def function(self, own: Own, y: Value) -> Value:  # noqa: ARG002 - what learns is a subclass
+        """The activation."""
+        return apply(self.activation, y)
+
+    def _activated(self, own: Own, y: Value) -> Value:
         """The gate times the other half; with a limit both are clamped, and stand in turn."""
         if not self.gated:
-            return apply(self.activation, y)
+            return self.function(own, y)
         if self.limit is None:
             gate, up = segments(y)
-            return apply(self.activation, gate) * up
+            return self.function(own, gate) * up
         gate, up = (take(y, -1, start, self.dim_feedforward, 2) for start in (0, 1))
         gate, up = apply("clip", gate, -inf, self.limit), apply("clip", up, -self.limit, self.limit)
-        return (up + 1) * (gate * apply("sigmoid", gate * 1.702))
+        return (up + 1) * (gate * apply("sigmoid", gate * self.alpha))
 
     def _projected(self, own: Own, name: str, words: str, x: Value, chosen: Value) -> Value:
         spec = f"{words}, ... k {'i o' if self.transposed else 'o i'} -> ... k o"

@@ -12,7 +12,7 @@ from paramsym.compose import copies_of
 from paramsym.layer import Layer, Part
 from paramsym.ledger import Numbers
 from paramsym.models.activations import activated
-from paramsym.program import Mask, Own, Value, attend, axes, heads, remember, rotate, take
+from paramsym.program import Mask, Own, Value, apply, attend, axes, heads, remember, rotate, take
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, canonical
 
@@ -58,7 +58,8 @@ class RotatedAttention(Holder):
     """Causal attention whose queries and keys are rotated: ``q_proj``, ``k_proj``, ``v_proj`` and an output, each head by its own.
 
     ``q_norm`` and ``k_norm``, where they are among the layers, normalise the heads before the rotation. ``window`` is how many positions a
-    query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores.
+    query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are one more score
+    per head.
     """
 
     _: KW_ONLY
@@ -67,16 +68,22 @@ class RotatedAttention(Holder):
     scale: float | Expr | None = None
     cap: float | None = None
 
-    def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values, each (batch, positions, heads, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         if "q_norm" in own:
             query, key = own.q_norm(query), own.k_norm(key)
+        return query, key, value
+
+    def forward(self, own: Own, x: Value, *turn: Value) -> Value:
+        """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
+        query, key, value = self.projected(own, x)
         if turn:
             query, key = rotate(query, *turn), rotate(key, *turn)
         kept = None if self.window is None else canonical(self.window - 1)  # the next query sees itself as well
         key, value = (remember(name, one, axis=1, at_most=kept) for name, one in (("key", key), ("value", value)))
-        return own[self.output](attend(query, key, value, mask=Mask(True, self.window), scale=self.scale, cap=self.cap))
+        mask, sinks = Mask(True, self.window), own.sinks if "sinks" in own else None
+        return own[self.output](attend(query, key, value, mask=mask, scale=self.scale, cap=self.cap, sinks=sinks))
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,27 @@ class Gated(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """The gate, activated, times the other half, then down."""
         return own.down_proj(activation(own, self.function, own.gate_proj(x)) * own.up_proj(x))
+
+
+@dataclass(frozen=True)
+class Mixture(Holder):
+    """A mixture of experts: the part ``router`` chooses some of ``experts`` for every token.
+
+    With ``shared`` every token also uses the part of that name, times the sigmoid of the part ``<shared>_gate`` where there is one.
+    """
+
+    _: KW_ONLY
+    router: str = "gate"
+    shared: str | None = None
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The weighted sum of the chosen experts, plus what all tokens share."""
+        _, weights, chosen = own[self.router](x)
+        y = own.experts(x, weights, chosen)
+        if self.shared is None:
+            return y
+        shared, gate = own[self.shared](x), f"{self.shared}_gate"
+        return y + (shared * apply("sigmoid", own[gate](x)) if gate in own else shared)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
 from paramsym.layers.stream import Stream
-from paramsym.models.activations import LEARNED, Activation, learned
-from paramsym.models.blocks import Gated, Ladder, Stem, last_position, tokens
+from paramsym.models.activations import learned
+from paramsym.models.blocks import Gated, Ladder, Stem, activation, last_position, tokens
 from paramsym.models.family import Family, Flag, Key, Number as Real, Size, Sizes, Word, shown, whole
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
 from paramsym.size import Count, Dim, Shape, divides, same
@@ -264,26 +264,26 @@ def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str
     used = stored if used is None else used
     if storage == "separate":
         return Repeat(gated(width, inner, function), stored, used=used)
-    stacked = StackedExperts(width, inner, stored, used)
-    return ActivatedExperts(stacked, function) if function in LEARNED else stacked
+    return Experts(width, inner, stored, used, activation=function)
 
 
 @dataclass(frozen=True)
-class ActivatedExperts(Layer):
-    """Stacked experts with an activation that learns, one for all of them.
+class Experts(StackedExperts):
+    """Stacked experts with an activation by its configuration name; one that learns is stored once for all of them.
 
     >>> from paramsym.symbols import E, K
-    >>> ActivatedExperts(StackedExperts(H, F, E, K), "prelu").params
+    >>> Experts(H, F, E, K, activation="prelu").params
     3*E*F*H + 1
     """
 
-    experts: StackedExperts
-    function: str
-
     def parts(self) -> Iterator[Part]:
-        """The experts, then what the activation learns."""
-        yield Part("", self.experts)
-        yield Part("act_fn", Activation(self.function))
+        """What the activation learns."""
+        for name, layer in learned("act_fn", self.activation).items():
+            yield Part(name, layer)
+
+    def function(self, own: Own, y: Value) -> Value:
+        """The activation."""
+        return activation(own, self.activation, y)
 
 
 @dataclass(frozen=True)
@@ -385,6 +385,23 @@ class OptionalWhole:
         return None if value is None else whole(value, where, self.least)
 
     def missing(self, sizes: Sizes) -> int | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
+class OptionalReal:
+    """A key that holds a number or null; the number is no size: a limit or a scale."""
+
+    default: float | None = None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> float | None:
+        """Return the number, or None."""
+        return None if value is None else Real(0.0).read(value, where, sizes)
+
+    def missing(self, sizes: Sizes) -> float | None:
         """Return the default."""
         del sizes
         return self.default
@@ -678,6 +695,22 @@ def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[st
         message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
         raise ConfigError(message)
     return found
+
+
+def check_window(kinds: tuple[str, ...], window: Dim | None) -> None:
+    """Raise ``ArgumentError`` for layers that see a window, where no width is given; what they store does not depend on it."""
+    if "sliding_attention" in kinds and window is None:
+        message = "layer_types has sliding_attention, and sliding_window is None; give the number of positions that these layers see."
+        raise ArgumentError(message)
+
+
+def by_turns(listed: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the shortest beginning of a list that makes the list when it is repeated.
+
+    >>> by_turns(("sliding", "full", "sliding"))
+    ('sliding', 'full')
+    """
+    return next((listed[:n] for n in range(1, len(listed)) if listed[n:] == listed[:-n]), listed)
 
 
 def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> None:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
-from paramsym.layer import Part, Tensor
+from paramsym.compose import Repeat
+from paramsym.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
-from paramsym.layers.features import positions
 from paramsym.layers.normalization import RMSNorm
-from paramsym.layers.stream import OverPositions
+from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
 from paramsym.models.claims import Claim
-from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Size
-from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim, Shape, at_most
+from paramsym.models.decoder import (
+    GroupedDecoder,
+    OptionalWhole,
+    by_turns,
+    check_window,
+    decoder_family,
+    grouped_keys,
+    grouped_size,
+    settled,
+)
+from paramsym.models.family import Flag, Number as Real, Size, Sizes
+from paramsym.program import ROPE, Own, Rope, Value
+from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, D, E, F, G, H, K, L, V
 
 Architecture = Literal["GptOssModel", "GptOssForCausalLM", "GptOssForSequenceClassification", "GptOssForTokenClassification"]
@@ -29,7 +37,8 @@ class GptOss(GroupedDecoder):
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
     attention, their biases unless ``attention_bias`` is False, a sink for each head (A); a router of E*H + E, E experts of
     3*F*H + 2*F + H of which a token uses K; and two scales of H; and a last scale of H. Experts are stacked, here and in the published
-    files; their matrices are stored (in, out).
+    files; their matrices are stored (in, out). ``layer_types`` are the kinds of attention, by turns; those with a window see
+    ``sliding_window`` positions. ``swiglu_alpha`` and ``swiglu_limit`` are the slope and the bound of the experts' gate.
 
     Raises:
         DivisibilityError: key/value heads that do not divide the heads.
@@ -57,6 +66,12 @@ class GptOss(GroupedDecoder):
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "GptOssModel"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-5
+    sliding_window: Dim | None = 128
+    layer_types: tuple[str, ...] = ("sliding_attention", "full_attention")
+    swiglu_alpha: float = 1.702
+    swiglu_limit: float = 7.0
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "openai/gpt-oss-20b": grouped_size(201088, 2880, 24, 64, 8, 2880, head_dim=64, num_local_experts=32, num_experts_per_tok=4),
@@ -74,51 +89,75 @@ class GptOss(GroupedDecoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def block(self) -> Block:
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """What every decoder gives; windows need a width."""
+        check_window(self.layer_types, self.sliding_window)
+        return super().forward(own, input_ids)
+
+    def blocks(self) -> Layer:
+        """L blocks that store the same, each kind of them with its own attention."""
+        kinds = {kind: self.block(kind) for kind in self.layer_types}
+        blocks = tuple(kinds[kind] for kind in self.layer_types)
+        return Repeat(blocks[0], self.num_hidden_layers) if len(kinds) == 1 else Ladder(blocks, self.num_hidden_layers)
+
+    def block(self, kind: str = "full_attention") -> PreNorm:
         """Attention with sinks, router and experts, and the scale before each."""
-        width, stored = self.hidden_size, self.num_local_experts
-        experts = StackedExperts(width, self.intermediate_size, stored, self.num_experts_per_tok, bias=True, transposed=True)
-        return Block(
-            self_attn=SinkAttention(width, self.num_attention_heads, Block(self.projections(bias=self.attention_bias))),
-            mlp=Block(router=Router(width, stored, bias=True), experts=experts),
-            input_layernorm=self.norm(),
-            post_attention_layernorm=self.norm(),
+        width, stored, used = self.hidden_size, self.num_local_experts, self.num_experts_per_tok
+        sizes = (width, self.intermediate_size, stored, used)
+        experts = StackedExperts(*sizes, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
+        window = self.sliding_window if kind == "sliding_attention" else None
+        return PreNorm(
+            {
+                "self_attn": SinkAttention(self.projections(bias=self.attention_bias), self.num_attention_heads, window=window),
+                "mlp": Mixture({"router": Router(width, stored, bias=True, experts_per_token=used), "experts": experts}, router="router"),
+                "input_layernorm": self.norm(),
+                "post_attention_layernorm": self.norm(),
+            }
         )
 
 
 @dataclass(frozen=True)
-class SinkAttention(OverPositions):
+class SinkAttention(RotatedAttention):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score a head, beside the projections.
 
-    >>> SinkAttention(H, A, Block()).params
+    >>> SinkAttention({}, A).params
     A
     """
 
-    width: Dim
     num_heads: Dim
-    projections: Block
 
     def tensors(self) -> Iterator[Tensor]:
         """The scores."""
         yield Tensor("sinks", (self.num_heads,), role="bias")
 
-    def parts(self) -> Iterator[Part]:
-        """The projections, on this layer's own level."""
-        yield Part("", self.projections)
 
-    def uses(self, input_shape: Shape) -> dict[str, Dim]:
-        """A head's score stands beside those of every position."""
-        return {"sinks": positions(input_shape)}
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Stretch positions as the reference does where nothing is said; find out by what turns layers see a window."""
+    if arguments["rope_parameters"] is None and arguments["rope_scaling"] is None:
+        arguments["rope_parameters"] = {"kind": "yarn", "share": None, "numbers": _YARN}
+    listed = arguments["layer_types"]
+    settled()(arguments, sizes)
+    if listed:
+        arguments["layer_types"] = by_turns(listed)
+    arguments["sliding_window"] = arguments["sliding_window"] or None
 
 
+_YARN = {"factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_positions": 4096}
+"""How the reference stretches positions where a configuration does not say."""
 _KEYS = grouped_keys(
     *(201088, 2880, 36, 64, Size(G, 8), 2880),
     head_dim=Size(D, 64),
     num_local_experts=Size(E, 128),
     num_experts_per_tok=Size(K, 4),
     attention_bias=Flag(default=True),
+    positions=131072,
+    rope_theta=Real(150000.0),
+    rms_norm_eps=Real(1e-5),
+    sliding_window=OptionalWhole(128, least=0),
+    swiglu_alpha=Real(1.702),
+    swiglu_limit=Real(7.0),
 )
 FAMILIES = (
     decoder_family(
@@ -126,8 +165,8 @@ FAMILIES = (
         GptOss,
         get_args(Architecture),
         {name: key for name, key in _KEYS.items() if name != "hidden_act"},
-        settled(),
-        ignored="hidden_act swiglu_alpha swiglu_limit experts_per_token initial_context_length",
+        _settle,
+        ignored="hidden_act experts_per_token initial_context_length",
         aliases={"num_experts": "num_local_experts"},
     ),
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
+from paramsym.compose import Repeat
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys, grouped_size, settled
-from paramsym.models.family import Size
-from paramsym.program import ROPE, Rope
+from paramsym.models.decoder import GroupedDecoder, OptionalWhole, decoder_family, experts, grouped_keys, grouped_size, settled
+from paramsym.models.family import Number as Real, Size
+from paramsym.program import ROPE, Own, Rope, Value
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
 
@@ -64,6 +65,9 @@ class Mixtral(GroupedDecoder):
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"
     architecture: Architecture = "MixtralModel"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-5
+    sliding_window: Dim | None = None
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "mistralai/Mixtral-8x7B-v0.1": grouped_size(32000, 4096, 32, 32, 8, 14336, num_local_experts=8, num_experts_per_tok=2),
@@ -94,20 +98,35 @@ class Mixtral(GroupedDecoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
         """Attention, router and experts, and the scale before each."""
         width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
-        router = Router(width, stored)
-        attention, norm = Block(self.projections()), self.norm()
         if self.expert_storage == "separate":
             up = Dense(width, inner, bias=False)
-            expert = Block({"w1": up, "w2": Dense(inner, width, bias=False), "w3": up, **learned("act_fn", self.hidden_act)})
-            moe = Block(gate=router, experts=Repeat(expert, stored, used=used))
-            return Block(self_attn=attention, block_sparse_moe=moe, input_layernorm=norm, post_attention_layernorm=norm)
-        moe = Block(gate=router, experts=experts(width, inner, stored, used, self.hidden_act, "stacked"))
-        return Block(self_attn=attention, mlp=moe, input_layernorm=norm, post_attention_layernorm=norm)
+            expert = Expert(
+                {"w1": up, "w2": Dense(inner, width, bias=False), "w3": up, **learned("act_fn", self.hidden_act)}, self.hidden_act
+            )
+            name, routed = "block_sparse_moe", Repeat(expert, stored, used=used)
+        else:
+            name, routed = "mlp", experts(width, inner, stored, used, self.hidden_act, "stacked")
+        layers = {
+            "self_attn": RotatedAttention(self.projections(), window=self.sliding_window),
+            name: Mixture({"gate": Router(width, stored, experts_per_token=used), "experts": routed}),
+            "input_layernorm": self.norm(),
+            "post_attention_layernorm": self.norm(),
+        }
+        return PreNorm(layers, names=("input_layernorm", "self_attn", "post_attention_layernorm", name))
+
+
+@dataclass(frozen=True)
+class Expert(Gated):
+    """One expert under the names of the published files: ``w1`` is the gate, ``w3`` the other way up, ``w2`` the way down."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The gate, activated, times the other way up, then down."""
+        return own.w2(activation(own, self.function, own.w1(x)) * own.w3(x))
 
 
 FAMILIES = (
@@ -115,7 +134,15 @@ FAMILIES = (
         "mixtral",
         Mixtral,
         get_args(Architecture),
-        grouped_keys(32000, 4096, 32, 32, Size(G, 8), 14336, num_local_experts=Size(E, 8), num_experts_per_tok=Size(K, 2)),
+        grouped_keys(
+            *(32000, 4096, 32, 32, Size(G, 8), 14336),
+            positions=131072,
+            rope_theta=Real(1e6),
+            num_local_experts=Size(E, 8),
+            num_experts_per_tok=Size(K, 2),
+            rms_norm_eps=Real(1e-5),
+            sliding_window=OptionalWhole(),
+        ),
         settled(),
         aliases={"num_experts": "num_local_experts"},
     ),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
 from paramsym.extents import over
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.claims import CARD, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Size
-from paramsym.program import ROPE, Rope
+from paramsym.models.decoder import GroupedDecoder, OptionalReal, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
+from paramsym.models.family import Flag, Number as Real, Size
+from paramsym.program import ROPE, Own, Rope, Value, apply, heads
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
 
@@ -60,6 +60,10 @@ class Olmoe(GroupedDecoder):
     num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"
     architecture: Architecture = "OlmoeModel"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-5
+    norm_topk_prob: bool = False
+    clip_qkv: float | None = None
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "allenai/OLMoE-1B-7B-0924": grouped_size(50304, 2048, 16, 16, 16, 1024, num_experts=64, num_experts_per_tok=8)
@@ -82,23 +86,40 @@ class Olmoe(GroupedDecoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
         """Attention, router and experts, and the scale before each."""
-        width, stored, heads = self.hidden_size, self.num_experts, self.num_attention_heads
+        width, stored, used, heads = self.hidden_size, self.num_experts, self.num_experts_per_tok, self.num_attention_heads
         groups = heads if self.num_key_value_heads is None else self.num_key_value_heads
         # The scales of queries and keys are as wide as H and H/A say, even where head_dim says otherwise.
         own = self.head_width() if self.head_dim is None else over(width, heads)
         attention = self.projections(bias=self.attention_bias)
-        attention |= {"q_norm": HeadNorm((width,)), "k_norm": HeadNorm(((groups, own),))}
-        routed = experts(width, self.intermediate_size, stored, self.num_experts_per_tok, self.hidden_act, self.expert_storage)
-        return Block(
-            self_attn=Block(attention),
-            mlp=Block(gate=Router(width, stored), experts=routed),
-            input_layernorm=self.norm(),
-            post_attention_layernorm=self.norm(),
+        attention |= {name: HeadNorm((one,), eps=self.rms_norm_eps) for name, one in (("q_norm", width), ("k_norm", (groups, own)))}
+        router = Router(width, stored, experts_per_token=used, normalised=self.norm_topk_prob)
+        routed = experts(width, self.intermediate_size, stored, used, self.hidden_act, self.expert_storage)
+        return PreNorm(
+            {
+                "self_attn": ClippedAttention(attention, clip=self.clip_qkv),
+                "mlp": Mixture({"gate": router, "experts": routed}),
+                "input_layernorm": self.norm(),
+                "post_attention_layernorm": self.norm(),
+            }
         )
+
+
+@dataclass(frozen=True)
+class ClippedAttention(RotatedAttention):
+    """Attention that normalises all queries together, and all keys; ``clip`` bounds the entries of queries, keys and values."""
+
+    _: KW_ONLY
+    clip: float | None = None
+
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values: normalised, clipped, taken apart into heads."""
+        found = (own.q_norm(own.q_proj(x)), own.k_norm(own.k_proj(x)), own.v_proj(x))
+        query, key, value = (heads(one if self.clip is None else apply("clip", one, -self.clip, self.clip)) for one in found)
+        return query, key, value
 
 
 FAMILIES = (
@@ -110,7 +131,11 @@ FAMILIES = (
             *(50304, 2048, 16, 16, OptionalSize(G, None), 2048),
             num_experts=Size(E, 64),
             num_experts_per_tok=Size(K, 8),
+            positions=4096,
             attention_bias=Flag(default=False),
+            rms_norm_eps=Real(1e-5),
+            norm_topk_prob=Flag(default=False),
+            clip_qkv=OptionalReal(),
         ),
         settled(),
         aliases={"num_local_experts": "num_experts"},

@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Pow, Rational
 
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import copies, join, rearrange, segments
+from paramsym.program.axes import copies, join, rearrange, segments, take
 from paramsym.program.graph import Operation, Work
 from paramsym.program.lookups import constant, drop
 from paramsym.program.pairs import ALL, Mask
@@ -59,12 +59,14 @@ def attend(
     bias: Value | None = None,
     cap: float | None = None,
     dropout: float = 0.0,
+    sinks: Value | None = None,
 ) -> Value:
     """Return the softmax of scaled dot products of queries with keys, times the values (Vaswani et al. 2017, equation 1).
 
     Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of queries. ``scale`` is
     1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys); ``cap`` limits them to
-    cap*tanh(scores/cap). The result is (batch, positions, (heads, width)).
+    cap*tanh(scores/cap). ``sinks`` (heads,) take part in the softmax as one more score per head, which has no value (Xiao et al. 2023,
+    arXiv:2309.17453, section 3.3). The result is (batch, positions, (heads, width)).
     """
     factor = root_reciprocal(q.sizes[-1]) if scale is None else scale
     groups = per(q.sizes[-2], k.sizes[-2])
@@ -77,10 +79,18 @@ def attend(
         scores = scores if cap is None else apply("tanh", scores / cap) * cap
         for one in bias:
             scores = scores + one
-        weights = drop(softmax(hide(scores, mask)), dropout)
+        weights = drop(softmax(hide(scores, mask)) if sinks is None else beside(hide(scores, mask), sinks), dropout)
         return rearrange(contract("b a q k, b a k d -> b a q d", weights, v, within=("q", "k", mask)), "b a s d -> b s (a d)")
 
     return region("attention", core, q, k, v, *(() if bias is None else (bias,)))
+
+
+def beside(scores: Value, sinks: Value) -> Value:
+    """Return the softmax of (batch, heads, queries, keys) and of one more score per head, without the weights of these."""
+    more = rearrange(sinks, "a -> () a () ()")
+    for axis in (0, 2):
+        more = copies(more, scores.sizes[axis], axis=axis)
+    return take(softmax(join(scores, more)), -1, 0, scores.sizes[-1])
 
 
 def root_reciprocal(width: Dim) -> float | Expr:

@@ -51,6 +51,16 @@ ENCODER: dict[str, tuple[Any, ...]] = {
 }
 ACTIVATIONS = ("gelu_new", "gelu", "relu", "silu", "prelu")
 EPSILON: dict[str, tuple[Any, ...]] = {"layer_norm_epsilon": (1e-5, 1e-2)}
+SPARSE: dict[str, tuple[Any, ...]] = {
+    "num_hidden_layers": (1, 3, 5),
+    "norm_topk_prob": (True, False),
+    "decoder_sparse_step": (1, 2),
+    "mlp_only_layers": ([], [1], [0, 3]),
+}
+LISTED: dict[str, tuple[Any, ...]] = {
+    "num_hidden_layers": (4,),
+    "layer_types": (None, ["full_attention", "sliding_attention", "sliding_attention", "full_attention"], ["sliding_attention"] * 4),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
@@ -68,6 +78,33 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "mistral": {**ROTATED, "sliding_window": (2, 3, None)},
     "qwen2": {**ROTATED, **WINDOW},
     "qwen3": {**ROTATED, **WINDOW, "head_dim": (8, 16)},
+    "mixtral": {**ROTATED, "sliding_window": (2, 3, None), "head_dim": (8, 16)},
+    "qwen2_moe": {
+        **ROTATED,
+        **SPARSE,
+        **WINDOW,
+        **LISTED,
+        "qkv_bias": (True, False),
+        "max_window_layers": (0, 1, 3, 28),
+        "use_sliding_window": (True,),
+    },
+    "qwen3_moe": {**ROTATED, **SPARSE, **WINDOW, "head_dim": (8, 16), "attention_bias": (True, False)},
+    "olmoe": {
+        **ROTATED,
+        "attention_bias": (True, False),
+        "norm_topk_prob": (True, False),
+        "clip_qkv": (None, 0.25),
+        "rope_parameters": ROPES[:4],
+    },
+    "gpt_oss": {
+        **ROTATED,
+        **LISTED,
+        "head_dim": (8, 16),
+        "attention_bias": (True, False),
+        "sliding_window": (2, 3),
+        "swiglu_limit": (0.5, 7.0),
+        "swiglu_alpha": (1.702, 0.5),
+    },
     "granite": {
         **ROTATED,
         "embedding_multiplier": (1.0, 3.0),
