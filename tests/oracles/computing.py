@@ -23,6 +23,11 @@ ROPES: tuple[Any, ...] = (
     },
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
+PARTLY: dict[str, tuple[Any, ...]] = {
+    "rope_parameters": (*ROPES[:4], {"rope_type": "default", "partial_rotary_factor": 0.5, "rope_theta": 500.0}),
+    "partial_rotary_factor": (0.25, 0.5, 1.0),
+}
+"""Of a head only a share is rotated."""
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
@@ -35,6 +40,12 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "residual_multiplier": (0.25, 1.0),
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
+    },
+    "stablelm": {
+        **PARTLY,
+        "layer_norm_eps": (1e-3, 1e-5),
+        "hidden_act": ("silu", "gelu"),
+        **dict.fromkeys(("use_qkv_bias", "qk_layernorm", "use_parallel_residual"), (True, False)),
     },
 }
 
