@@ -189,18 +189,19 @@ class Ladder(Layer):
 
 @dataclass(frozen=True)
 class Stem(Holder):
-    """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the last ``norm``.
+    """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the norm ``last``.
 
     ``rotary_emb`` gives every block the cosines and sines of its positions.
     """
 
     _: KW_ONLY
     scale: float | Expr = 1.0
+    last: str = "norm"
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Embed, rotate, pass through the blocks, normalise."""
         x = scaled(own.embed_tokens(input_ids), self.scale)
-        return own.norm(own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
+        return own[self.last](own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
 
 
 def scaled(x: Value, factor: float | Expr) -> Value:

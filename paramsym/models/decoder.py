@@ -386,6 +386,23 @@ class OptionalWhole:
 
 
 @dataclass(frozen=True)
+class OptionalReal:
+    """A key that holds a number or null; the number is no size: a limit or a scale."""
+
+    default: float | None = None
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> float | None:
+        """Return the number, or None."""
+        return None if value is None else Real(0.0).read(value, where, sizes)
+
+    def missing(self, sizes: Sizes) -> float | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
 class Names:
     """A key that holds a list of words from a small vocabulary, one per layer, or null."""
 

@@ -108,7 +108,7 @@ class HeadNorms(Layer):
 
     def parts(self) -> Iterator[Part]:
         """One normalisation per head."""
-        yield Part("", NormOfFirst(self.width, self.eps, bias=False), Numbers(self.heads, pattern="norms.{}"))
+        yield Part("", FirstHead(LayerNorm(self.width, self.eps, bias=False)), Numbers(self.heads, pattern="norms.{}"))
 
     def forward(self, own: Own, x: Value) -> Value:
         """Heads, (batch, positions, heads, width), each by its own."""
@@ -117,12 +117,18 @@ class HeadNorms(Layer):
 
 
 @dataclass(frozen=True)
-class NormOfFirst(LayerNorm):
+class FirstHead(Layer):
     """The normalisation of one head, which is the first when its turn comes."""
 
-    def forward(self, own: Own, x: Value) -> tuple[Value, Value]:  # type: ignore[override]
+    norm: LayerNorm
+
+    def parts(self) -> Iterator[Part]:
+        """The normalisation, on this one's own level."""
+        yield Part("", self.norm)
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
         """The heads moved up by one, then the first of them, normalised."""
-        return roll(x, (-1,), (2,)), super().forward(own, take(x, 2))
+        return roll(x, (-1,), (2,)), own[""](take(x, 2))
 
 
 _KEYS = grouped_keys(50304, 2560, 32, 32, Size(G, 32), 6912, positions=4096, layer_norm_eps=Real(1e-5))

@@ -26,8 +26,11 @@ ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_param
 PARTLY: dict[str, tuple[Any, ...]] = {
     "rope_parameters": (*ROPES[:4], {"rope_type": "default", "partial_rotary_factor": 0.5, "rope_theta": 500.0}),
     "partial_rotary_factor": (0.25, 0.5, 1.0),
+    "hidden_size": (64,),
 }
 """Of a head only a share is rotated."""
+LONG: dict[str, Any] = {"short_factor": [1.0, 1.5, 2.0, 2.5], "long_factor": [4.0, 3.0, 2.0, 1.5], "partial_rotary_factor": 0.5}
+"""For heads of 16, of which half is rotated; Phi-3 alone has it so."""
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
@@ -40,6 +43,33 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "residual_multiplier": (0.25, 1.0),
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
+    },
+    "starcoder2": {
+        **{name: values for name, values in ROTATED.items() if name != "rms_norm_eps"},
+        "norm_epsilon": (1e-3, 1e-5),
+        "sliding_window": (2, 3, None),
+        "use_bias": (True, False),
+        "head_dim": (8, 16),
+    },
+    "olmo": {**ROTATED, "clip_qkv": (0.5, 2.0, None), "attention_bias": (True, False), "head_dim": (8, 16)},
+    "olmo2": {**ROTATED, "attention_bias": (True, False), "head_dim": (8, 16)},
+    "phi3": {
+        **ROTATED,
+        "hidden_size": (64,),
+        "num_attention_heads": (4,),
+        "rope_parameters": (
+            *ROPES[:2],
+            {"rope_type": "longrope", **LONG},
+            {"type": "su", **LONG, "attention_factor": 1.3, "original_max_position_embeddings": 8},
+        ),
+        "original_max_position_embeddings": (4, 12, 4096),
+        "sliding_window": (2, 3, None),
+    },
+    "phi": {
+        **PARTLY,
+        "layer_norm_eps": (1e-3, 1e-5),
+        "hidden_act": ("gelu_new", "relu"),
+        "qk_layernorm": (True, False),
     },
     "stablelm": {
         **PARTLY,
