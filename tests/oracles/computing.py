@@ -71,6 +71,14 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "hidden_act": ("gelu_new", "relu"),
         "qk_layernorm": (True, False),
     },
+    "cohere": {
+        **{name: values for name, values in ROTATED.items() if name != "rms_norm_eps"},
+        "layer_norm_eps": (1e-3, 1e-5),
+        "logit_scale": (0.25, 0.0625),
+        "attention_bias": (True, False),
+        "use_qk_norm": (True, False),
+        "head_dim": (8, 16),
+    },
     "stablelm": {
         **PARTLY,
         "layer_norm_eps": (1e-3, 1e-5),
