@@ -31,6 +31,14 @@ PARTLY: dict[str, tuple[Any, ...]] = {
 """Of a head only a share is rotated."""
 LONG: dict[str, Any] = {"short_factor": [1.0, 1.5, 2.0, 2.5], "long_factor": [4.0, 3.0, 2.0, 1.5], "partial_rotary_factor": 0.5}
 """For heads of 16, of which half is rotated; Phi-3 alone has it so."""
+GEMMA: dict[str, tuple[Any, ...]] = {
+    "rms_norm_eps": (1e-3, 1e-6),
+    "rope_parameters": ROPES,
+    "hidden_activation": ("gelu_pytorch_tanh", "relu"),
+    "attention_bias": (True, False),
+    "head_dim": (8, 16),
+}
+WINDOWED: dict[str, tuple[Any, ...]] = {"query_pre_attn_scalar": (3, 256), "sliding_window": (2, 3)}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
@@ -78,6 +86,35 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_bias": (True, False),
         "use_qk_norm": (True, False),
         "head_dim": (8, 16),
+    },
+    "gemma": {**GEMMA, "hidden_act": ("gelu", "gelu_pytorch_tanh", "silu"), "use_bidirectional_attention": (True, False)},
+    "gemma2": {
+        **GEMMA,
+        **WINDOWED,
+        "attn_logit_softcapping": (0.5, 5.0, None),
+        "final_logit_softcapping": (0.5, 30.0, None),
+        "num_hidden_layers": (3,),
+        "layer_types": (
+            ["full_attention", "sliding_attention", "full_attention"],
+            ["full_attention", "full_attention", "sliding_attention"],
+            ["sliding_attention"] * 3,
+            None,
+        ),
+    },
+    "gemma3_text": {
+        **GEMMA,
+        **WINDOWED,
+        "num_hidden_layers": (3, 4),
+        "sliding_window_pattern": (1, 2, 3, 9),
+        "final_logit_softcapping": (0.5, None),
+        "use_bidirectional_attention": (True, False),
+        "rope_parameters": (
+            None,
+            {"full_attention": {"rope_type": "linear", "factor": 3.0}, "sliding_attention": {"rope_type": "default", "rope_theta": 7.0}},
+            {"full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.5, "rope_theta": 50.0}},
+        ),
+        "rope_local_base_freq": (10.0, 1e4),
+        "rope_theta": (100.0, 1e6),
     },
     "stablelm": {
         **PARTLY,
