@@ -54,16 +54,57 @@ class PreNorm(Holder):
 
 
 @dataclass(frozen=True)
+class Residual(Holder):
+    """A block that adds to what passes by what each of its ``branches`` makes of it, one branch after the other.
+
+    A branch names layers that are applied in turn, such as a norm, a body and another norm. What goes along with the input, such as
+    rotations, is given to ``attention``.
+    """
+
+    _: KW_ONLY
+    branches: tuple[tuple[str, ...], ...]
+    attention: str = "self_attn"
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """All branches."""
+        for branch in self.branches:
+            y = x
+            for name in branch:
+                y = own[name](y, *(along if name == self.attention else ()))
+            x = x + y
+        return x
+
+
+@dataclass(frozen=True)
+class Parallel(Holder):
+    """A block with one norm before attention and feed-forward network, which stand side by side: both are added to what passes by.
+
+    ``names`` are the names of the norm, the attention and the feed-forward network among ``layers``.
+    """
+
+    _: KW_ONLY
+    names: tuple[str, str, str] = ("input_layernorm", "self_attn", "mlp")
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """Normalise once, add both; ``along`` goes to the attention."""
+        norm, attention, feed_forward = self.names
+        y = own[norm](x)
+        return x + own[attention](y, *along) + own[feed_forward](y)
+
+
+@dataclass(frozen=True)
 class RotatedAttention(Holder):
     """Causal attention whose queries and keys are rotated: ``q_proj``, ``k_proj``, ``v_proj`` and an output, each head by its own.
 
-    ``q_norm`` and ``k_norm``, where they are among the layers, normalise the heads before the rotation. ``window`` is how many positions a
-    query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are one more score
-    per head.
+    ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers. ``window`` is how many
+    positions a query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
+    one more score per head.
     """
 
     _: KW_ONLY
     output: str = "o_proj"
+    norms: tuple[str, str] = ("q_norm", "k_norm")
+    causal: bool = True
     window: Dim | None = None
     scale: float | Expr | None = None
     cap: float | None = None
@@ -71,19 +112,37 @@ class RotatedAttention(Holder):
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        if "q_norm" in own:
-            query, key = own.q_norm(query), own.k_norm(key)
+        if self.norms[0] in own:
+            query, key = own[self.norms[0]](query), own[self.norms[1]](key)
         return query, key, value
+
+    def turned(self, x: Value, *turn: Value) -> Value:
+        """Return queries or keys, rotated by cosines and sines."""
+        return rotate(x, *turn)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
         query, key, value = self.projected(own, x)
         if turn:
-            query, key = rotate(query, *turn), rotate(key, *turn)
+            query, key = self.turned(query, *turn), self.turned(key, *turn)
         kept = None if self.window is None else canonical(self.window - 1)  # the next query sees itself as well
         key, value = (remember(name, one, axis=1, at_most=kept) for name, one in (("key", key), ("value", value)))
-        mask, sinks = Mask(True, self.window), own.sinks if "sinks" in own else None
+        mask, sinks = Mask(self.causal, self.window), own.sinks if "sinks" in own else None
         return own[self.output](attend(query, key, value, mask=mask, scale=self.scale, cap=self.cap, sinks=sinks))
+
+
+@dataclass(frozen=True)
+class FeedForward(Holder):
+    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, and between them what learns, if any does."""
+
+    function: str
+    _: KW_ONLY
+    names: tuple[str, str, str]
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, the activation, down."""
+        up, act, down = self.names
+        return own[down](activation(own, self.function, own[up](x), act))
 
 
 @dataclass(frozen=True)
@@ -154,18 +213,19 @@ class Ladder(Layer):
 
 @dataclass(frozen=True)
 class Stem(Holder):
-    """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the last ``norm``.
+    """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the norm ``last``.
 
     ``rotary_emb`` gives every block the cosines and sines of its positions.
     """
 
     _: KW_ONLY
     scale: float | Expr = 1.0
+    last: str = "norm"
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Embed, rotate, pass through the blocks, normalise."""
         x = scaled(own.embed_tokens(input_ids), self.scale)
-        return own.norm(own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
+        return own[self.last](own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
 
 
 def scaled(x: Value, factor: float | Expr) -> Value:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Parallel, RotatedAttention, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
     GroupedDecoder,
     OptionalFlag,
+    OptionalReal,
     OptionalSize,
     decoder_family,
     gated,
@@ -21,12 +22,13 @@ from paramsym.models.decoder import (
     grouped_size,
     settled,
 )
-from paramsym.models.family import Flag
-from paramsym.program import ROPE, Rope
+from paramsym.models.family import Flag, Number as Real
+from paramsym.program import Rope, Value, rearrange, rotate
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
 Architecture = Literal["CohereModel", "CohereForCausalLM"]
+_ROPE = Rope(500000.0)
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,13 @@ class Cohere(GroupedDecoder):
     attention_bias: bool = False
     use_qk_norm: bool = False
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "CohereModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
+    rope: Rope = _ROPE
+    logit_scale: float | None = 0.0625
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "CohereForAI/c4ai-command-r-v01": grouped_size(256000, 8192, 40, 64, 64, 22528),
@@ -82,19 +87,35 @@ class Cohere(GroupedDecoder):
 
     def norm(self) -> LayerNorm:
         """A scale for each entry."""
-        return LayerNorm(self.hidden_size, bias=False)
+        return LayerNorm(self.hidden_size, self.layer_norm_eps, bias=False)
 
-    def block(self) -> Block:
+    def scores(self, x: Value) -> Value:
+        """The scores are scaled."""
+        return x if self.logit_scale is None else scaled(x, self.logit_scale)
+
+    def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the one normalisation before both."""
         attention = self.projections(bias=self.attention_bias)
         if self.use_qk_norm:
-            query, key = self.sliced()
-            attention |= {"q_norm": HeadNorm(query), "k_norm": HeadNorm(key)}
-        return Block(
-            self_attn=Block(attention),
-            mlp=gated(self.hidden_size, self.intermediate_size, self.hidden_act),
-            input_layernorm=self.norm(),
+            query, key = (HeadNorm(axes, kind="layer", eps=self.layer_norm_eps) for axes in self.sliced())
+            attention |= {"q_norm": query, "k_norm": key}
+        return Parallel(
+            {
+                "self_attn": PairedAttention(attention),
+                "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
+                "input_layernorm": self.norm(),
+            }
         )
+
+
+@dataclass(frozen=True)
+class PairedAttention(RotatedAttention):
+    """Rotated attention that turns neighbouring entries of a head against each other, not the halves."""
+
+    def turned(self, x: Value, *turn: Value) -> Value:
+        """Return queries or keys, rotated: the first entries of all pairs are brought together, and the second ones."""
+        halves = rotate(rearrange(x, "b s a (half pair) -> b s a (pair half)", pair=2), *turn)
+        return rearrange(halves, "b s a (pair half) -> b s a (half pair)", pair=2)
 
 
 FAMILIES = (
@@ -105,6 +126,10 @@ FAMILIES = (
         grouped_keys(
             *(256000, 8192, 40, 64, OptionalSize(G, None), 22528),
             tied=True,
+            positions=8192,
+            rope_theta=Real(500000.0),
+            layer_norm_eps=Real(1e-5),
+            logit_scale=OptionalReal(0.0625),
             attention_bias=Flag(default=False),
             use_qk_norm=OptionalFlag(),
         ),

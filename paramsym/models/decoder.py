@@ -290,7 +290,8 @@ class Experts(StackedExperts):
 class RotaryFrequencies(Layer):
     """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
 
-    ``layer_types`` are the kinds of layers that have frequencies of their own. ``rope`` is how fast the positions turn.
+    ``layer_types`` are the kinds of layers that have frequencies of their own. ``rope`` is how fast the positions turn; a tuple has one
+    entry for each of these kinds.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -298,7 +299,7 @@ class RotaryFrequencies(Layer):
 
     rotary_dim: Count
     layer_types: tuple[str, ...] | None = None
-    rope: Rope = ROPE
+    rope: Rope | tuple[Rope, ...] = ROPE
 
     def tensors(self) -> Iterator[Tensor]:
         """The frequencies, and those before any scaling."""
@@ -310,8 +311,13 @@ class RotaryFrequencies(Layer):
                 yield Tensor(prefix + name, shape, role="statistic", buffer=True, persistent=False)
 
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
-        """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated."""
-        return () if self.rotary_dim == 0 else turned(x.sizes[1], self.rotary_dim, self.rope)
+        """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated.
+
+        With several kinds of layers, those of each kind follow one another.
+        """
+        ropes = self.rope if isinstance(self.rope, tuple) else (self.rope,)
+        ropes = () if self.rotary_dim == 0 else ropes
+        return tuple(one for rope in ropes for one in turned(x.sizes[1], self.rotary_dim, rope))
 
 
 # Published sizes and configurations -------------------------------------------------------------------------------------------

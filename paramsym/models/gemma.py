@@ -6,19 +6,24 @@ References: ``transformers.models.gemma``, ``gemma2`` and ``gemma3`` 5.23, names
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Sequential
-from paramsym.errors import ConfigError
+from sympy import sqrt
+
+from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.attention import HeadNorm
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import PreNorm, Residual, RotatedAttention, Stem
 from paramsym.models.claims import CARD, RECALLED, Claim
 from paramsym.models.decoder import (
     GroupedDecoder,
+    OptionalFlag,
+    OptionalReal,
+    OptionalWhole,
+    RopeSettings,
     RotaryFrequencies,
     check_even,
     check_length,
@@ -31,8 +36,9 @@ from paramsym.models.decoder import (
     round_heads,
     settled,
 )
-from paramsym.models.family import Flag, Key, Size, Sizes, Word
-from paramsym.program import ROPE, Rope
+from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes, Word, shown
+from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
+from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, D, F, G, H, L, V, dims
 
@@ -52,6 +58,14 @@ Architecture = Literal[
 PATTERN = dims("p")
 """Every how many layers of Gemma 3 one attends to everything."""
 _KINDS = ("full_attention", "sliding_attention")
+_TURNS: Mapping[str, tuple[str, ...]] = {
+    "Gemma": ("full_attention",),
+    "Gemma2": ("sliding_attention", "full_attention"),
+    "Gemma3": (*("sliding_attention",) * 5, "full_attention"),
+}
+"""The kinds of layers by turns."""
+_CAPS: Mapping[str, tuple[float, float]] = {"Gemma": (0.0, 0.0), "Gemma2": (50.0, 30.0), "Gemma3": (0.0, 0.0)}
+"""The limits of attention scores and of the scores of tokens; 0 is none."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +75,11 @@ class Gemma(GroupedDecoder):
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
     attention, 3*F*H for the gated feed-forward network and 2*H for two scales; and a last scale of H. ``architecture`` also says which of
     the three it is: Gemma 2 and 3 have two more scales of H in each block, Gemma 3 also one of D for queries and one for keys.
-    ``layer_types`` are the kinds of layers that occur, each with rotary frequencies of its own (Gemma 3). ``attention_bias`` gives the four
-    matrices of attention a bias.
+    ``attention_bias`` gives the four matrices of attention a bias.
+
+    ``layer_types`` are the kinds of layers by turns, "sliding_attention" with a window and "full_attention"; where it is None, they are
+    those of the reference. In Gemma 3 each kind has rotary frequencies of its own: ``rope`` and, with a window, ``local_rope``. The limits
+    ``attn_logit_softcapping`` (Gemma 2) and ``final_logit_softcapping`` are the reference's where they are None; 0 is no limit.
 
     Raises:
         DivisibilityError: key/value heads that do not divide the heads; heads that do not divide the width (Gemma 2 and 3).
@@ -84,11 +101,19 @@ class Gemma(GroupedDecoder):
     hidden_activation: str = "gelu_pytorch_tanh"
     attention_bias: bool = False
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    layer_types: tuple[str, ...] = _KINDS
+    layer_types: tuple[str, ...] | None = None
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "GemmaModel"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-6
+    rope: Rope = ROPE
+    local_rope: Rope = ROPE
+    sliding_window: Dim | None = 4096
+    query_pre_attn_scalar: Dim | None = 256
+    attn_logit_softcapping: float | None = None
+    final_logit_softcapping: float | None = None
+    use_bidirectional_attention: bool = False
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "google/gemma-2b": grouped_size(256000, 2048, 18, 8, 1, 16384, head_dim=256),
@@ -115,40 +140,103 @@ class Gemma(GroupedDecoder):
         check_activation(self.hidden_activation, "hidden_activation")
         if self.kind != "Gemma":  # checked by the reference even where head_dim makes the quotient idle
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
+        if self.generation == "Gemma2":
+            self.refuse(use_bidirectional_attention=self.use_bidirectional_attention)
+        for kind in self.layer_types or ():
+            if kind not in _KINDS:
+                message = f"layer_types has {kind!r:.80}; known are {' and '.join(_KINDS)}."
+                raise ArgumentError(message)
 
-    def base(self) -> Layer:
+    @property
+    def generation(self) -> str:
+        """Which of the three it is."""
+        return self.kind.removesuffix("Text")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of blocks, by turns."""
+        return self.layer_types or _TURNS[self.generation]
+
+    def base(self) -> Stem:
         """The base model; the table comes with the factor that its rows are scaled by, which is not saved."""
-        return Sequential(
-            embed_tokens=ScaledEmbedding(self.vocab_size, self.hidden_size),
-            layers=self.blocks(),
-            norm=self.norm(),
-            rotary_emb=self.frequencies(),
-        )
+        return Stem({**dict(super().base().layers), "embed_tokens": ScaledEmbedding(self.vocab_size, self.hidden_size)})
+
+    def scores(self, x: Value) -> Value:
+        """The scores stay within the limit, where there is one."""
+        cap = _CAPS[self.generation][1] if self.final_logit_softcapping is None else self.final_logit_softcapping
+        return apply("tanh", x / cap) * cap if cap else x
+
+    def rotated_kinds(self) -> tuple[str, ...]:
+        """Return the kinds of layers that have frequencies of their own, in the order in which they are kept."""
+        return tuple(sorted(set(_TURNS["Gemma3"] if self.layer_types is None else self.layer_types)))
 
     def frequencies(self) -> Layer:
         """One set of frequencies; in Gemma 3 one for each kind of layer that occurs."""
-        if not self.kind.startswith("Gemma3"):
+        if self.generation != "Gemma3":
             return super().frequencies()
-        return RotaryFrequencies(self.head_width(), tuple(sorted(set(self.layer_types))))
+        kinds = self.rotated_kinds()
+        ropes = tuple(self.rope if kind == "full_attention" else self.local_rope for kind in kinds)
+        return RotaryFrequencies(self.head_width(), kinds, ropes)
 
-    def norm(self) -> RMSNorm:
+    def norm(self) -> GemmaRMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return GemmaRMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def block(self) -> Block:
+    def attention(self, kind: str) -> GemmaAttention:
+        """Return the attention of one kind of layer."""
+        layers = self.projections(bias=self.attention_bias)
+        if self.generation == "Gemma3":
+            layers |= self.shared_norms("q_norm", "k_norm", GemmaRMSNorm(self.head_width(), self.rms_norm_eps))
+        cap = _CAPS[self.generation][0] if self.attn_logit_softcapping is None else self.attn_logit_softcapping
+        scalar = None if self.generation == "Gemma" else self.query_pre_attn_scalar
+        return GemmaAttention(
+            layers,
+            causal=not self.use_bidirectional_attention,
+            window=self.sliding_window if kind == "sliding_attention" else None,
+            scale=None if scalar is None else root_reciprocal(scalar),
+            cap=cap if cap and self.generation == "Gemma2" else None,
+            turn=self.rotated_kinds().index(kind) if self.generation == "Gemma3" and self.layer_types != () else 0,
+        )
+
+    def block(self, kind: str = "full_attention") -> Layer:
         """Attention, the feed-forward network, and the scales before, and since Gemma 2 after each."""
-        attention = self.projections(bias=self.attention_bias)
-        if self.kind.startswith("Gemma3"):
-            attention |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),)))
         layers: dict[str, Layer] = {
-            "self_attn": Block(attention),
+            "self_attn": self.attention(kind),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_activation),
             "input_layernorm": self.norm(),
             "post_attention_layernorm": self.norm(),
         }
-        if self.kind != "Gemma":
-            layers |= {"pre_feedforward_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
-        return Block(layers)
+        if self.generation == "Gemma":
+            return PreNorm(layers)
+        layers |= {"pre_feedforward_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
+        first = ("input_layernorm", "self_attn", "post_attention_layernorm")
+        return Residual(layers, branches=(first, ("pre_feedforward_layernorm", "mlp", "post_feedforward_layernorm")))
+
+
+@dataclass(frozen=True)
+class GemmaAttention(RotatedAttention):
+    """Rotated attention that is given several pairs of cosines and sines and takes the one with the number ``turn``."""
+
+    _: KW_ONLY
+    turn: int = 0
+
+    def forward(self, own: Own, x: Value, *turn: Value) -> Value:
+        """Attend, with queries and keys rotated by the own pair."""
+        return super().forward(own, x, *turn[2 * self.turn :][:2])
+
+
+@dataclass(frozen=True)
+class GemmaRMSNorm(RMSNorm):
+    """Root-mean-square normalisation whose scale is stored as its difference from 1.
+
+    >>> GemmaRMSNorm(H).params
+    H
+    """
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The input over its root mean square, scaled."""
+        x, over = self.over(x)
+        return normalise(x, "rms", *over, eps=self.eps, scale=own.weight + 1)
 
 
 @dataclass(frozen=True)
@@ -158,8 +246,6 @@ class ScaledEmbedding(Layer):
     >>> ScaledEmbedding(V, H).params
     H*V
     """
-
-    in_order = True
 
     num_embeddings: Dim
     embedding_dim: Dim
@@ -172,33 +258,107 @@ class ScaledEmbedding(Layer):
         """The table."""
         yield Part("", Embedding(self.num_embeddings, self.embedding_dim))
 
+    def forward(self, own: Own, index: Value) -> Value:
+        """A row for every index, times the root of the width."""
+        return own[""](index) * sqrt(self.embedding_dim)
 
-def _settle_gemma3(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """Find out which kinds of layers occur: from their list, or from the pattern of one full layer in p."""
-    listed = check_length(arguments, sizes, "layer_types")
-    round_heads(arguments, sizes, floors=False)
-    rotation(arguments)
-    check_even(sizes[D], None)
-    pattern, layers = sizes.pop(arguments.pop("sliding_window_pattern")), sizes[L]
+
+@dataclass(frozen=True)
+class RopesByKind:
+    """A key that says how positions are rotated in each kind of layer: an object with an object for each, or null."""
+
+    only: tuple[str, ...] = ()
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any]:
+        """Return the settings of each kind."""
+        if value is not None and not isinstance(value, Mapping):
+            message = f"{where} is {shown(value)}; wanted an object such as {{'full_attention': {{'rope_type': 'default'}}}}, or null."
+            raise ConfigError(message)
+        return {kind: RopeSettings().read((value or {}).get(kind), f"{where}: {kind}", sizes) for kind in _KINDS}
+
+    def missing(self, sizes: Sizes) -> dict[str, Any]:
+        """Return no settings."""
+        return self.read(None, "", sizes)
+
+
+def _turns(arguments: dict[str, Any], sizes: Sizes, model_type: str, pattern: int) -> tuple[str, ...]:
+    """Return the kinds of layers by turns: from their list, or from the pattern of one full layer in p."""
+    listed, layers = check_length(arguments, sizes, "layer_types"), sizes[L]
     if listed is None:
-        occurs = {"full_attention": layers >= pattern, "sliding_attention": layers > 0 and pattern > 1}
-        listed = tuple(kind for kind in _KINDS if occurs[kind])
+        if pattern > layers:
+            return ("sliding_attention",) if layers else ()
+        if pattern > _LONGEST:
+            message = f"sliding_window_pattern is {shown(pattern)}; at most {_LONGEST} can be built."
+            raise ConfigError(message)
+        return (*("sliding_attention",) * (pattern - 1), "full_attention")
     other = sorted(set(listed) - set(_KINDS))
     if other:
-        message = f"layer_types has {other[0]!r}; the layers of gemma3_text are {' and '.join(_KINDS)}."
+        message = f"layer_types has {other[0]!r}; the layers of {model_type} are {' and '.join(_KINDS)}."
         raise ConfigError(message)
-    arguments["layer_types"] = tuple(sorted(set(listed)))
+    fits = (period for period in range(1, layers) if all(kind == listed[n % period] for n, kind in enumerate(listed)))
+    return listed[: next(fits, layers)]
+
+
+def _limits(arguments: dict[str, Any]) -> None:
+    """Write 0 for a limit that is null."""
+    for name in ("attn_logit_softcapping", "final_logit_softcapping"):
+        if name in arguments:
+            arguments[name] = arguments[name] or 0.0
+
+
+def _settle_gemma2(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Every other layer has a window, unless a list says otherwise."""
+    turns = _turns(arguments, sizes, "gemma2", 2)
+    _limits(arguments)
+    settled(floors=False)(arguments, sizes)
+    arguments["layer_types"] = turns
+
+
+def _settle_gemma3(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Find the kinds of layers and how each rotates; a window that looks both ways is as wide in all."""
+    turns = _turns(arguments, sizes, "gemma3_text", sizes.pop(arguments.pop("sliding_window_pattern")))
+    _limits(arguments)
+    round_heads(arguments, sizes, floors=False)
+    check_even(sizes[D], None)
+    kinds, scaling, local = (arguments.pop(name) for name in ("rope_parameters", "rope_scaling", "rope_local_base_freq"))
+    full = kinds["full_attention"]
+    if scaling is not None:
+        full = {**scaling, "numbers": {**(full or scaling)["numbers"], **scaling["numbers"]}}
+    window = {"max_position_embeddings": arguments["max_position_embeddings"], "rope_theta": local}
+    window["rope_parameters"] = kinds["sliding_attention"]
+    rotation(window)
+    arguments |= {"rope_parameters": full, "layer_types": turns, "local_rope": window["rope"]}
+    rotation(arguments)
+    if arguments["use_bidirectional_attention"] and arguments["sliding_window"] is not None:
+        arguments["sliding_window"] = arguments["sliding_window"] // 2 + 1
+
+
+_LONGEST = 256
+"""Layers of a pattern."""
 
 
 def _keys(vocab_size: int, width: int, layers: int, heads: int, groups: int, inner: int, activation: str, **own: Key) -> dict[str, Key]:
     """Return the keys of one generation, whose activation stands under a name of its own."""
-    keys = grouped_keys(vocab_size, width, layers, heads, Size(G, groups), inner, tied=True, head_dim=Size(D, 256))
+    keys = grouped_keys(vocab_size, width, layers, heads, Size(G, groups), inner, tied=True, head_dim=Size(D, 256), positions=8192)
     del keys["hidden_act"]
-    return {**keys, activation: Word("gelu_pytorch_tanh"), "attention_bias": Flag(default=False), **own}
+    eps = Real(1e-6)
+    return {**keys, activation: Word("gelu_pytorch_tanh"), "attention_bias": Flag(default=False), "rms_norm_eps": eps, **own}
+
+
+def _windowed(attention_cap: float | None, final_cap: float | None) -> dict[str, Key]:
+    """Return the keys that Gemma 2 brought."""
+    return {
+        "sliding_window": OptionalWhole(4096),
+        "query_pre_attn_scalar": OptionalWhole(256),
+        "attn_logit_softcapping": OptionalReal(attention_cap),
+        "final_logit_softcapping": OptionalReal(final_cap),
+    }
 
 
 def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
-    arguments["hidden_activation"] = arguments.pop("hidden_act")
+    """Read "gelu" as the tanh form, which is what published files mean by it."""
+    function = arguments.pop("hidden_act")
+    arguments["hidden_activation"] = "gelu_pytorch_tanh" if function == "gelu" else function
     settled()(arguments, sizes)
 
 
@@ -208,7 +368,7 @@ FAMILIES = (
         "gemma",
         Gemma,
         of_kind(_NAMES, "Gemma"),
-        _keys(256000, 3072, 28, 16, 16, 24576, "hidden_act"),
+        _keys(256000, 3072, 28, 16, 16, 24576, "hidden_act", use_bidirectional_attention=OptionalFlag()),
         _settle_gemma,
         ignored="hidden_activation",
     ),
@@ -216,15 +376,24 @@ FAMILIES = (
         "gemma2",
         Gemma,
         of_kind(_NAMES, "Gemma2"),
-        _keys(256000, 2304, 26, 8, 4, 9216, "hidden_activation"),
-        settled(floors=False),
+        _keys(256000, 2304, 26, 8, 4, 9216, "hidden_activation", **_windowed(50.0, 30.0)),
+        _settle_gemma2,
         ignored="hidden_act cache_implementation",
     ),
     decoder_family(
         "gemma3_text",
         Gemma,
         (*of_kind(_NAMES, "Gemma3Text"), *of_kind(_NAMES, "Gemma3")),
-        _keys(262208, 2304, 26, 8, 4, 9216, "hidden_activation", sliding_window_pattern=Size(PATTERN, 6)),
+        _keys(
+            *(262208, 2304, 26, 8, 4, 9216, "hidden_activation"),
+            **_windowed(None, None),
+            sliding_window_pattern=Size(PATTERN, 6),
+            use_bidirectional_attention=OptionalFlag(),
+            max_position_embeddings=OptionalWhole(131072),
+            rope_parameters=RopesByKind(),
+            rope_theta=Real(1e6),
+            rope_local_base_freq=Real(10000.0),
+        ),
         _settle_gemma3,
         ignored="hidden_act cache_implementation _sliding_window_pattern",
     ),

@@ -6,17 +6,18 @@ References: ``transformers.models.olmo`` and ``olmo2`` 5.23, names and shapes of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
 from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
-from paramsym.layers.normalization import RMSNorm
+from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import PreNorm, Residual, RotatedAttention
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
     GroupedDecoder,
+    OptionalReal,
     OptionalSize,
     decoder_family,
     gated,
@@ -25,8 +26,8 @@ from paramsym.models.decoder import (
     of_kind,
     settled,
 )
-from paramsym.models.family import Flag
-from paramsym.program import ROPE, Rope
+from paramsym.models.family import Flag, Key, Number as Real
+from paramsym.program import ROPE, Own, Rope, Value, apply, heads
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -48,9 +49,11 @@ class Olmo(GroupedDecoder):
     blocks of 2*A*D*H + 2*G*D*H + 3*F*H. OLMo 2 adds, in each block, a scale for all queries together (A*D), one for all keys (G*D) and two
     of H after attention and feed-forward, and a last one of H. A head's width D is H/A where ``head_dim`` is None.
 
+    ``clip_qkv`` limits what OLMo's queries, keys and values can be; ``rms_norm_eps`` is OLMo 2's.
+
     Raises:
         DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
-        ArgumentError: an activation or architecture that the reference does not know.
+        ArgumentError: a limit for OLMo 2; an activation or architecture that the reference does not know.
 
     >>> Olmo().params
     3*F*H*L + 2*H**2*L + H*V + 2*G*H**2*L/A
@@ -68,10 +71,13 @@ class Olmo(GroupedDecoder):
     hidden_act: str = "silu"
     attention_bias: bool = False
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "OlmoModel"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-5
+    clip_qkv: float | None = None
+    rope: Rope = ROPE
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "allenai/OLMo-1B-hf": grouped_size(50304, 2048, 16, 16, 16, 8192, tie_word_embeddings=True),
@@ -90,30 +96,62 @@ class Olmo(GroupedDecoder):
         """Heads and groups divide; the reference knows the activation."""
         super().conditions()
         check_activation(self.hidden_act, "hidden_act")
+        if self.kind == "Olmo2":
+            self.refuse(clip_qkv=self.clip_qkv)
 
     def norm(self) -> Layer:
         """A scale for each entry in OLMo 2; nothing is learned in OLMo."""
-        return RMSNorm(self.hidden_size, elementwise_affine=self.kind == "Olmo2")
+        return (
+            RMSNorm(self.hidden_size, self.rms_norm_eps) if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)
+        )
 
-    def block(self) -> Block:
-        """Attention and the feed-forward network; in OLMo 2 their scales."""
+    def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
+        """Attention and the feed-forward network; the norms stand before them in OLMo, behind them in OLMo 2."""
         attention = self.projections(bias=self.attention_bias)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
         if self.kind == "Olmo":
-            return Block(self_attn=Block(attention), mlp=mlp, input_layernorm=self.norm(), post_attention_layernorm=self.norm())
+            layers: dict[str, Layer] = {"self_attn": ClippedAttention(attention, clip=self.clip_qkv), "mlp": mlp}
+            return PreNorm({**layers, "input_layernorm": self.norm(), "post_attention_layernorm": self.norm()})
         query, key = self.sliced()
-        attention |= {"q_norm": HeadNorm((query,)), "k_norm": HeadNorm((key,))}
-        return Block(self_attn=Block(attention), mlp=mlp, post_attention_layernorm=self.norm(), post_feedforward_layernorm=self.norm())
+        attention |= {"q_norm": HeadNorm((query,), eps=self.rms_norm_eps), "k_norm": HeadNorm((key,), eps=self.rms_norm_eps)}
+        layers = {"self_attn": JointlyNormedAttention(attention), "mlp": mlp}
+        norms = {"post_attention_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
+        return Residual({**layers, **norms}, branches=tuple(zip(layers, norms, strict=True)))
+
+
+@dataclass(frozen=True)
+class ClippedAttention(RotatedAttention):
+    """Rotated attention whose queries, keys and values are limited to numbers from -clip to clip."""
+
+    _: KW_ONLY
+    clip: float | None = None
+
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values, limited."""
+        query, key, value = super().projected(own, x)
+        if self.clip is None:
+            return query, key, value
+        clipped = tuple(apply("clip", one, -self.clip, self.clip) for one in (query, key, value))
+        return clipped[0], clipped[1], clipped[2]
+
+
+@dataclass(frozen=True)
+class JointlyNormedAttention(RotatedAttention):
+    """Rotated attention that normalises all queries of a position together, and all keys, before they are taken apart into heads."""
+
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values."""
+        return heads(own.q_norm(own.q_proj(x))), heads(own.k_norm(own.k_proj(x))), heads(own.v_proj(x))
 
 
 _NAMES: tuple[str, ...] = get_args(Architecture)
-FAMILIES = tuple(
-    decoder_family(
-        model_type,
-        Olmo,
-        of_kind(_NAMES, prefix),
-        grouped_keys(50304, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=Flag(default=False)),
-        settled(),
-    )
-    for model_type, prefix in (("olmo", "Olmo"), ("olmo2", "Olmo2"))
+
+
+def _keys(**own: Key) -> dict[str, Key]:
+    return grouped_keys(50304, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=Flag(default=False), **own)
+
+
+FAMILIES = (
+    decoder_family("olmo", Olmo, of_kind(_NAMES, "Olmo"), _keys(clip_qkv=OptionalReal()), settled()),
+    decoder_family("olmo2", Olmo, of_kind(_NAMES, "Olmo2"), _keys(rms_norm_eps=Real(1e-5)), settled()),
 )

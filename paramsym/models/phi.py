@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Sequential
 from paramsym.extents import over
-from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
-from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention, Stem
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag
+from paramsym.models.family import Flag, Number as Real
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -52,10 +50,12 @@ class Phi(GroupedDecoder):
     hidden_act: str = "gelu_new"
     qk_layernorm: bool = False
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "PhiModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
+    rope: Rope = ROPE
 
     output_bias: ClassVar[bool] = True
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -72,31 +72,31 @@ class Phi(GroupedDecoder):
         super().conditions()
         check_activation(self.hidden_act, "hidden_act")
 
-    def base(self) -> Layer:
+    def base(self) -> Stem:
         """The base model, whose last normalisation stands at the end."""
-        return Sequential(
-            embed_tokens=Embedding(self.vocab_size, self.hidden_size),
-            layers=self.blocks(),
-            rotary_emb=self.frequencies(),
-            final_layernorm=self.norm(),
-        )
+        layers = dict(super().base().layers)
+        norm = layers.pop("norm")
+        return Stem({**layers, "final_layernorm": norm}, last="final_layernorm")
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
-        return LayerNorm(self.hidden_size)
+        return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the one normalisation before both."""
         width, inner = self.hidden_size, self.intermediate_size
         attention = self.projections(bias=True, output="dense")
         if self.qk_layernorm:
             # As wide as H/A rounded down, even where head_dim says otherwise.
-            norm: Layer = LayerNorm(self.head_width() if self.head_dim is None else over(width, self.num_attention_heads))
-            attention |= self.shared_norms("q_layernorm", "k_layernorm", norm)
-        return Block(
-            self_attn=Block(attention),
-            mlp=Block({**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}),
-            input_layernorm=self.norm(),
+            norm_width = self.head_width() if self.head_dim is None else over(width, self.num_attention_heads)
+            attention |= self.shared_norms("q_layernorm", "k_layernorm", LayerNorm(norm_width, self.layer_norm_eps))
+        layers = {**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}
+        return Parallel(
+            {
+                "self_attn": RotatedAttention(attention, output="dense", norms=("q_layernorm", "k_layernorm")),
+                "mlp": FeedForward(layers, self.hidden_act, names=("fc1", "activation_fn", "fc2")),
+                "input_layernorm": self.norm(),
+            }
         )
 
 
@@ -105,7 +105,12 @@ FAMILIES = (
         "phi",
         Phi,
         get_args(Architecture),
-        grouped_keys(51200, 2048, 24, 32, OptionalSize(G, None), 8192, act="gelu_new", qk_layernorm=Flag(default=False)),
+        grouped_keys(
+            *(51200, 2048, 24, 32, OptionalSize(G, None), 8192),
+            act="gelu_new",
+            qk_layernorm=Flag(default=False),
+            layer_norm_eps=Real(1e-5),
+        ),
         settled(share=0.5, partial=True),
     ),
 )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
+from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import Holder, PreNorm, RotatedAttention, activation
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.program import ROPE, Rope
+from paramsym.models.decoder import GroupedDecoder, OptionalSize, OptionalWhole, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.models.family import Number as Real, Sizes
+from paramsym.program import ROPE, Own, Rope, Value, heads, segments
 from paramsym.size import Count, Dim, cat
-from paramsym.symbols import A, F, G, H, L, V
+from paramsym.symbols import A, D, F, G, H, L, V
 
 Architecture = Literal["Phi3Model", "Phi3ForCausalLM", "Phi3ForSequenceClassification", "Phi3ForTokenClassification"]
 
@@ -46,10 +48,13 @@ class Phi3(GroupedDecoder):
     intermediate_size: Dim = F
     hidden_act: str = "silu"
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "Phi3Model"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-5
+    rope: Rope = ROPE
+    sliding_window: Dim | None = None
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "microsoft/Phi-3-mini-4k-instruct": grouped_size(32064, 3072, 32, 32, 32, 8192),
@@ -69,20 +74,74 @@ class Phi3(GroupedDecoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
         """Attention, output first, as the reference stores it; the feed-forward network; and the scale before each."""
         width, inner = self.hidden_size, self.intermediate_size
         query, key = self.sliced()
         fused = Dense(width, cat(query=query, key=key, value=key), bias=False)
         up = Dense(width, cat(gate=inner, up=inner), bias=False)
-        return Block(
-            self_attn=Block(o_proj=Dense(query, width, bias=False), qkv_proj=fused),
-            mlp=Block({"gate_up_proj": up, "down_proj": Dense(inner, width, bias=False), **learned("activation_fn", self.hidden_act)}),
-            input_layernorm=self.norm(),
-            post_attention_layernorm=self.norm(),
+        layers = {"gate_up_proj": up, "down_proj": Dense(inner, width, bias=False), **learned("activation_fn", self.hidden_act)}
+        return PreNorm(
+            {
+                "self_attn": FusedAttention(
+                    {"o_proj": Dense(query, width, bias=False), "qkv_proj": fused},
+                    window=self.sliding_window,
+                ),
+                "mlp": FusedGated(layers, self.hidden_act),
+                "input_layernorm": self.norm(),
+                "post_attention_layernorm": self.norm(),
+            }
         )
+
+
+@dataclass(frozen=True)
+class FusedAttention(RotatedAttention):
+    """Rotated attention whose queries, keys and values are cut out of one product, ``qkv_proj``."""
+
+    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
+        """Return queries, keys and values."""
+        query, key, value = map(heads, segments(own.qkv_proj(x)))
+        return query, key, value
+
+
+@dataclass(frozen=True)
+class FusedGated(Holder):
+    """A gated feed-forward network whose gate and whose other half are cut out of one product, ``gate_up_proj``."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The activated gate times the other half, then down."""
+        gate, up = segments(own.gate_up_proj(x))
+        return own.down_proj(up * activation(own, self.function, gate, "activation_fn"))
+
+
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Give the rotation the positions before stretching, which stand outside its own settings; all but plain ones are "longrope"."""
+    original = arguments.pop("original_max_position_embeddings")
+    for name in ("rope_scaling", "rope_parameters"):
+        found = arguments.get(name)
+        if found is not None and found["kind"] != "default":
+            if found["kind"] not in {"longrope", "su", "yarn"}:
+                message = f"{name}: rope_type is {found['kind']!r}; phi3 knows default and longrope."
+                raise ConfigError(message)
+            numbers = {**found["numbers"], "original_positions": original}
+            arguments[name] = {**found, "kind": "longrope", "numbers": numbers}
+    settled(partial=True)(arguments, sizes)
+    check_factors(arguments, sizes)
+
+
+def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Raise ``ConfigError`` unless "longrope" has a factor for every two entries of a head that are rotated."""
+    rotated = arguments.get("rotary_dim", sizes[D] if arguments.get("head_dim") == D else sizes[H] // sizes[A])
+    pairs = sizes.get(rotated, rotated) // 2
+    for name in ("short_factor", "long_factor"):
+        given = len(getattr(arguments["rope"], name))
+        if arguments["rope"].kind == "longrope" and given != pairs:
+            message = f"rope_parameters: {name} has {given} numbers; wanted {pairs}, one for every two entries that are rotated."
+            raise ConfigError(message)
 
 
 FAMILIES = (
@@ -90,7 +149,13 @@ FAMILIES = (
         "phi3",
         Phi3,
         get_args(Architecture),
-        grouped_keys(32064, 3072, 32, 32, OptionalSize(G, None), 8192),
-        settled(partial=True),
+        grouped_keys(
+            *(32064, 3072, 32, 32, OptionalSize(G, None), 8192),
+            positions=4096,
+            rms_norm_eps=Real(1e-5),
+            sliding_window=OptionalWhole(),
+            original_max_position_embeddings=OptionalWhole(4096),
+        ),
+        _settle,
     ),
 )

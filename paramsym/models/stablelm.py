@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Repeat
-from paramsym.layer import Layer
+from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
+from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Parallel, PreNorm, RotatedAttention
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Size
-from paramsym.program import ROPE, Rope
+from paramsym.models.family import Flag, Number as Real, Size
+from paramsym.program import ROPE, Own, Rope, Value, collected, rearrange, roll, take
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -50,10 +51,12 @@ class StableLm(GroupedDecoder):
     qk_layernorm: bool = False
     use_parallel_residual: bool = False
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
     tie_word_embeddings: bool = False
     num_labels: Dim | None = None
     architecture: Architecture = "StableLmModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
+    rope: Rope = ROPE
 
     head_dim: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     """The reference's heads are always of the width H/A."""
@@ -73,25 +76,62 @@ class StableLm(GroupedDecoder):
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
-        return LayerNorm(self.hidden_size)
+        return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the normalisation before each, or before both."""
         attention = self.projections(bias=self.use_qkv_bias, output_bias=False)
         if self.qk_layernorm:
             for name, (heads, width) in zip(("q_layernorm", "k_layernorm"), self.sliced(), strict=True):
-                attention[name] = Block(norms=Repeat(LayerNorm(width, bias=False), heads))
+                attention[name] = HeadNorms(heads, width, self.layer_norm_eps)
         layers: dict[str, Layer] = {
-            "self_attn": Block(attention),
+            "self_attn": RotatedAttention(attention, norms=("q_layernorm", "k_layernorm")),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
             "input_layernorm": self.norm(),
         }
-        if not self.use_parallel_residual:
-            layers["post_attention_layernorm"] = self.norm()
-        return Block(layers)
+        if self.use_parallel_residual:
+            return Parallel(layers)
+        return PreNorm({**layers, "post_attention_layernorm": self.norm()})
 
 
-_KEYS = grouped_keys(50304, 2560, 32, 32, Size(G, 32), 6912)
+@dataclass(frozen=True)
+class HeadNorms(Layer):
+    """A normalisation of its own for each head: ``norms.{0..A-1}.weight`` (D,).
+
+    >>> HeadNorms(A, H / A).params
+    H
+    """
+
+    heads: Dim
+    width: Dim
+    eps: float = 1e-5
+
+    def parts(self) -> Iterator[Part]:
+        """One normalisation per head."""
+        yield Part("", FirstHead(LayerNorm(self.width, self.eps, bias=False)), Numbers(self.heads, pattern="norms.{}"))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Heads, (batch, positions, heads, width), each by its own."""
+        _, normalised = collected(own, 0, x)
+        return rearrange(normalised, "a b s d -> b s a d")
+
+
+@dataclass(frozen=True)
+class FirstHead(Layer):
+    """The normalisation of one head, which is the first when its turn comes."""
+
+    norm: LayerNorm
+
+    def parts(self) -> Iterator[Part]:
+        """The normalisation, on this one's own level."""
+        yield Part("", self.norm)
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
+        """The heads moved up by one, then the first of them, normalised."""
+        return roll(x, (-1,), (2,)), own[""](take(x, 2))
+
+
+_KEYS = grouped_keys(50304, 2560, 32, 32, Size(G, 32), 6912, positions=4096, layer_norm_eps=Real(1e-5))
 _FLAGS = {name: Flag(default=False) for name in ("use_qkv_bias", "qk_layernorm", "use_parallel_residual")}
 FAMILIES = (
     decoder_family(

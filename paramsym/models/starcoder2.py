@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
+from paramsym.models.blocks import FeedForward, PreNorm, RotatedAttention
 from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Size
+from paramsym.models.decoder import GroupedDecoder, OptionalWhole, decoder_family, grouped_keys, grouped_size, settled
+from paramsym.models.family import Flag, Number as Real, Size
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -50,10 +50,13 @@ class Starcoder2(GroupedDecoder):
     hidden_act: str = "gelu_pytorch_tanh"
     use_bias: bool = True
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
     tie_word_embeddings: bool = True
     num_labels: Dim | None = None
     architecture: Architecture = "Starcoder2Model"
+    _: KW_ONLY
+    norm_epsilon: float = 1e-5
+    rope: Rope = ROPE
+    sliding_window: Dim | None = None
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "bigcode/starcoder2-3b": grouped_size(49152, 3072, 30, 24, 2, 12288),
@@ -73,16 +76,19 @@ class Starcoder2(GroupedDecoder):
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
-        return LayerNorm(self.hidden_size)
+        return LayerNorm(self.hidden_size, self.norm_epsilon)
 
-    def block(self) -> Block:
+    def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
         """Attention, the feed-forward network, and the normalisation before each."""
         width, inner, bias = self.hidden_size, self.intermediate_size, self.use_bias
-        return Block(
-            self_attn=Block(self.projections(bias=bias)),
-            mlp=Block({"c_fc": Dense(width, inner, bias), "c_proj": Dense(inner, width, bias), **learned("act", self.hidden_act)}),
-            input_layernorm=self.norm(),
-            post_attention_layernorm=self.norm(),
+        layers = {"c_fc": Dense(width, inner, bias), "c_proj": Dense(inner, width, bias), **learned("act", self.hidden_act)}
+        return PreNorm(
+            {
+                "self_attn": RotatedAttention(self.projections(bias=bias), window=self.sliding_window),
+                "mlp": FeedForward(layers, self.hidden_act, names=("c_fc", "act", "c_proj")),
+                "input_layernorm": self.norm(),
+                "post_attention_layernorm": self.norm(),
+            }
         )
 
 
@@ -91,7 +97,15 @@ FAMILIES = (
         "starcoder2",
         Starcoder2,
         get_args(Architecture),
-        grouped_keys(49152, 3072, 30, 24, Size(G, 2), 12288, act="gelu_pytorch_tanh", tied=True, use_bias=Flag(default=True)),
+        grouped_keys(
+            *(49152, 3072, 30, 24, Size(G, 2), 12288),
+            act="gelu_pytorch_tanh",
+            tied=True,
+            positions=4096,
+            use_bias=Flag(default=True),
+            norm_epsilon=Real(1e-5),
+            sliding_window=OptionalWhole(),
+        ),
         settled(),
         ignored="activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights mlp_type norm_type",
     ),
