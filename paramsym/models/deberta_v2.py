@@ -379,11 +379,11 @@ class DebertaV2Predictions(Layer):
         if self.legacy:
             yield Part("decoder", Dense(narrow, self.vocab_size))
 
-    def forward(self, own: Own, x: Value, *words: Value) -> Value:
-        """A score for every word; without ``legacy`` by the products with the table of the words. BERT's bias is the decoder's."""
-        if self.legacy:
+    def forward(self, own: Own, x: Value, words: Value | None = None) -> Value:
+        """A score for every word; without ``legacy`` by the products with ``words``, their table. BERT's bias is the decoder's."""
+        if words is None:
             return own.decoder(own.transform(x))
-        return contract("... i, o i -> ... o", own[""](x), *words) + own.bias
+        return contract("... i, o i -> ... o", own[""](x), words) + own.bias
 
 
 def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:
