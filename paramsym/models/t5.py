@@ -277,7 +277,7 @@ class _SelfAttention(Holder):
     def _rows(self, own: Own, queries: Dim, keys: Dim) -> Value:
         buckets = own["relative_attention_bias"].layer.num_embeddings
         index = constant("t5 buckets", (queries, keys), buckets, self.farthest, not self.causal, kind="index")
-        return rearrange(own.relative_attention_bias(index), "q k a -> () a q k")
+        return rearrange(own.relative_attention_bias(rearrange(index, "q k -> () q k")), "b q k a -> b a q k")
 
 
 @dataclass(frozen=True)
