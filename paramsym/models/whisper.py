@@ -150,7 +150,7 @@ class Whisper(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The spectrogram, (batch, mel bins, frames), and the numbers of tokens, (batch, positions); the causal class reads tokens alone."""
+        """The spectrogram, (batch, mel bins, frames), and the numbers of tokens, (batch, positions); the causal class reads these alone."""
         if self.architecture not in _ENCODES:
             return {"input_ids": (B, S)}
         heard: dict[str, Shape] = {"input_features": (B, self.num_mel_bins, canonical(2 * self.max_source_positions))}
@@ -262,9 +262,9 @@ class Handing(Layer):
 class Collected(Repeat):
     """Blocks whose second results come out stacked, behind the result of the last."""
 
-    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+    def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
         """Block after block."""
-        return collected(own, 0, x)
+        return collected(own, 0, x, *along)
 
 
 FAMILIES = (
