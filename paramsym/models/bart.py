@@ -74,8 +74,8 @@ class Bart(Seq2Seq):
 
     The classes that generate keep V zeros as a buffer that is added to the output. The causal classes are the decoder alone. Marian may
     have a vocabulary for each side: ``share_encoder_decoder_embeddings=False``, and ``decoder_vocab_size``, which is
-    ``vocab_size`` where it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels`` is
-    N where the architecture has labels and no number is given.
+    ``vocab_size`` where it is None. With ``scale_embedding`` the rows of the table are multiplied by the root of the width. ``num_labels``
+    is N where the architecture has labels and no number is given.
 
     Raises:
         DivisibilityError: heads that do not divide the width.
@@ -219,11 +219,15 @@ class Bart(Seq2Seq):
 
     def _encoder(self) -> Stack:
         settings = (self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
-        return self._stack(self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers))
+        return self._stack(
+            self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers)
+        )
 
     def _decoder(self) -> Stack:
         settings = (self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
-        return self._stack(self._decoder_words, Repeat(decoder_block(self.d_model, *settings, norm_first=self._norm_first), self.decoder_layers))
+        return self._stack(
+            self._decoder_words, Repeat(decoder_block(self.d_model, *settings, norm_first=self._norm_first), self.decoder_layers)
+        )
 
     @property
     def _norm_first(self) -> bool:

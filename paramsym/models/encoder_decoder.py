@@ -6,24 +6,25 @@ Reference: ``jadore801120/attention-is-all-you-need-pytorch``, class ``Transform
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import InTurn, Repeat
+from paramsym.compose import Repeat
 from paramsym.errors import StructureError
-from paramsym.flow import Step, across, applied, each_input
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.features import over_features
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
-from paramsym.layers.stream import Stream
-from paramsym.models.between import check_axes
+from paramsym.models.blocks import scaled, tokens
 from paramsym.models.claims import Claim
+from paramsym.models.seq2seq import TARGET
+from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
+from paramsym.program.attention import root_reciprocal
+from paramsym.program.state import after
 from paramsym.size import Count, Dim, Shape, canonical, divides
-from paramsym.symbols import A, F, H, L, P, V
+from paramsym.symbols import A, B, F, H, L, P, S, V
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class EncoderDecoder(Layer):
     2018      tgt_word_emb, ..._prj  frozen (P, H)   yes                 Conv1d (F, H, 1)   no
     2021      trg_word_emb, ..._prj  buffer          no                  Linear (F, H)      yes
     ========  =====================  ==============  ==================  =================  ===============
+
+    The norm of a stack is applied before its layers. A projection that is the target's embedding is divided by the root of H. Frozen
+    tables count positions from 1, and their first row is the padding's; the others count from 0.
 
     Published sizes are the paper's *base* and *big* with 37,000 rows in the shared vocabulary (section 5.1: "about 37000 tokens"), with
     biases and without norms after the stacks: 63,082,496 and 214,245,376 parameters. Table 3 of the paper prints 65 and 213 million. No one
@@ -112,21 +116,21 @@ class EncoderDecoder(Layer):
         return ties
 
     @property
-    def takes_several(self) -> bool:
-        """Source and target."""
-        return True
+    def inputs(self) -> Mapping[str, Shape]:
+        """The numbers of words: (batch, positions) of the source, and of the target."""
+        return {"input_ids": (B, S), "decoder_input_ids": (B, TARGET)}
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """(batch, target's positions, words); (batch, positions) of source and target go in, or one shape for both."""
-        return list(self.applications(input_shape))[-1].left
+    def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
+        """Scores of words, (batch, target's positions, words), for source and target, or one text for both.
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The source reaches the encoder, the target and its output the decoder, whose output is projected."""
-        for shape in each_input(input_shape):
-            check_axes(shape, ("batch", "positions"), "the numbers of words")
-        encoder, decoder, (name, projection) = ((part.name, part.layer) for part in self.own_parts)
-        encoding, decoding = across(encoder, decoder, input_shape)
-        yield from (encoding, decoding, Step(name, projection, decoding.left, applied(name, projection, decoding.left)))
+        A projection that is the embedding is divided by the root of the width. The encoder has no past: it reads the whole source.
+        """
+        source = tokens(input_ids)
+        target = source if decoder_input_ids is None else tokens(decoder_input_ids)
+        with after(0):
+            memory = own.encoder(source)
+        scores = own[f"{self._target}_word_prj"](own.decoder(target, memory))
+        return scaled(scores, root_reciprocal(self.d_model)) if self.tgt_emb_prj_weight_sharing else scores
 
     def conditions(self) -> None:
         """Heads divide the width; what is shared or added has one size."""
@@ -149,18 +153,20 @@ class EncoderDecoder(Layer):
 
     def _stack(self, side: str, vocabulary: Dim, depth: Count, *, crosses: bool) -> _Stack:
         early = self.revision == 2018
+        norm = LayerNorm(self.d_model) if early else LayerNorm(self.d_model, 1e-6)
         attention = _Attention(
             width=self.d_model,
             heads=self.n_head,
             key=self._per_head(self.d_k),
             value=self._per_head(self.d_v),
             bias=early if self.attention_bias is None else self.attention_bias,
+            norm=norm,
             norm_first=early,
         )
-        feed_forward = _FeedForward(self.d_model, self.d_inner, as_convolution=early)
+        feed_forward = _FeedForward(self.d_model, self.d_inner, norm, as_convolution=early)
         positions = self.positions or ("frozen" if early else "buffer")
         layer = _StackLayer(attention, feed_forward, crosses=crosses)
-        return _Stack(side, vocabulary, self.d_model, self.n_position, positions, layer, depth, norm=not early)
+        return _Stack(side, vocabulary, self.d_model, self.n_position, positions, layer, depth, None if early else norm)
 
     def _per_head(self, given: Dim | None) -> Dim:
         return divides(self.n_head, self.d_model, "n_head", "d_model") if given is None else given
@@ -178,14 +184,25 @@ class _Attention(Layer):
     key: Dim
     value: Dim
     bias: bool
+    norm: LayerNorm
     norm_first: bool
+    causal: bool = False
 
     def parts(self) -> Iterator[Part]:
         yield Part("w_qs", Dense(self.width, (self.heads, self.key), self.bias))
         yield Part("w_ks", Dense(self.width, (self.heads, self.key), self.bias))
         yield Part("w_vs", Dense(self.width, (self.heads, self.value), self.bias))
-        last = [Part("fc", Dense((self.heads, self.value), self.width, self.bias)), Part("layer_norm", LayerNorm(self.width))]
+        last = [Part("fc", Dense((self.heads, self.value), self.width, self.bias)), Part("layer_norm", self.norm)]
         yield from reversed(last) if self.norm_first else last
+
+    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
+        """Attend to the input or to a memory, whose keys and values stay as they are; add the input, normalise."""
+        seen = x if memory is None else memory
+        query, key, value = heads(own.w_qs(x)), heads(own.w_ks(seen)), heads(own.w_vs(seen))
+        if self.causal or memory is not None:
+            axis = 1 if self.causal else None
+            key, value = remember("key", key, axis), remember("value", value, axis)
+        return own.layer_norm(own.fc(attend(query, key, value, mask=Mask(self.causal))) + x)
 
 
 @dataclass(frozen=True)
@@ -194,12 +211,19 @@ class _FeedForward(Layer):
 
     width: Dim
     inner: Dim
+    norm: LayerNorm
     as_convolution: bool
 
     def parts(self) -> Iterator[Part]:
         for name, sizes in (("w_1", (self.width, self.inner)), ("w_2", (self.inner, self.width))):
             yield Part(name, Conv1d(*sizes, 1) if self.as_convolution else Dense(*sizes))
-        yield Part("layer_norm", LayerNorm(self.width))
+        yield Part("layer_norm", self.norm)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Up, ReLU, down; add the input, normalise."""
+        y = rearrange(x, "b s h -> b h s") if self.as_convolution else x
+        y = own.w_2(apply("relu", own.w_1(y)))
+        return own.layer_norm((rearrange(y, "b h s -> b s h") if self.as_convolution else y) + x)
 
 
 @dataclass(frozen=True)
@@ -211,14 +235,19 @@ class _StackLayer(Layer):
     crosses: bool
 
     def parts(self) -> Iterator[Part]:
-        yield Part("slf_attn", self.attention)
+        yield Part("slf_attn", replace(self.attention, causal=self.crosses))
         if self.crosses:
             yield Part("enc_attn", self.attention)
         yield Part("pos_ffn", self.feed_forward)
 
+    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
+        """The two or three bodies; a decoder's layer alone attends to its own positions twice."""
+        x = own.slf_attn(x)
+        return own.pos_ffn(own.enc_attn(x, *memory) if self.crosses else x)
+
 
 @dataclass(frozen=True)
-class _Stack(InTurn):
+class _Stack(Layer):
     """Words, positions and layers of the encoder or the decoder."""
 
     side: str
@@ -228,18 +257,32 @@ class _Stack(InTurn):
     positions: str
     layer: _StackLayer
     depth: Count
-    norm: bool
+    norm: LayerNorm | None
 
     def parts(self) -> Iterator[Part]:
         yield Part(f"{self.side}_word_emb", Embedding(self.vocabulary, self.width))
         if self.positions == "frozen":
-            yield Part("position_enc", LearnedPositions(self.n_position, self.width), frozen=True)
+            yield Part("position_enc", _FromOne(self.n_position, self.width), frozen=True)
         elif self.positions == "buffer":
             yield Part("position_enc", _SinusoidBuffer(self.n_position, self.width))
-        memory = ("enc_attn.w_ks", "enc_attn.w_vs") if self.layer.crosses else ()
-        yield Part("layer_stack", Repeat(Stream(self.width, self.layer, memory), self.depth))
-        if self.norm:
-            yield Part("layer_norm", LayerNorm(self.width))
+        yield Part("layer_stack", Repeat(self.layer, self.depth))
+        if self.norm is not None:
+            yield Part("layer_norm", self.norm)
+
+    def forward(self, own: Own, words: Value, *memory: Value) -> Value:
+        """Embed, add positions, normalise where there is a norm, and go through the layers; stored last, the norm is applied first."""
+        x = own[f"{self.side}_word_emb"](words)
+        x = x + constant("sinusoids", (x.sizes[1], self.width), past()) if self.positions == "computed" else own.position_enc(x)
+        return own.layer_stack(x if self.norm is None else own.layer_norm(x), *memory)
+
+
+@dataclass(frozen=True)
+class _FromOne(LearnedPositions):
+    """Positions counted from 1: the first row is the padding's."""
+
+    def index(self, x: Value) -> Value:
+        check_positions(self.checked(x).sizes[:-1], canonical(self.num_positions - 1))
+        return constant("positions", (x.sizes[-2],), canonical(1 + past()), kind="index")
 
 
 @dataclass(frozen=True)
@@ -252,9 +295,10 @@ class _SinusoidBuffer(Layer):
     def tensors(self) -> Iterator[Tensor]:
         yield Tensor("pos_table", (1, self.rows, self.width), role="table", buffer=True)
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        check_positions(input_shape[:-1], self.rows)
-        return over_features(input_shape, (self.width,))
+    def forward(self, own: Own, x: Value) -> Value:
+        """The rows of the positions, added."""
+        check_positions(features(x, self.width).sizes[:-1], self.rows)
+        return x + take(own.pos_table, 1, past(), x.sizes[1])
 
 
 _TABLE_3 = "Vaswani et al. 2017, table 3 (65 and 213 million)"

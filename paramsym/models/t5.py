@@ -277,7 +277,7 @@ class _SelfAttention(Holder):
     def _rows(self, own: Own, queries: Dim, keys: Dim) -> Value:
         buckets = own["relative_attention_bias"].layer.num_embeddings
         index = constant("t5 buckets", (queries, keys), buckets, self.farthest, not self.causal, kind="index")
-        return rearrange(own.relative_attention_bias(index), "q k a -> () a q k")
+        return rearrange(own.relative_attention_bias(rearrange(index, "q k -> () q k")), "b q k a -> b a q k")
 
 
 @dataclass(frozen=True)
@@ -382,6 +382,12 @@ def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
 _DECODES = tuple(name for name in _ALL if not name.endswith(("EncoderModel", "ForTokenClassification")))
 
 
+_T5_ALONE = {
+    "is overruled: the reference ties the output matrix whatever this says": "tie_word_embeddings",
+    "is read by T5 alone": "scale_decoder_outputs",
+}
+
+
 def _keys(vocab_size: int, d_ff: int, layers: int, heads: int, feed_forward_proj: str) -> Mapping[str, Key]:
     return {
         "vocab_size": Size(V, vocab_size),
@@ -411,8 +417,7 @@ def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, 
         aliases={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"},
         ignored={
             "drops values while training": "dropout_rate classifier_dropout",
-            "is overruled: the reference ties the output matrix whatever this says": "tie_word_embeddings",
-            "is T5's alone": "scale_decoder_outputs",
+            **({} if model_type == "t5" else _T5_ALONE),
             "named the number of positions of the training data, and no class reads it": "n_positions",
         },
         follows={"num_decoder_layers": "num_layers"},

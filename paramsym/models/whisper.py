@@ -6,17 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ShapeError
 from paramsym.extents import differ
-from paramsym.flow import Step, each_input
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, SinusoidalPositions
-from paramsym.layers.reshaping import Permute
 from paramsym.models.activations import check_activation
 from paramsym.models.bart import (
     ALIASES,
@@ -24,16 +22,19 @@ from paramsym.models.bart import (
     DECODER_INNER,
     DECODER_LAYERS,
     IGNORED,
+    Stack,
     decoder_block,
     encoder_block,
     stacks,
 )
-from paramsym.models.between import OneOfEach, Stacks, check_axes
+from paramsym.models.blocks import Holder, tokens
 from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, Shape, canonical, divides, product
-from paramsym.symbols import A, C, F, H, L, P, V, dims
+from paramsym.models.seq2seq import TARGET, Stacks
+from paramsym.program import Own, Value, apply, axes, collected, each, join, rearrange, reduce, softmax
+from paramsym.size import Count, Dim, Shape, canonical, divides, text
+from paramsym.symbols import A, B, C, F, H, L, P, S, V, dims
 
 Architecture = Literal["WhisperModel", "WhisperForConditionalGeneration", "WhisperForCausalLM", "WhisperForAudioClassification"]
 _LABELLED = frozenset({"WhisperForAudioClassification"})
@@ -61,7 +62,7 @@ def _size(d_model: int, layers: int, heads: int, *, vocab_size: int = 51865, mel
 
 
 @dataclass(frozen=True)
-class Whisper(InTurn):
+class Whisper(Layer):
     """Whisper and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``d_model``, C = ``num_mel_bins``. The encoder stores two convolutions
@@ -147,45 +148,44 @@ class Whisper(InTurn):
             yield Part("projector", Dense(self.d_model, self.classifier_proj_size))
             yield Part("classifier", Dense(self.classifier_proj_size, self.num_labels))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The stacks and the head; a classifier reads the mean of the frames."""
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
-        for name, layer in head:
-            if name == "classifier":
-                yield "mean", OneOfEach()
-            yield name, layer
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The spectrogram, (batch, mel bins, frames), and the numbers of tokens, (batch, positions); the causal class reads these alone."""
+        if self.architecture not in _ENCODES:
+            return {"input_ids": (B, S)}
+        heard: dict[str, Shape] = {"input_features": (B, self.num_mel_bins, canonical(2 * self.max_source_positions))}
+        return {**heard, "decoder_input_ids": (B, TARGET)} if self.architecture in _DECODES else heard
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """(batch, tokens, width or words) for (batch, mel bins, frames) and (batch, tokens), (batch, labels) of a classifier."""
-        self._check(input_shape)
-        return super().output_shape(input_shape)
+    @property
+    def takes_several(self) -> bool:
+        """The spectrogram and the tokens, where there are two stacks."""
+        return self.architecture in _ENCODES and self.architecture in _DECODES
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Every layer of the sequence."""
-        self._check(input_shape)
-        return super().applications(input_shape)
+    def forward(
+        self, own: Own, input_features: Value | None = None, decoder_input_ids: Value | None = None, input_ids: Value | None = None
+    ) -> Value:
+        """Last hidden states or scores of tokens, (batch, tokens, width or words); scores of a recording, (batch, labels).
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """The weight of a layer scales every entry of it."""
-        hidden = self.part("encoder").output_shape(input_shape)
-        return {"layer_weights": product(hidden[1:])} if self.own_tensors else {}
-
-    def _check(self, input_shape: Shape) -> None:
-        heard, *written = each_input(input_shape)
-        if self.architecture == "WhisperForCausalLM":
-            check_axes(heard, ("batch", "positions"), "the numbers of tokens")
-            return
-        check_axes(heard, ("batch", "mel bins", "frames"), "the spectrogram")
-        frames = canonical(2 * self.max_source_positions)
-        if differ(heard[2], frames):
-            message = f"the spectrogram has {heard[2]} frames; wanted {frames}, two for each of the {self.max_source_positions} positions."
+        Those inputs count that ``inputs`` names; in order, the causal class has one, the tokens.
+        """
+        given = [one for one in (input_features, decoder_input_ids, input_ids) if one is not None]
+        if len(given) != len(self.inputs):
+            wanted = " and ".join(f"{name} {text(shape)}" for name, shape in self.inputs.items())
+            message = f"wanted {len(self.inputs)} shape{'s' * (len(self.inputs) != 1)}, {wanted}; found {len(given)}."
             raise ShapeError(message)
-        if self.architecture in _DECODES:
-            if not written:
-                message = "wanted two shapes, (batch, mel bins, frames) of the spectrogram and (batch, positions) of the tokens; found one."
-                raise ShapeError(message)
-            check_axes(written[0], ("batch", "positions"), "the numbers of tokens")
+        if self.architecture == "WhisperForCausalLM":
+            return own.proj_out(own.model(tokens(given[0])))
+        heard, *written = given
+        if self.architecture in _LABELLED:
+            last, *before = each(own.encoder(heard))
+            return own.classifier(reduce("mean", own.projector(self._weighted(own, last, *before) if before else last), 1))
+        x = own["model" if self._generates else ""](heard, *map(tokens, written))
+        return own.proj_out(x) if self._generates else x
+
+    def _weighted(self, own: Own, last: Value, before: Value) -> Value:
+        """The mean of what reached every block and of the last hidden states, by weights that are learned."""
+        layers = join(before, rearrange(last, "b s h -> () b s h"), axis=0)
+        return reduce("sum", layers * rearrange(softmax(own.layer_weights), "n -> n () () ()"), 0)
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
@@ -195,27 +195,76 @@ class Whisper(InTurn):
     def _generates(self) -> bool:
         return self.architecture in {"WhisperForConditionalGeneration", "WhisperForCausalLM"}
 
-    def _encoder(self) -> Flow:
-        width = self.d_model
-        block = encoder_block(width, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function, key_bias=False)
+    def _encoder(self) -> Encoder:
+        width, depth = self.d_model, self.encoder_layers
+        settings = (width, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
+        block = encoder_block(*settings, key_bias=False, norm_first=True)
         layers = {
             "conv1": Conv1d(self.num_mel_bins, width, 3, padding=1),
             "conv2": Conv1d(width, width, 3, stride=2, padding=1),
             "embed_positions": SinusoidalPositions(self.max_source_positions, width, "frozen"),
-            "layers": Repeat(block, self.encoder_layers),
+            "layers": Collected(Handing(block), depth) if self.own_tensors else Repeat(block, depth),
             "layer_norm": LayerNorm(width),
         }
-        return Flow(layers, "conv1", "conv2", ("frames", Permute((2, 1))), "embed_positions", "layers", "layer_norm")
+        return Encoder(layers, self.num_mel_bins, self.max_source_positions)
 
-    def _decoder(self) -> Sequential:
+    def _decoder(self) -> Stack:
         width = self.d_model
-        block = decoder_block(width, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function, key_bias=False)
-        return Sequential(
-            embed_tokens=Embedding(self.vocab_size, width),
-            embed_positions=LearnedPositions(self.max_target_positions, width),
-            layers=Repeat(block, self.decoder_layers),
-            layer_norm=LayerNorm(width),
-        )
+        settings = (width, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
+        layers = {
+            "embed_tokens": Embedding(self.vocab_size, width),
+            "embed_positions": LearnedPositions(self.max_target_positions, width),
+            "layers": Repeat(decoder_block(*settings, key_bias=False, norm_first=True), self.decoder_layers),
+            "layer_norm": LayerNorm(width),
+        }
+        return Stack(layers)
+
+
+@dataclass(frozen=True)
+class Encoder(Holder):
+    """Two convolutions over the frames of a spectrogram, positions, blocks, and a normalisation."""
+
+    bins: Dim
+    positions: Dim
+
+    def forward(self, own: Own, features: Value) -> Any:
+        """Hidden states, (batch, positions, width), for (batch, mel bins, frames), two frames for each position.
+
+        Blocks that hand on what reached them add that, (blocks, batch, positions, width).
+        """
+        x, _ = axes(features, "batch bins frames", bins=self.bins)
+        frames = canonical(2 * self.positions)
+        if differ(x.sizes[2], frames):
+            message = f"the spectrogram has {x.sizes[2]} frames; wanted {frames}, two for each of the {self.positions} positions."
+            raise ShapeError(message)
+        x = apply("gelu", own.conv2(apply("gelu", own.conv1(x))))
+        x, *others = each(own.layers(own.embed_positions(rearrange(x, "b h s -> b s h"))))
+        x = own.layer_norm(x)
+        return (x, *others) if others else x
+
+
+@dataclass(frozen=True)
+class Handing(Layer):
+    """A block that gives what reached it beside its result."""
+
+    block: Layer
+
+    def parts(self) -> Iterator[Part]:
+        """The block, on this layer's own level."""
+        yield Part("", self.block)
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
+        """The block's result, then its input."""
+        return own[""](x), x
+
+
+@dataclass(frozen=True)
+class Collected(Repeat):
+    """Blocks whose second results come out stacked, behind the result of the last."""
+
+    def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
+        """Block after block."""
+        return collected(own, 0, x, *along)
 
 
 FAMILIES = (
@@ -239,6 +288,7 @@ FAMILIES = (
         aliases={**ALIASES, "num_key_value_heads": "encoder_attention_heads"},
         ignored={
             **IGNORED,
+            "is worked out by the reference, which then scales nothing by it": "scale_embedding",
             "masks the input while training": (
                 "apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob mask_feature_length"
                 " mask_feature_min_masks"

@@ -10,7 +10,7 @@ from frameworks import imported
 from hypothesis import given, settings, strategies as st
 from recorded import document
 
-from paramsym import A, D, F, H, L, P, V, dims
+from paramsym import A, D, F, H, L, P, V, dims, run
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
 from paramsym.models import EncoderDecoder
 from paramsym.models.encoder_decoder import CLAIMS
@@ -157,6 +157,59 @@ def test_against_the_reference(
     assert ours.tied == {name: first[id(weight)] for name, weight in every.items() if first.setdefault(id(weight), name) != name}
     state = [(name, tuple(tensor.shape)) for name, tensor in theirs.state_dict().items() if name not in ours.tied]
     assert list(ours.shapes(buffers=True).items()) == state
+
+
+def attended(torch: Any, module: Any, reference: Reference, x: Any, seen: Any, *, causal: bool) -> Any:
+    """Compute one attention of the reference, and the norm after it."""
+    q, k, v = (part(one).unflatten(-1, (reference.heads, -1)) for part, one in ((module.w_qs, x), (module.w_ks, seen), (module.w_vs, seen)))
+    scores = torch.einsum("bqad,bkad->baqk", q, k) / reference.key**0.5
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -torch.inf)
+    return module.layer_norm(module.fc(torch.einsum("baqk,bkad->bqad", scores.softmax(-1), v).flatten(2)) + x)
+
+
+def stacked(torch: Any, module: Any, reference: Reference, words: Any, memory: Any = None) -> Any:
+    """Compute the encoder or the decoder of the reference; positions count from 1 in 2018, and the norm comes first in 2021."""
+    x = next(part for name, part in module.named_children() if name.endswith("word_emb"))(words)
+    length = words.shape[1]
+    if reference.early:
+        x = x + module.position_enc(torch.arange(1, length + 1))
+    else:
+        x = module.layer_norm(x + module.position_enc.pos_table[:, :length])
+    for layer in module.layer_stack:
+        x = attended(torch, layer.slf_attn, reference, x, x, causal=memory is not None)
+        if memory is not None:
+            x = attended(torch, layer.enc_attn, reference, x, memory, causal=False)
+        y = x.transpose(1, 2) if reference.early else x
+        y = layer.pos_ffn.w_2(torch.relu(layer.pos_ffn.w_1(y)))
+        x = layer.pos_ffn.layer_norm((y.transpose(1, 2) if reference.early else y) + x)
+    return x
+
+
+@pytest.mark.parametrize("revision", [2018, 2021])
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("widths", [(4, 4), (3, 5)])
+def test_runs_as_the_reference_does(revision: Any, shared: bool, widths: tuple[int, int]) -> None:
+    """Source and target on random weights; a tied projection is divided by the root of the width."""
+    torch = imported("torch")
+    reference = Reference(torch, revision, 11, 11, 9, 8, 6, 2, 2, *widths, (shared, shared))
+    theirs = reference.build().double()
+    with torch.no_grad():
+        for tensor in (*theirs.parameters(), *theirs.buffers()):
+            tensor.uniform_(-0.5, 0.5)
+        for module in theirs.modules():
+            if isinstance(module, torch.nn.LayerNorm):
+                module.eps = 1e-5 if reference.early else 1e-6
+        source, target = torch.randint(0, 11, (2, 7)), torch.randint(0, 11, (2, 5))
+        decoded = stacked(torch, theirs.decoder, reference, target, stacked(torch, theirs.encoder, reference, source))
+        wanted = theirs.get_submodule(f"{reference.side}_word_prj")(decoded) * (8**-0.5 if shared else 1)
+    sharing = {"tgt_emb_prj_weight_sharing": shared, "emb_src_tgt_weight_sharing": shared}
+    ours = EncoderDecoder(
+        11, n_position=9, d_model=8, d_inner=6, n_layers=2, n_head=2, d_k=widths[0], d_v=widths[1], revision=revision, **sharing
+    )
+    tensors = {name: tensor.detach().numpy() for name, tensor in theirs.state_dict().items()}
+    found = run(ours, tensors, source.numpy(), target.numpy())
+    assert abs(found - wanted.numpy()).max() < 1e-12
 
 
 def test_the_printed_table() -> None:

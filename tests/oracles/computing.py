@@ -152,6 +152,7 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "t5": RELATIVE,
     "mt5": RELATIVE,
     "umt5": RELATIVE,
+    "whisper": {**STACKS, "use_weighted_layer_sum": (True, False)},
     **dict.fromkeys(("bart", "mbart", "pegasus"), STACKS),
     "marian": {**STACKS, "share_encoder_decoder_embeddings": (True, False), "decoder_vocab_size": (50, 60)},
     **dict.fromkeys(("bert", "roberta", "xlm-roberta"), ENCODER),
