@@ -202,7 +202,8 @@ class Ladder(Layer):
             x = through([(Numbers(self.first), self.blocks[0])], (x,), along)
         turns = self.blocks if self.first == 0 else self.blocks[1:]
         rest, period = canonical(self.depth - self.first), len(turns)
-        counts = [copies_of(rest, position, period) for position in range(period)]
+        counts = [copies_of(rest, position, period) for position in range(period - 1)]
+        counts.append(canonical(rest - sum(counts)))  # the others' rest, so that what all ways have in common is depth times that
         runs = [
             (Numbers(count, self.first + n, period), block)
             for n, (count, block) in enumerate(zip(counts, turns, strict=True))

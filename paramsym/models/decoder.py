@@ -734,7 +734,7 @@ def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str
     names = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_embeddings", "partial_rotary_factor")
     scaling, parameters, theta, positions, factor = (arguments.pop(name, None) for name in names)
     given = scaling or parameters or {"kind": "default", "share": None, "numbers": {}}
-    kind = "longrope" if given["kind"] == "su" else given["kind"]
+    kind: Any = "longrope" if given["kind"] == "su" else given["kind"]
     share = next((found for found in (given["share"], factor, share) if found is not None), None)
     settings = {"theta": 10000.0 if theta is None else theta, **given["numbers"]}
     if positions is not None:

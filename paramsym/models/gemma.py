@@ -159,7 +159,14 @@ class Gemma(GroupedDecoder):
 
     def base(self) -> Stem:
         """The base model; the table comes with the factor that its rows are scaled by, which is not saved."""
-        return Stem({**dict(super().base().layers), "embed_tokens": ScaledEmbedding(self.vocab_size, self.hidden_size)})
+        return Stem(
+            {
+                "embed_tokens": ScaledEmbedding(self.vocab_size, self.hidden_size),
+                "layers": self.blocks(),
+                "norm": self.norm(),
+                "rotary_emb": self.frequencies(),
+            }
+        )
 
     def scores(self, x: Value) -> Value:
         """The scores stay within the limit, where there is one."""
@@ -376,7 +383,7 @@ FAMILIES = (
         "gemma2",
         Gemma,
         of_kind(_NAMES, "Gemma2"),
-        _keys(256000, 2304, 26, 8, 4, 9216, "hidden_activation", **_windowed(50.0, 30.0)),
+        {**_keys(256000, 2304, 26, 8, 4, 9216, "hidden_activation"), **_windowed(50.0, 30.0)},
         _settle_gemma2,
         ignored="hidden_act cache_implementation",
     ),
@@ -384,16 +391,16 @@ FAMILIES = (
         "gemma3_text",
         Gemma,
         (*of_kind(_NAMES, "Gemma3Text"), *of_kind(_NAMES, "Gemma3")),
-        _keys(
-            *(262208, 2304, 26, 8, 4, 9216, "hidden_activation"),
+        {
+            **_keys(262208, 2304, 26, 8, 4, 9216, "hidden_activation"),
             **_windowed(None, None),
-            sliding_window_pattern=Size(PATTERN, 6),
-            use_bidirectional_attention=OptionalFlag(),
-            max_position_embeddings=OptionalWhole(131072),
-            rope_parameters=RopesByKind(),
-            rope_theta=Real(1e6),
-            rope_local_base_freq=Real(10000.0),
-        ),
+            "sliding_window_pattern": Size(PATTERN, 6),
+            "use_bidirectional_attention": OptionalFlag(),
+            "max_position_embeddings": OptionalWhole(131072),
+            "rope_parameters": RopesByKind(),
+            "rope_theta": Real(1e6),
+            "rope_local_base_freq": Real(10000.0),
+        },
         _settle_gemma3,
         ignored="hidden_act cache_implementation _sliding_window_pattern",
     ),

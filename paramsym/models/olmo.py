@@ -148,7 +148,7 @@ _NAMES: tuple[str, ...] = get_args(Architecture)
 
 
 def _keys(**own: Key) -> dict[str, Key]:
-    return grouped_keys(50304, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=Flag(default=False), **own)
+    return {**grouped_keys(50304, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=Flag(default=False)), **own}
 
 
 FAMILIES = (

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.extents import over
 from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention, Stem
@@ -74,9 +75,15 @@ class Phi(GroupedDecoder):
 
     def base(self) -> Stem:
         """The base model, whose last normalisation stands at the end."""
-        layers = dict(super().base().layers)
-        norm = layers.pop("norm")
-        return Stem({**layers, "final_layernorm": norm}, last="final_layernorm")
+        return Stem(
+            {
+                "embed_tokens": Embedding(self.vocab_size, self.hidden_size),
+                "layers": self.blocks(),
+                "rotary_emb": self.frequencies(),
+                "final_layernorm": self.norm(),
+            },
+            last="final_layernorm",
+        )
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""

@@ -24,6 +24,7 @@ ROPES: tuple[Any, ...] = (
         "high_freq_factor": 4.0,
         "original_max_position_embeddings": 16,
     },
+    {"rope_type": "proportional", "partial_rotary_factor": 0.5, "factor": 2.0},
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
 PARTLY: dict[str, tuple[Any, ...]] = {
