@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
+from sympy import Expr
+
 from paramsym.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.features import Featurewise
@@ -50,7 +52,7 @@ class LatentAttention(Featurewise):
     attention_bias: bool = False
     _: KW_ONLY
     interleaved: bool = True
-    scale: float | None = None
+    scale: float | Expr | None = None
 
     def parts(self) -> Iterator[Part]:
         """Queries, keys and values, output."""

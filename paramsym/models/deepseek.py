@@ -6,7 +6,8 @@ References: ``transformers.models.deepseek_v2`` and ``deepseek_v3`` 5.23, names 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from math import log
 from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.compose import Block, Repeat, Runs
@@ -17,10 +18,13 @@ from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
+from paramsym.models.blocks import Mixture, PreNorm
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
     Decoder,
+    OptionalFlag,
     OptionalSize,
+    OptionalWhole,
     RotaryFrequencies,
     check_even,
     check_length,
@@ -32,9 +36,10 @@ from paramsym.models.decoder import (
     rotate,
     rotation,
 )
-from paramsym.models.family import Flag, Key, Size, Sizes
+from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes, Word
 from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim, at_most, divides
+from paramsym.program.attention import root_reciprocal
+from paramsym.size import Count, Dim, at_most, canonical, divides
 from paramsym.symbols import A, E, F, H, K, L, R, V, dims
 
 Architecture = Literal[
@@ -81,7 +86,10 @@ class Deepseek(Decoder):
     all experts are counted as used. The reference leaves out the modules for multi-token prediction that DeepSeek-V3's files hold
     behind the L layers (paper, section 2.2; deepseek-ai/DeepSeek-V3, README_WEIGHTS.md); ``num_nextn_predict_layers`` is how many of
     them to count. A module is one more layer with experts, a matrix of 2*H*H and three normalisations of H; its token table and its
-    output matrix are the model's.
+    output matrix are the model's; the reference does not compute with them, and neither does the forward pass.
+
+    Of ``n_group`` groups of experts only the best ``topk_group`` are chosen from, in V2 with the ``topk_method`` *group_limited_greedy*;
+    ``norm_topk_prob`` is V3's. YaRN with ``mscale_all_dim`` in ``rope`` also scales the attention scores.
 
     Raises:
         SizeError: more experts used than stored, or more dense layers than layers.
@@ -123,6 +131,14 @@ class Deepseek(Decoder):
     expert_storage: Literal["stacked", "separate"] = "stacked"
     num_nextn_predict_layers: Count = 0
     architecture: Architecture = "DeepseekV3Model"
+    _: KW_ONLY
+    rms_norm_eps: float = 1e-6
+    n_group: Dim | None = None
+    topk_group: Dim | None = None
+    topk_method: str = "greedy"
+    norm_topk_prob: bool = True
+    routed_scaling_factor: float = 1.0
+    rope_interleave: bool = True
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "deepseek-ai/DeepSeek-V2-Lite": _size(
@@ -181,10 +197,6 @@ class Deepseek(Decoder):
             modules = Repeat(self._prediction(), self.num_nextn_predict_layers, start=self.num_hidden_layers)
             yield Part(f"{self.base_name}.layers", modules)
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The model and its head; what predicts further tokens stands beside them."""
-        yield from ((name, layer) for name, layer in super().sequence() if name != f"{self.base_name}.layers")
-
     def ties(self) -> Mapping[str, str]:
         """Further tokens are read from the model's table and written by its output matrix."""
         if self.num_nextn_predict_layers == 0:
@@ -195,17 +207,17 @@ class Deepseek(Decoder):
 
     def norm(self) -> RMSNorm:
         """A scale for each entry."""
-        return RMSNorm(self.hidden_size)
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""
-        return RotaryFrequencies(self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim)
+        return RotaryFrequencies(self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
     def blocks(self) -> Layer:
         """Dense layers first, experts from k on."""
         dense = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
         first = self.first_k_dense_replace
-        before, after = (self.stream(Block(self._layer(mlp))) for mlp in (dense, self._sparse()))
+        before, after = (PreNorm(self._layer(mlp)) for mlp in (dense, self._sparse()))
         return Runs((before, first), (after, self.num_hidden_layers - first))
 
     def _layer(self, mlp: Layer) -> dict[str, Layer]:
@@ -221,19 +233,40 @@ class Deepseek(Decoder):
         return Block({"embed_tokens": table, **joined, **self._layer(self._sparse()), "shared_head": head})
 
     def _attention(self) -> LatentAttention:
+        rope, width = self.rope, canonical(self.qk_nope_head_dim + self.qk_rope_head_dim)
+        stretched = rope.kind != "default" and rope.mscale_all_dim and rope.stretch > 1
+        scale = 0.1 * rope.mscale_all_dim * log(rope.stretch) + 1 if stretched and rope.mscale_all_dim else 1.0
         return LatentAttention(
             *(self.hidden_size, self.num_attention_heads, self.kv_lora_rank),
             *(self.qk_nope_head_dim, self.qk_rope_head_dim, self.v_head_dim),
             q_lora_rank=self.q_lora_rank,
             attention_bias=self.attention_bias,
+            interleaved=self.kind == "DeepseekV2" or self.rope_interleave,
+            scale=None if scale == 1 else root_reciprocal(width) * scale**2,
         )
 
-    def _sparse(self) -> Block:
-        width, inner, act = self.hidden_size, self.moe_intermediate_size, self.hidden_act
-        return Block(
-            experts=experts(width, inner, self.n_routed_experts, self.num_experts_per_tok, act, self.expert_storage),
-            gate=Router(width, self.n_routed_experts, correction_bias=self.kind == "DeepseekV3"),
-            shared_experts=gated(width, inner * self.n_shared_experts, act, bias=self.mlp_bias),
+    def _sparse(self) -> Mixture:
+        width, inner, act, stored = self.hidden_size, self.moe_intermediate_size, self.hidden_act, self.n_routed_experts
+        layers = {
+            "experts": experts(width, inner, stored, self.num_experts_per_tok, act, self.expert_storage),
+            "gate": self._router(),
+            "shared_experts": gated(width, inner * self.n_shared_experts, act, bias=self.mlp_bias),
+        }
+        return Mixture(layers, shared="shared_experts")
+
+    def _router(self) -> Router:
+        """V3 corrects the scores, which need not add up to 1; V2 takes the chosen ones as they are."""
+        third = self.kind == "DeepseekV3"
+        limited = self.n_group is not None and (third or self.topk_method == "group_limited_greedy")
+        return Router(
+            *(self.hidden_size, self.n_routed_experts),
+            correction_bias=third,
+            experts_per_token=self.n_routed_experts if self.num_experts_per_tok is None else self.num_experts_per_tok,
+            scores="sigmoid" if third else "softmax",
+            normalised=third and self.norm_topk_prob,
+            weights_scale=self.routed_scaling_factor,
+            groups=self.n_group if limited and self.n_group is not None else 1,
+            groups_per_token=self.topk_group if limited and self.topk_group is not None else 1,
         )
 
 
@@ -267,20 +300,26 @@ def _keys(sizes: tuple[int, int, int, int, int], dense: int, expert: int, stored
         "qk_rope_head_dim": Size(TURNED, 64),
         "v_head_dim": Size(VALUE, 128),
         "attention_bias": Flag(default=False),
+        "rms_norm_eps": Real(1e-6),
         **own,
     }
 
 
 _NAMES: tuple[str, ...] = get_args(Architecture)
-_IGNORED = (
-    "num_key_value_heads head_dim qk_head_dim n_group topk_group topk_method scoring_func routed_scaling_factor ep_size moe_layer_freq"
-)
+_IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
 FAMILIES = (
     decoder_family(
         "deepseek_v2",
         Deepseek,
         of_kind(_NAMES, "DeepseekV2"),
-        _keys((102400, 4096, 32, 32, 11008), 0, 1407, 64, 2, None, mlp_bias=Flag(default=False)),
+        _keys(
+            *((102400, 4096, 32, 32, 11008), 0, 1407, 64, 2, None),
+            mlp_bias=Flag(default=False),
+            n_group=OptionalWhole(),
+            topk_group=OptionalWhole(),
+            topk_method=Word("greedy"),
+            routed_scaling_factor=Real(1.0),
+        ),
         _settle,
         ignored=_IGNORED,
         aliases={"num_experts": "n_routed_experts"},
@@ -289,7 +328,15 @@ FAMILIES = (
         "deepseek_v3",
         Deepseek,
         of_kind(_NAMES, "DeepseekV3"),
-        _keys((129280, 7168, 61, 128, 18432), 3, 2048, 256, 1, 8),
+        _keys(
+            *((129280, 7168, 61, 128, 18432), 3, 2048, 256, 1, 8),
+            max_position_embeddings=OptionalWhole(4096),
+            n_group=OptionalWhole(8),
+            topk_group=OptionalWhole(4),
+            norm_topk_prob=OptionalFlag(default=True),
+            routed_scaling_factor=Real(2.5),
+            rope_interleave=OptionalFlag(default=True),
+        ),
         _settle,
         ignored=f"{_IGNORED} num_nextn_predict_layers num_mtp_layers",
         aliases={"num_local_experts": "n_routed_experts"},

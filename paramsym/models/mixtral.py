@@ -103,14 +103,13 @@ class Mixtral(GroupedDecoder):
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
         """Attention, router and experts, and the scale before each."""
         width, inner, stored, used = self.hidden_size, self.intermediate_size, self.num_local_experts, self.num_experts_per_tok
+        name, routed = "mlp", experts(width, inner, stored, used, self.hidden_act, "stacked")
         if self.expert_storage == "separate":
             up = Dense(width, inner, bias=False)
             expert = Expert(
                 {"w1": up, "w2": Dense(inner, width, bias=False), "w3": up, **learned("act_fn", self.hidden_act)}, self.hidden_act
             )
             name, routed = "block_sparse_moe", Repeat(expert, stored, used=used)
-        else:
-            name, routed = "mlp", experts(width, inner, stored, used, self.hidden_act, "stacked")
         layers = {
             "self_attn": RotatedAttention(self.projections(), window=self.sliding_window),
             name: Mixture({"gate": Router(width, stored, experts_per_token=used), "experts": routed}),

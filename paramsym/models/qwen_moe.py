@@ -157,10 +157,13 @@ class QwenMoe(GroupedDecoder):
         """Sparse layers at every step, dense ones between them and where they are listed; each kind of attention by turns."""
         mixed = self.num_experts != 0
         step, only = (self.decoder_sparse_step, self.mlp_only_layers) if mixed else (1, ())
-        feed_forward = (self._dense(), self._sparse() if mixed else self._dense())
+        dense = self._dense()
+        sparse = self._sparse() if mixed else dense
         seen = tuple(self.sliding_window if kind == "sliding_attention" else None for kind in self.layer_types)
         until = None if set(seen) == {None} else self.max_window_layers
-        ways = {window: tuple(self._block(mlp, window) for mlp in feed_forward) for window in (*seen, None)}
+        ways: dict[Dim | None, tuple[Layer, Layer]] = {
+            window: (self._block(dense, window), self._block(sparse, window)) for window in {*seen, None}
+        }
         if step == 1 and not only and len(set(seen)) == 1 and until is None:
             return Repeat(ways[seen[0]][1], self.num_hidden_layers)
         windowed = tuple(ways[window] for window in seen)

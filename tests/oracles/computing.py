@@ -78,6 +78,16 @@ LISTED: dict[str, tuple[Any, ...]] = {
     "num_hidden_layers": (4,),
     "layer_types": (None, ["full_attention", "sliding_attention", "sliding_attention", "full_attention"], ["sliding_attention"] * 4),
 }
+LATENT: dict[str, tuple[Any, ...]] = {
+    **ROTATED,
+    "num_hidden_layers": (2, 3),
+    "first_k_dense_replace": (0, 1, 2),
+    "n_routed_experts": (6,),
+    "n_group": (3,),
+    "topk_group": (1, 2),
+    "routed_scaling_factor": (1.0, 2.5),
+    "attention_bias": (True, False),
+}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
@@ -122,6 +132,12 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "swiglu_limit": (0.5, 7.0),
         "swiglu_alpha": (1.702, 0.5),
     },
+    "deepseek_v2": {
+        **LATENT,
+        "mlp_bias": (True, False),
+        "topk_method": ("greedy", "group_limited_greedy"),
+    },
+    "deepseek_v3": {**LATENT, "norm_topk_prob": (True, False), "rope_interleave": (True, False)},
     "granite": {
         **ROTATED,
         "embedding_multiplier": (1.0, 3.0),

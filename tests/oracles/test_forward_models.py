@@ -42,7 +42,7 @@ def randomised(torch: Any, module: Any) -> Any:
         for parameter in module.parameters():
             parameter.uniform_(-0.5, 0.5, generator=generator)
         for name, buffer in module.named_buffers():
-            if name.rpartition(".")[2] in {"running_mean", "running_var"}:
+            if name.rpartition(".")[2] in {"running_mean", "running_var", "e_score_correction_bias"}:
                 buffer.uniform_(0.5, 1.5, generator=generator)
     return module
 

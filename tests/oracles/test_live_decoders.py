@@ -10,9 +10,11 @@ import pytest
 from frameworks import imported, on_meta
 from hypothesis import HealthCheck, given, settings, strategies as st
 from oracles.decoder_configs import DECODERS
+from oracles.test_forward_models import TOLERANCE, outputs, randomised
 
 import paramsym as ps
 from paramsym.models import family_of
+from paramsym.testing.running import largest_difference
 
 FAMILIES = sorted(DECODERS)
 SEPARATE = {
@@ -66,17 +68,28 @@ def test_closed_form(model_type: str, draw: random.Random) -> None:
 
 @pytest.mark.parametrize("model_type", SEPARATE)
 def test_experts_as_files_hold_them(model_type: str, tmp_path: Any) -> None:
-    """With one matrix each, names and shapes are those that transformers writes to files, buffers included; the count is the same."""
-    transformers, safetensors = imported("transformers"), imported("safetensors")
+    """With one matrix each, names and shapes are those that transformers writes to files, buffers included; the count is the same.
+
+    With the tensors of the files each also computes what the reference computes.
+    """
+    torch, transformers, safetensors = imported("torch"), imported("transformers"), imported("safetensors")
     transformers.logging.set_verbosity_error()
     architecture, own = SEPARATE[model_type]
     sizes = {"vocab_size": 20, "hidden_size": 8, "num_hidden_layers": 3, "num_attention_heads": 2, "num_key_value_heads": 2}
     config = getattr(transformers, DECODERS[model_type][1])(**sizes, intermediate_size=10, pad_token_id=None, **own)
-    getattr(transformers, architecture)(config).save_pretrained(tmp_path)
+    module = randomised(torch, getattr(transformers, architecture)(config).eval())
+    module.save_pretrained(tmp_path)
     with safetensors.safe_open(tmp_path / "model.safetensors", "pt") as file:
-        stored = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - the file is no mapping
+        tensors = {name: file.get_tensor(name).numpy() for name in file.keys()}  # noqa: SIM118 - the file is no mapping
+    stored = {name: tensor.shape for name, tensor in tensors.items()}
     model: Any = ps.from_config(tmp_path, strict=True)
     separate = replace(model, expert_storage="separate")
     assert separate.shapes(buffers=True) == stored
     assert separate.count == model.count
     assert separate.active == model.active
+    tokens = torch.randint(3, 20, (2, 5))
+    with torch.no_grad():
+        wanted = outputs(module(tokens))
+    largest_difference(imported("numpy"), separate, ps.run(separate, tensors, tokens.numpy()), wanted, TOLERANCE)
+    assert ps.flops(separate, (2, 5)).total == ps.flops(model, (2, 5)).total
+    assert ps.flops(separate, (2, 5), way="both").total == ps.flops(model, (2, 5), way="both").total
