@@ -25,7 +25,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
-from paramsym.models.gpt import Alibi, FeedForward, FusedAttention, FusedBiased, FusedRotated, Parallel, Tower
+from paramsym.models.gpt import Alibi, FeedForward, Fused, FusedBiased, FusedRotated, Parallel, Tower
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Axis, Count, Dim, cat, divides
@@ -166,7 +166,7 @@ class Falcon(Decoder):
         first, second = ("ln_attn", "ln_mlp") if "ln_mlp" in norms else ("input_layernorm", "input_layernorm")
         return Parallel(layers, names=(first, "self_attention", second, "mlp"))
 
-    def _attention(self) -> FusedAttention:
+    def _attention(self) -> Fused:
         """Heads that share a key and a value get copies of them in the new architecture, before these are kept."""
         width = self.hidden_size
         outward = Dense((self.num_attention_heads, self._head_width()), width, self.bias)

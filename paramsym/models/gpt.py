@@ -56,7 +56,7 @@ class Tower(Holder):
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Layer after layer."""
         x = input_ids
-        for name, _ in self.layers:
+        for name in dict(self.layers):
             if name == self.blocks:
                 x = own[name](x, *self.along(own, x))
             elif name != "rotary_emb":
@@ -71,8 +71,8 @@ class Tower(Holder):
 
 
 @dataclass(frozen=True)
-class FusedAttention(Holder):
-    """Causal attention with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
+class Fused(Holder):
+    """Causal attention, abstract, with one matrix ``names[0]`` for queries, keys and values, and an output ``names[1]``.
 
     The matrix's stored axis says how heads lie in it: three segments of heads, heads of three segments, or groups of several queries with
     one key and one value. ``scale`` takes the place of 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
@@ -84,10 +84,6 @@ class FusedAttention(Holder):
     scale: float | Expr | None = None
     clip: float | None = None
     spread: bool = False
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Project and attend: (batch, positions, width)."""
-        return self.attended(own, *self.projected(own, x))
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width of a head)."""
@@ -107,7 +103,16 @@ class FusedAttention(Holder):
 
 
 @dataclass(frozen=True)
-class FusedRotated(FusedAttention):
+class FusedAttention(Fused):
+    """The attention as it is."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Project and attend: (batch, positions, width)."""
+        return self.attended(own, *self.projected(own, x))
+
+
+@dataclass(frozen=True)
+class FusedRotated(Fused):
     """The same with queries and keys that are rotated."""
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
@@ -119,7 +124,7 @@ class FusedRotated(FusedAttention):
 
 
 @dataclass(frozen=True)
-class FusedBiased(FusedAttention):
+class FusedBiased(Fused):
     """The same with a bias that is added to the scores."""
 
     def forward(self, own: Own, x: Value, bias: Value) -> Value:
