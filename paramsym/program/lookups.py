@@ -233,6 +233,14 @@ def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
 
 
+def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
+    """Likewise behind a class token; three more rows are for what lies from it, to it, and on it (Bao et al. 2022)."""
+    index = xp.pad(_swin_index(xp, (shape[0] - 1, shape[1] - 1), height, width), ((1, 0), (1, 0)))
+    rows = (2 * int(height) - 1) * (2 * int(width) - 1)
+    index[0, :], index[:, 0], index[0, 0] = rows, rows + 1, rows + 2
+    return index
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "full": lambda xp, shape, value: xp.full(shape, value),
     "zeros": lambda xp, shape: xp.zeros(shape),
@@ -244,6 +252,7 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,
     "swin index": _swin_index,
+    "beit index": _beit_index,
 }
 
 

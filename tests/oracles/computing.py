@@ -30,6 +30,18 @@ SEEN: dict[str, tuple[Any, ...]] = {"layer_norm_eps": (1e-2, 1e-6), "hidden_act"
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
+    "beit": {
+        **SEEN,
+        "use_mean_pooling": (True, False),
+        "use_absolute_position_embeddings": (True, False),
+        "use_relative_position_bias": (True, False),
+        "use_shared_relative_position_bias": (True, False),
+        "layer_scale_init_value": (0.1, 0.0),
+        "add_fpn": (True, False),
+        "pool_scales": ([1, 2, 3, 6], [2, 3]),
+        "use_auxiliary_head": (True, False),
+        "auxiliary_concat_input": (True, False),
+    },
     "dinov2": {
         **SEEN,
         "qkv_bias": (True, False),
