@@ -233,6 +233,16 @@ def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
 
 
+def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, int], window: int, shift: int) -> Any:
+    """For every window of a shifted map -100 for two places that were no neighbours before the shift (Liu et al. 2021, section 3.2)."""
+    window, shift = int(window), int(shift)
+    places = [xp.arange(int(length)) for length in extents]
+    down, across = ((place >= len(place) - window).astype(int) + (place >= len(place) - shift) for place in places)
+    regions = (3 * down[:, None] + across).reshape(len(down) // window, window, len(across) // window, window)
+    rows = regions.transpose(0, 2, 1, 3).reshape(shape[0], 1, 1, window**2)
+    return xp.where(rows == rows.swapaxes(2, 3), 0.0, -100.0)
+
+
 def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
     """Likewise behind a class token; three more rows are for what lies from it, to it, and on it (Bao et al. 2022)."""
     index = xp.pad(_swin_index(xp, (shape[0] - 1, shape[1] - 1), height, width), ((1, 0), (1, 0)))
@@ -252,6 +262,7 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,
     "swin index": _swin_index,
+    "swin regions": _swin_regions,
     "beit index": _beit_index,
 }
 

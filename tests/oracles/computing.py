@@ -42,6 +42,12 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "use_auxiliary_head": (True, False),
         "auxiliary_concat_input": (True, False),
     },
+    "swin": {
+        **SEEN,
+        "qkv_bias": (True, False),
+        "out_features": (["stem", "stage2"], ["stage1"], None),
+        "out_indices": (None,),
+    },
     "dinov2": {
         **SEEN,
         "qkv_bias": (True, False),

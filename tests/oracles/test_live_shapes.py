@@ -19,7 +19,7 @@ from paramsym.flow import each_input
 from paramsym.models import family_of, model_types
 
 CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]
-SEVERAL = ("SwinBackbone", "ConvNextBackbone", "ResNetBackbone")
+SEVERAL = ("ConvNextBackbone", "ResNetBackbone")
 """Classes that make use of several stages at once, which is not said."""
 B, S, T = ps.dims("B S T")
 OUTPUTS = (
