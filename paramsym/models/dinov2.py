@@ -279,7 +279,7 @@ class Dinov2Embeddings(Layer):
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
         """Project, put the mask token where the ``mask`` says, put the class token in front, add positions."""
         patch = pair(self.patch_size)
-        whole = tuple(canonical(count * size) for count, size in zip(self.patches, patch, strict=True))
+        whole = (canonical(self.patches[0] * patch[0]), canonical(self.patches[1] * patch[1]))
         found = patches_of(pixel_values, whole if self.image_size is None else pair(self.image_size), patch)
         x = in_row(own.patch_embeddings(pixel_values), *found)
         x = masked(x, rearrange(own.mask_token, "one h -> one () h"), *mask) if mask else x
