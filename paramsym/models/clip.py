@@ -21,11 +21,11 @@ from paramsym.models.blocks import Holder, PreNorm, tokens
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.decoder import OptionalWhole
 from paramsym.models.family import Family, Key, Nested, Number, Size, Sizes, Word
-from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row
+from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row, mean_of_places
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
 from paramsym.program import ALL, Mask, Own, Value, apply, best, compare, constant, contract, copies, pick, rearrange, reduce, take, where
-from paramsym.size import Count, Dim, Shape, canonical, divides
+from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, B, C, F, H, K, L, N, P, S, V, W, dims
 
 TextClass = Literal["CLIPTextModel", "CLIPTextModelWithProjection"]
@@ -108,11 +108,6 @@ class TwoTowers(Layer):
 def unit(x: Value) -> Value:
     """Return vectors divided by their length."""
     return x / apply("sqrt", reduce("sum", x * x, -1, keep=True))
-
-
-def patch_mean(x: Value, first: int) -> Value:
-    """Return the mean of the tokens from ``first`` on: (batch, tokens, width) to (batch, width)."""
-    return reduce("mean", take(x, 1, first, canonical(x.sizes[1] - first)) if first else x, 1)
 
 
 @dataclass(frozen=True)
@@ -402,7 +397,7 @@ class Clip(TwoTowers):
         """The scaled products of images with texts, and of texts with images; or the scores of labels, from the mean of the patches."""
         if not self.compares:
             x, _ = own.vision_model(self.images(input_ids, pixel_values))
-            return own.classifier(patch_mean(x, 1)) if "classifier" in own else patch_mean(x, 1)
+            return own.classifier(mean_of_places(x, 1)) if "classifier" in own else mean_of_places(x, 1)
         ids, images = self.both(input_ids, pixel_values)
         seen = unit(own.visual_projection(own.vision_model(images)[1]))
         read = unit(own.text_projection(self.text_config.ends(own.text_model(ids), ids)))

@@ -19,10 +19,22 @@ from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_
 from paramsym.models.blocks import Gated, Holder
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
-from paramsym.models.images import Attention, ImageModel, behind, feed_forward, fitted, in_row, masked, on_map, pair, patches_of
+from paramsym.models.images import (
+    Attention,
+    ImageModel,
+    behind,
+    feed_forward,
+    fitted,
+    in_row,
+    masked,
+    mean_of_places,
+    on_map,
+    pair,
+    patches_of,
+)
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, whole_heads, whole_patches
-from paramsym.program import Own, Value, features, join, rearrange, reduce, take
+from paramsym.program import Own, Value, features, join, rearrange, take
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, C, D, H, K, L, N, W, dims
 
@@ -135,7 +147,7 @@ class Dinov2(ImageModel):
         x = own["dinov2" if self.architecture in _LABELLED else ""](images, *mask)
         if self.architecture not in _LABELLED:
             return x
-        both = join(take(x, 1, 0), reduce("mean", take(x, 1, 1, canonical(x.sizes[1] - 1)), 1))
+        both = join(take(x, 1, 0), mean_of_places(x, 1))
         return own.classifier(both) if "classifier" in own else both
 
     def _map(self, own: Own, x: Value, extents: tuple[Dim, Dim]) -> Value:
@@ -267,7 +279,7 @@ class Dinov2Embeddings(Layer):
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
         """Project, put the mask token where the ``mask`` says, put the class token in front, add positions."""
         patch = pair(self.patch_size)
-        whole = tuple(canonical(count * size) for count, size in zip(self.patches, patch, strict=True))
+        whole = (canonical(self.patches[0] * patch[0]), canonical(self.patches[1] * patch[1]))
         found = patches_of(pixel_values, whole if self.image_size is None else pair(self.image_size), patch)
         x = in_row(own.patch_embeddings(pixel_values), *found)
         x = masked(x, rearrange(own.mask_token, "one h -> one () h"), *mask) if mask else x

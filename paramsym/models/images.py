@@ -13,7 +13,7 @@ from paramsym.layers.axes import spatial
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, activation
-from paramsym.program import ALL, Mask, Own, Value, attend, copies, heads, join, known, rearrange, resample, take
+from paramsym.program import ALL, Mask, Own, Value, attend, copies, heads, join, known, rearrange, reduce, resample, take
 from paramsym.size import Axis, Dim, Shape, canonical, per, text
 from paramsym.symbols import B
 
@@ -113,6 +113,11 @@ def fitted(positions: Value, first: int, stated: tuple[Dim, Dim], found: tuple[D
 def behind(token: Value, x: Value) -> Value:
     """Put a token, (1, 1, width), in front of each row: (batch, places, width) to (batch, places + 1, width)."""
     return join(copies(token, x.sizes[0], axis=0), x, axis=1)
+
+
+def mean_of_places(x: Value, first: int) -> Value:
+    """Return the mean of the places from ``first`` on: (batch, places, width) to (batch, width)."""
+    return reduce("mean", take(x, 1, first, canonical(x.sizes[1] - first)) if first else x, 1)
 
 
 def masked(x: Value, token: Value, mask: Value) -> Value:

@@ -23,7 +23,6 @@ from paramsym.models.clip import (
     TextEmbeddings,
     TwoTowers,
     no_labels,
-    patch_mean,
     text_keys,
     tower_blocks,
     unit,
@@ -31,7 +30,7 @@ from paramsym.models.clip import (
     whole_square,
 )
 from paramsym.models.family import Family, Flag, Nested, Size
-from paramsym.models.images import ImageModel, feed_forward
+from paramsym.models.images import ImageModel, feed_forward, mean_of_places
 from paramsym.models.labels import give_labels
 from paramsym.models.vit import fitting
 from paramsym.program import Own, Value, apply, contract, copies, rearrange, take
@@ -279,7 +278,7 @@ class Siglip(TwoTowers):
         """
         if not self.compares:
             x, *_ = own.vision_model(self.images(input_ids, pixel_values))
-            return own.classifier(patch_mean(x, 0)) if "classifier" in own else patch_mean(x, 0)
+            return own.classifier(mean_of_places(x, 0)) if "classifier" in own else mean_of_places(x, 0)
         if not self.vision_config.vision_use_head:
             message = "vision_use_head is False; SiglipModel compares texts with what the head makes of an image, and wants one."
             raise NotYetError(message)

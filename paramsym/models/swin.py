@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Block, Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Sequential
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
-from paramsym.extents import View, exact_ratio, scaled, share, up_over
+from paramsym.extents import exact_ratio, over, scaled, up_over
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.axes import take_apart
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.resampling import PixelShuffle
-from paramsym.layers.reshaping import Flatten, Permute
-from paramsym.layers.stream import OverPositions, Stream
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.backbone import feature_norms, settle_stages
-from paramsym.models.between import OneOfEach, refuse_maps
+from paramsym.models.activations import check_activation
+from paramsym.models.backbone import feature_norms, settle_stages, stage_name
+from paramsym.models.blocks import Holder, Ladder
 from paramsym.models.claims import RECALLED, Claim
 from paramsym.models.family import Family, Flag, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
+from paramsym.models.images import ImageModel, feed_forward, masked as marked, pair
 from paramsym.models.labels import give_labels
-from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, pair, whole_patches
-from paramsym.size import Count, Dim, Shape, canonical, divides, product, text
+from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, whole_patches
+from paramsym.program import Own, Value, attend, constant, copies, heads, lookup, pad, rearrange, reduce, roll, take
+from paramsym.size import Count, Dim, canonical, divides, text
 from paramsym.symbols import C, H, K, N, W, dims
 
 Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMaskedImageModeling", "SwinBackbone"]
@@ -48,7 +47,7 @@ def _size(embed_dim: int, deep: int, heads: int, window: int = 7) -> dict[str, A
 
 
 @dataclass(frozen=True)
-class Swin(InTurn):
+class Swin(ImageModel):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
@@ -85,6 +84,8 @@ class Swin(InTurn):
     use_mask_token: bool = False
     out_features: tuple[str, ...] | None = None
     architecture: Architecture = "SwinModel"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "microsoft/swin-tiny-patch4-window7-224": _size(96, 6, 3),
@@ -128,68 +129,183 @@ class Swin(InTurn):
         last = 2 ** (len(self.depths) - 1) * self.embed_dim
         patches = self._patches() if self.use_absolute_embeddings else None
         embeddings = SwinEmbeddings(self.patch_size, self.num_channels, self.embed_dim, patches, masked or self.use_mask_token)
-        base = Sequential(
-            embeddings=embeddings,
-            encoder=Sequential(layers=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
-            layernorm=LayerNorm(last),
+        base = SwinBase(
+            {
+                "embeddings": embeddings,
+                "encoder": Sequential(layers=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
+                "layernorm": LayerNorm(last, self.layer_norm_eps),
+            }
         )
         yield Part("" if self.architecture == "SwinModel" else "swin", base)
         if masked:
             pixels = self.encoder_stride * self.encoder_stride * self.num_channels
-            yield Part("decoder", Sequential({"0": Conv2d(last, pixels, 1)}))
+            yield Part("decoder", Sequential({"0": Conv2d(last, pixels, 1), "1": PixelShuffle(self.encoder_stride)}))
         elif self.architecture in _BACKBONE:
             widths = (2**position * self.embed_dim for position in range(len(self.depths)))
             yield Part("hidden_states_norms", feature_norms(self.out_features, (self.embed_dim, *widths)))
         elif self.architecture in _LABELLED and self.num_labels is not None and self.num_labels != 0:
             yield Part("classifier", Dense(last, self.num_labels))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model over a map of patches, which ends as a row of them, their mean, or the image again."""
-        refuse_maps(self.architecture)
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield name, base
+    def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
+        """(batch, places, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
+
+        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        """
+        mask = () if bool_masked_pos is None else (bool_masked_pos,)
+        images = self.checked(pixel_values, any_size=True)
+        x, *maps = own["" if self.architecture == "SwinModel" else "swin"](images, *mask)
+        if self.architecture in _BACKBONE:
+            norms = ((f"hidden_states_norms.{stage_name(number)}", one) for number, one in enumerate(maps))
+            return tuple(rearrange(own[name](one), "b h w c -> b c h w") for name, one in norms if name in own)
         if self.architecture == "SwinForMaskedImageModeling":
-            yield from (("map", Permute((3, 1, 2))), *head, ("pixels", PixelShuffle(self.encoder_stride)))
-        else:
-            yield "row", Flatten(1, 2)
-        if self.architecture in _LABELLED:
-            yield from (("mean", OneOfEach()), *head)
+            return own.decoder(rearrange(x, "b h w c -> b c h w"))
+        if self.architecture == "SwinModel":
+            return rearrange(x, "b h w c -> b (h w) c")
+        mean = reduce("mean", x, 1, 2)
+        return own.classifier(mean) if "classifier" in own else mean
 
     def _patches(self) -> tuple[Dim, Dim]:
         image, patch = pair(self.image_size), pair(self.patch_size)
         return fitting(image[0], patch[0]), fitting(image[1], patch[1])
 
-    def _stages(self) -> Iterator[Flow]:
-        for position, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=False)):
+    def _stages(self) -> Iterator[Holder]:
+        for position, (depth, number) in enumerate(zip(self.depths, self.num_heads, strict=False)):
             width = 2**position * self.embed_dim
-            merges: dict[str, Layer] = {}
+            layers: dict[str, Layer] = {"blocks": Ladder((self._block(width, number), self._block(width, number, shifted=True)), depth)}
             if position < len(self.depths) - 1:
-                layers = {"reduction": Dense(4 * width, 2 * width, bias=False), "norm": LayerNorm(4 * width)}
-                merges["downsample"] = Flow(layers, ("merge", Merge()), "norm", "reduction")
-            blocks = Repeat(Stream(width, self._block(width, heads)), depth)
-            yield Flow({"blocks": blocks, **merges}, ("windows", Windows(self.window_size)), "blocks", *merges)
+                merging = {"reduction": Dense(4 * width, 2 * width, bias=False), "norm": LayerNorm(4 * width)}
+                layers["downsample"] = SwinMerging(merging)
+            yield SwinStage(layers)
 
-    def _block(self, width: Dim, heads: Dim) -> Block:
-        sliced = (heads, divides(heads, width, "num_heads", "the stage's width"))
-        projection = Dense(width, sliced, bias=self.qkv_bias)
+    def _block(self, width: Dim, number: Dim, *, shifted: bool = False) -> SwinBlock:
+        sliced = (number, divides(number, width, "num_heads", "the stage's width"))
+        projection, norm = Dense(width, sliced, bias=self.qkv_bias), LayerNorm(width, self.layer_norm_eps)
         inner = scaled(width, float(self.mlp_ratio), "mlp_ratio")
-        attention = Block(
-            q_proj=projection,
-            k_proj=projection,
-            v_proj=projection,
-            o_proj=Dense(sliced, width),
-            relative_position_bias=SwinPositionBias(self.window_size, heads),
-        )
-        return Block(
-            attention=WindowAttention(width, self.window_size, attention),
-            layernorm_before=LayerNorm(width),
-            layernorm_after=LayerNorm(width),
-            mlp=Block(**learned("activation_fn", self.hidden_act), fc1=Dense(width, inner), fc2=Dense(inner, width)),
-        )
+        attention: dict[str, Layer] = {
+            "q_proj": projection,
+            "k_proj": projection,
+            "v_proj": projection,
+            "o_proj": Dense(sliced, width),
+            "relative_position_bias": SwinPositionBias(self.window_size, number),
+        }
+        layers: dict[str, Layer] = {
+            "attention": SwinAttention(attention, window_size=self.window_size),
+            "layernorm_before": norm,
+            "layernorm_after": norm,
+            "mlp": feed_forward(width, inner, self.hidden_act),
+        }
+        shift = over(self.window_size, 2) if shifted else 0
+        return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.architecture in _BACKBONE)
 
 
 @dataclass(frozen=True)
-class SwinEmbeddings(InTurn):
+class SwinBase(Holder):
+    """The base model: ``embeddings``, the stages of ``encoder``, ``layernorm``. Maps are (batch, height, width, channels)."""
+
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> tuple[Value, ...]:
+        """The last map, normalised; the first one; and what comes out of the blocks of every stage."""
+        x = own.embeddings(pixel_values, *mask)
+        maps = [x]
+        for stage in own["encoder.layers"].layer.own_parts:
+            path = f"encoder.layers.{stage.name}"
+            maps.append(own[f"{path}.blocks"](x))
+            x = own[f"{path}.downsample"](maps[-1]) if f"{path}.downsample" in own else maps[-1]
+        return own.layernorm(x), *maps
+
+
+@dataclass(frozen=True)
+class SwinStage(Holder):
+    """The ``blocks`` of a stage, and where another stage follows ``downsample``."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The map for the next stage."""
+        x = own.blocks(x)
+        return own.downsample(x) if "downsample" in own else x
+
+
+@dataclass(frozen=True)
+class SwinMerging(Holder):
+    """Four neighbours side by side, their ``norm``, and the ``reduction`` of their width by half."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Half the extents, rounded up: the map is filled up with zeros."""
+        x = filled(x, (2, 2))
+        return own.reduction(own.norm(rearrange(x, "b (h y) (w x) c -> b h w (x y c)", y=2, x=2)))
+
+
+@dataclass(frozen=True)
+class SwinBlock(Holder):
+    """Attention within windows of a map, which a ``shift`` moves, and a feed-forward network, each behind a norm.
+
+    A map that is no larger than a window is not shifted, unless windows are ``always`` cut.
+
+    Raises:
+        ShapeError: a map that is smaller than a window, whose table of distances the reference then cannot apply.
+    """
+
+    _: KW_ONLY
+    window_size: Dim
+    shift: Count = 0
+    always: bool = False
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, height, width, channels), as it came."""
+        x = x + self._windowed(own, own.layernorm_before(x), self._shift(x))
+        return x + own.mlp(own.layernorm_after(x))
+
+    def _shift(self, x: Value) -> Count:
+        """Return by how much a map is shifted; one of symbolic extents is taken for one that is larger than a window."""
+        extents = [length for length in x.sizes[1:3] if isinstance(length, int)]
+        window = self.window_size
+        if self.always or not isinstance(window, int) or all(length > window for length in extents):
+            return self.shift
+        if min(extents) < window:
+            message = f"the map is {text(x.sizes[1:3])}; wanted at least one window of {window}x{window}."
+            raise ShapeError(message)
+        return 0
+
+    def _windowed(self, own: Own, x: Value, shift: Count) -> Value:
+        """Fill the map up to whole windows, shift it, attend within each, and go back."""
+        window, (batch, high, wide) = self.window_size, x.sizes[:3]
+        x = filled(x, (window, window))
+        down, across = up_over(high, window), up_over(wide, window)
+        x = roll(x, (-shift, -shift), (1, 2)) if shift != 0 else x
+        regions: tuple[Value, ...] = ()
+        if shift != 0:
+            pairs = canonical(window**2)
+            apart = constant("swin regions", (canonical(down * across), 1, pairs, pairs), x.sizes[1:3], window, shift)
+            regions = (copies(apart, batch, axis=0, tiled=True),)
+        y = own.attention(x, *regions)
+        y = roll(y, (shift, shift), (1, 2)) if shift != 0 else y
+        return take(take(y, 1, 0, high), 2, 0, wide)
+
+
+@dataclass(frozen=True)
+class SwinAttention(Holder):
+    """Attention within the windows of a map, with the bias of the ``relative_position_bias``; projections see the whole map."""
+
+    _: KW_ONLY
+    window_size: Dim
+
+    def forward(self, own: Own, x: Value, *regions: Value) -> Value:
+        """(batch, height, width, channels) in whole windows; ``regions`` hide places that a shift has made neighbours."""
+        window, (_, high, wide, _) = self.window_size, x.sizes
+        cut = "b (y i) (x j) a d -> (b y x) (i j) a d"
+        q, k, v = (rearrange(heads(own[name](x)), cut, i=window, j=window) for name in ("q_proj", "k_proj", "v_proj"))
+        near = own.relative_position_bias(q)
+        y = attend(q, k, v, bias=near + regions[0] if regions else near)
+        down, across = over(high, window), over(wide, window)
+        return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
+
+
+def filled(x: Value, parts: tuple[Dim, Dim]) -> Value:
+    """Return maps (batch, height, width, channels) filled up with zeros to whole numbers of parts."""
+    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(x.sizes[1:3], parts, strict=True))
+    return pad(x, (*rest, (0, 0)))
+
+
+@dataclass(frozen=True)
+class SwinEmbeddings(Layer):
     """The projection of a patch and its normalisation; a mask token and positions where there are any.
 
     ``patches`` are the numbers of patches down and across that have a position, or None.
@@ -217,96 +333,15 @@ class SwinEmbeddings(InTurn):
         yield Part("patch_embeddings", Sequential(projection=projection))
         yield Part("norm", LayerNorm(self.embed_dim))
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The reference fills the image up to whole patches."""
-        (_, projection), (_, norm) = self.named().items()
-        whole = WholePatches(pair(self.patch_size))
-        yield from (("whole", whole), ("patch_embeddings", projection), ("last", Permute((2, 3, 1))), ("norm", norm))
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """Positions are used once; a mask token only where patches are masked."""
-        del input_shape
-        return {} if self.patches is None else {"position_embeddings": 1}
-
-
-@dataclass(frozen=True)
-class WholePatches(Layer):
-    """An image filled up to a whole number of patches.
-
-    >>> WholePatches((4, 4)).output_shape((1, 3, 30, 32))
-    (1, 3, 32, 32)
-    """
-
-    patch_size: tuple[Dim, Dim]
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Rounded up to multiples of the patch."""
-        axes = take_apart(input_shape, 2, batched=True)
-        return axes.giving(axes.each(lambda length, patch: canonical(patch * up_over(length, patch)), self.patch_size))
-
-    def views(self) -> tuple[View, ...]:
-        """The edge is left out of account."""
-        return ()
-
-
-@dataclass(frozen=True)
-class Windows(Layer):
-    """A map cut into windows, each of which attends to itself; the reference fills the map up to whole windows and cuts that off again.
-
-    Raises:
-        ShapeError: a map that is smaller than a window, whose table of distances the reference then cannot apply.
-    """
-
-    window_size: Dim
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """The map's shape."""
-        for length in take_apart(input_shape, 2, "channels_last", batched=True).extents:
-            if isinstance(length, int) and isinstance(self.window_size, int) and length < self.window_size:
-                message = f"the map is {text(input_shape[1:-1])}; wanted at least one window of {self.window_size}x{self.window_size}."
-                raise ShapeError(message)
-        return input_shape
-
-    def views(self) -> tuple[View, ...]:
-        """The cut changes no entry."""
-        return ()
-
-
-@dataclass(frozen=True)
-class Merge(Layer):
-    """Four neighbours side by side, the map filled up to even extents.
-
-    >>> Merge().output_shape((1, 7, 8, 96))
-    (1, 4, 4, 384)
-    """
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Half the extents, four times the width."""
-        axes = take_apart(input_shape, 2, "channels_last", batched=True)
-        return axes.giving(axes.each(up_over, (2, 2)), None if axes.channels is None else canonical(4 * axes.channels))
-
-
-@dataclass(frozen=True)
-class WindowAttention(OverPositions):
-    """Attention within windows: its projections work on the map filled up to whole windows.
-
-    >>> WindowAttention(96, 7, Block()).reached((1, 50, 56))
-    (1, 56, 56, 96)
-    """
-
-    width: Dim
-    window_size: Dim
-    projections: Block
-
-    def parts(self) -> Iterator[Part]:
-        """The projections, on this layer's own level."""
-        yield Part("", self.projections)
-
-    def reached(self, places: Shape) -> Shape:
-        """The map in whole windows."""
-        window = self.window_size
-        whole = (None if length is None else canonical(window * up_over(length, window)) for length in places[1:])
-        return (*places[:1], *whole, self.width)
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """Fill the image up to whole patches, project and normalise them: (batch, height, width, channels)."""
+        whole = filled(rearrange(pixel_values, "b c h w -> b h w c"), pair(self.patch_size))
+        x = own.norm(rearrange(own.patch_embeddings(rearrange(whole, "b h w c -> b c h w")), "b c h w -> b h w c"))
+        down, across = x.sizes[1:3]
+        if mask:
+            row = marked(rearrange(x, "b h w c -> b (h w) c"), own.mask_token, *mask)
+            x = rearrange(row, "b (h w) c -> b h w c", h=down, w=across)
+        return x if self.patches is None else x + rearrange(own.position_embeddings, "one (h w) c -> one h w c", h=down, w=across)
 
 
 @dataclass(frozen=True)
@@ -326,19 +361,10 @@ class SwinPositionBias(Layer):
         yield Tensor("relative_position_bias_table", ((2 * window - 1) * (2 * window - 1), self.num_heads), role="table")
         yield Tensor("relative_position_index", (window**4,), role="statistic", buffer=True, persistent=False)
 
-    def reached(self, places: Shape) -> Shape:
-        """The distance between every two places of a window, for every window that covers the map."""
-        windows = (None if length is None else up_over(length, self.window_size) for length in places[1:])
-        return (*places[:1], *windows, canonical(self.window_size**2), canonical(self.window_size**2))
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """A number for every head."""
-        return (*input_shape, self.num_heads)
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """On average as often as there are pairs per row."""
-        rows = canonical((2 * self.window_size - 1) ** 2)
-        return {"relative_position_bias_table": share(product(input_shape[1:]), rows)}
+    def forward(self, own: Own, x: Value) -> Value:
+        """What is added to the scores of (windows, places, heads, width): (1, heads, places, places)."""
+        index = constant("swin index", (x.sizes[1], x.sizes[1]), self.window_size, self.window_size, kind="index")
+        return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
 
 
 def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -374,6 +400,7 @@ FAMILIES = (
             "mlp_ratio": Number(4.0),
             "qkv_bias": Flag(default=True),
             "hidden_act": Word("gelu"),
+            "layer_norm_eps": Number(1e-5),
             "use_absolute_embeddings": Flag(default=False),
             "encoder_stride": Size(STRIDE, 32, only=("SwinForMaskedImageModeling",)),
             "num_layers": Size(STAGES, None, only=("SwinForMaskedImageModeling",)),
@@ -383,7 +410,6 @@ FAMILIES = (
         aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
-            "keeps a quotient finite": "layer_norm_eps",
             "follows from depths and embed_dim": "hidden_size",
             "was never read": "path_norm",
             "chooses what a backbone returns": "_out_features _out_indices stage_names",

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 from paramsym.compose import Block, Repeat
 from paramsym.layer import Layer
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
-from paramsym.models.resnet_v1_5 import convolved
+from paramsym.models.blocks import Holder
+from paramsym.program import Own, Value, apply, join, pool, pool_to, resample
 from paramsym.size import Count, Dim
 
 LEVELS = 4
 """The feature maps that go in."""
 
 
-def pyramid_neck(width: Dim) -> Block:
+def convolved(near: Dim, far: Dim, kernel: int) -> Convolved:
+    """Return a convolution without bias that keeps the extents, and its normalisation.
+
+    >>> from paramsym.symbols import C, H
+    >>> convolved(C, H, 3).params
+    9*C*H + 2*H
+    """
+    convolution = Conv2d(near, far, kernel, padding=kernel // 2, bias=False)
+    return Convolved({"convolution": convolution, "normalization": BatchNorm2d(far)})
+
+
+@dataclass(frozen=True)
+class Convolved(Holder):
+    """A ``convolution``, its ``normalization``, ReLU."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, channels, height, width), with other channels."""
+        return apply("relu", own.normalization(own.convolution(x)))
+
+
+def like(x: Value, other: Value) -> Value:
+    """Return maps interpolated to the extents of others."""
+    return resample("linear", x, other.sizes[2:], (None, None))
+
+
+def pyramid_neck(width: Dim) -> PyramidNeck:
     """Return what makes a pyramid of the maps of one width: two convolutions that double the first, one for the second.
 
     >>> from paramsym.symbols import H
@@ -21,29 +49,86 @@ def pyramid_neck(width: Dim) -> Block:
     12*H**2 + 5*H
     """
     doubles = ConvTranspose2d(width, width, 2, stride=2)
-    return Block(fpn1=Block(conv_transpose1=doubles, normalization=BatchNorm2d(width), conv_transpose2=doubles), fpn2=doubles)
+    fourfold = Fourfold({"conv_transpose1": doubles, "normalization": BatchNorm2d(width), "conv_transpose2": doubles})
+    return PyramidNeck({"fpn1": fourfold, "fpn2": doubles})
 
 
-def uper_head(width: Dim, scales: int, num_labels: Dim) -> Block:
-    """Return UPerNet's head over four maps of one width; ``scales`` is the number of sizes to which it pools the last.
+@dataclass(frozen=True)
+class Fourfold(Holder):
+    """Two transposed convolutions, a normalisation and GELU between them."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Four times the extents."""
+        return own.conv_transpose2(apply("gelu", own.normalization(own.conv_transpose1(x))))
+
+
+@dataclass(frozen=True)
+class PyramidNeck(Holder):
+    """Four maps of one size become maps of four times, twice, once and half the extents."""
+
+    def forward(self, own: Own, first: Value, second: Value, third: Value, fourth: Value) -> tuple[Value, ...]:
+        """The first two grow, the last one keeps the greatest of 2 by 2 entries."""
+        return own.fpn1(first), own.fpn2(second), third, pool("max", fourth, (2, 2), (2, 2), ((0, 0), (0, 0)))
+
+
+def uper_head(width: Dim, scales: tuple[int, ...], num_labels: Dim) -> UperHead:
+    """Return UPerNet's head over four maps of one width; ``scales`` are the extents to which it pools the last.
 
     >>> from paramsym.symbols import H, N
-    >>> uper_head(H, 4, N).params
+    >>> uper_head(H, (1, 2, 3, 6), N).params
     115*H**2 + H*N + 24*H + N
     """
     near, wide = convolved(width, width, 1), convolved(width, width, 3)
+    pooled = {str(position): Pooled({"conv": near}, scale=scale) for position, scale in enumerate(scales)}
     layers: dict[str, Layer] = {
         "classifier": Conv2d(width, num_labels, 1),
-        "psp_modules": Block(blocks=Block({str(position): Block(conv=near) for position in range(scales)})),
-        "psp_bottleneck": convolved((1 + scales) * width, width, 3),
+        "psp_modules": PyramidPooling({"blocks": Block(pooled)}),
+        "psp_bottleneck": convolved((1 + len(scales)) * width, width, 3),
         "lateral_convs": Block({str(position): near for position in range(LEVELS - 1)}),
         "fpn_convs": Block({str(position): wide for position in range(LEVELS - 1)}),
         "fpn_bottleneck": convolved(LEVELS * width, width, 3),
     }
-    return Block(layers)
+    return UperHead(layers)
 
 
-def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *, concatenates: bool) -> Block:
+@dataclass(frozen=True)
+class Pooled(Holder):
+    """Means of ``scale`` by ``scale`` areas, a convolution, and the extents from before."""
+
+    _: KW_ONLY
+    scale: int
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, channels, height, width), with other channels."""
+        return like(own.conv(pool_to("mean", x, (self.scale, self.scale))), x)
+
+
+@dataclass(frozen=True)
+class PyramidPooling(Holder):
+    """The map, and what each of the ``blocks`` makes of it (Zhao et al. 2017, arXiv:1612.01105, section 3.2)."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """All side by side in the channels."""
+        blocks = (part.name for part in own.blocks.layer.own_parts)
+        return join(x, *(own[f"blocks.{name}"](x) for name in blocks), axis=1)
+
+
+@dataclass(frozen=True)
+class UperHead(Holder):
+    """A pyramid from coarse to fine, whose maps are put together in the extents of the first (Xiao et al. 2018, figure 4)."""
+
+    def forward(self, own: Own, *maps: Value) -> Value:
+        """Four maps to (batch, labels, height, width) of the first."""
+        coarse = own.psp_bottleneck(own.psp_modules(maps[-1]))
+        found = [coarse]
+        for position in reversed(range(LEVELS - 1)):
+            lateral = own[f"lateral_convs.{position}"](maps[position])
+            coarse = lateral + like(coarse, lateral)
+            found = [own[f"fpn_convs.{position}"](coarse), *found]
+        return own.classifier(own.fpn_bottleneck(join(found[0], *(like(one, found[0]) for one in found[1:]), axis=1)))
+
+
+def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *, concatenates: bool) -> FcnHead:
     """Return the auxiliary head: convolutions of 3 by 3, one more over their input and output where it ``concatenates``, and labels.
 
     >>> from paramsym.symbols import C, H, N
@@ -54,4 +139,14 @@ def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *,
     layers: dict[str, Layer] = {"convs": Repeat(convolved(channels, channels, 3), convolutions, first=first)}
     if concatenates:
         layers["conv_cat"] = convolved(width + channels, channels, 3)
-    return Block({**layers, "classifier": Conv2d(channels, num_labels, 1)})
+    return FcnHead({**layers, "classifier": Conv2d(channels, num_labels, 1)})
+
+
+@dataclass(frozen=True)
+class FcnHead(Holder):
+    """The convolutions ``convs`` of the third map, with ``conv_cat`` over input and output where it is there, and the labels."""
+
+    def forward(self, own: Own, *maps: Value) -> Value:
+        """Four maps to (batch, labels, height, width) of the third."""
+        x = own.convs(maps[2])
+        return own.classifier(own.conv_cat(join(maps[2], x, axis=1)) if "conv_cat" in own else x)

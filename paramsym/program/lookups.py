@@ -281,6 +281,24 @@ def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
 
 
+def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, int], window: int, shift: int) -> Any:
+    """For every window of a shifted map -100 for two places that were no neighbours before the shift (Liu et al. 2021, section 3.2)."""
+    window, shift = int(window), int(shift)
+    places = [xp.arange(int(length)) for length in extents]
+    down, across = ((place >= len(place) - window).astype(int) + (place >= len(place) - shift) for place in places)
+    regions = (3 * down[:, None] + across).reshape(len(down) // window, window, len(across) // window, window)
+    rows = regions.transpose(0, 2, 1, 3).reshape(shape[0], 1, 1, window**2)
+    return xp.where(rows == rows.swapaxes(2, 3), 0.0, -100.0)
+
+
+def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
+    """Likewise behind a class token; three more rows are for what lies from it, to it, and on it (Bao et al. 2022)."""
+    index = xp.pad(_swin_index(xp, (shape[0] - 1, shape[1] - 1), height, width), ((1, 0), (1, 0)))
+    rows = (2 * int(height) - 1) * (2 * int(width) - 1)
+    index[0, :], index[:, 0], index[0, 0] = rows, rows + 1, rows + 2
+    return index
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "full": lambda xp, shape, value: xp.full(shape, value),
     "zeros": lambda xp, shape: xp.zeros(shape),
@@ -293,6 +311,8 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "t5 buckets": _t5_buckets,
     "deberta buckets": _deberta_buckets,
     "swin index": _swin_index,
+    "swin regions": _swin_regions,
+    "beit index": _beit_index,
 }
 
 

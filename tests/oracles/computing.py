@@ -91,6 +91,24 @@ LATENT: dict[str, tuple[Any, ...]] = {
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "vit": {**SEEN, "qkv_bias": (True, False)},
     "deit": {**SEEN, "qkv_bias": (True, False)},
+    "beit": {
+        **SEEN,
+        "use_mean_pooling": (True, False),
+        "use_absolute_position_embeddings": (True, False),
+        "use_relative_position_bias": (True, False),
+        "use_shared_relative_position_bias": (True, False),
+        "layer_scale_init_value": (0.1, 0.0),
+        "add_fpn": (True, False),
+        "pool_scales": ([1, 2, 3, 6], [2, 3]),
+        "use_auxiliary_head": (True, False),
+        "auxiliary_concat_input": (True, False),
+    },
+    "swin": {
+        **SEEN,
+        "qkv_bias": (True, False),
+        "out_features": (["stem", "stage2"], ["stage1"], None),
+        "out_indices": (None,),
+    },
     "dinov2": {
         **SEEN,
         "qkv_bias": (True, False),

@@ -86,7 +86,15 @@ OWN: dict[str, dict[str, tuple[Any, ...]]] = {
     "gpt_bigcode": {"multi_query": (True, False)},
     "falcon": {"new_decoder_architecture": (True, False), "parallel_attn": (True, False)},
     "dinov2": {"use_swiglu_ffn": (True, False), "image_size": (16,)},
-    "beit": {"use_mean_pooling": (True, False), "use_relative_position_bias": (True, False), "use_shared_relative_position_bias": (False,)},
+    "beit": {
+        "num_hidden_layers": (4, 5),
+        "out_indices": ([0, 1, 2, 4], [1, 2, 3, 4]),
+        "auxiliary_channels": (8,),
+        "auxiliary_num_convs": (1, 3),
+        "use_mean_pooling": (True, False),
+        "use_relative_position_bias": (True, False),
+        "use_shared_relative_position_bias": (False,),
+    },
 }
 OWN["hubert"] = {
     name: values for name, values in OWN["wav2vec2"].items() if not name.startswith(("tdnn", "xvec", "code", "proj", "num_codev"))
