@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from sympy import Symbol
+
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
 from paramsym.layer import Layer, check_layer
 from paramsym.ledger import Numbers
@@ -13,7 +15,7 @@ from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, S
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType, Kind
-from paramsym.size import text
+from paramsym.size import symbols_in, text
 
 
 def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
@@ -32,13 +34,20 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
     """
     check_layer(layer)
     xp = needed("numpy", "ps.run")
-    left = sorted(symbol.name for symbol in layer.symbols)
+    left = sorted(symbol.name for symbol in _symbols(layer))
     if left:
         message = f"{type(layer).__name__} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs."
         raise SizeError(message)
     inputs = tuple(xp.asarray(array) for array in arrays)
     program = trace_layer(layer, *(ArrayType(array.shape, _kind(array)) for array in inputs))
     return _returned(program, _Runner(xp, _checked(xp, layer, tensors)).program(program, "", inputs))
+
+
+def _symbols(layer: Layer) -> set[Symbol]:
+    """Return the symbols of the fields that this layer makes use of: an architecture may leave a field of its class unread."""
+    if not layer.own_parts:
+        return set(layer.symbols)
+    return symbols_in(tuple(tensor.shape for tensor in layer.own_tensors)).union(*(part.layer.symbols for part in layer.own_parts))
 
 
 def _kind(array: Any) -> Kind:

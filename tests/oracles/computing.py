@@ -23,6 +23,13 @@ ROPES: tuple[Any, ...] = (
     },
 )
 ROTATED: dict[str, tuple[Any, ...]] = {"rms_norm_eps": (1e-3, 1e-6), "rope_parameters": ROPES, "hidden_act": ("silu", "gelu_new", "relu2")}
+SIGNAL: dict[str, tuple[Any, ...]] = {
+    "hidden_act": ("gelu", "relu", "prelu"),
+    "feat_extract_activation": ("gelu", "silu", "prelu"),
+    "layer_norm_eps": (1e-5, 1e-2),
+    "conv_bias": (True, False),
+    "use_weighted_layer_sum": (True, False),
+}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
 COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
     "llama": {**ROTATED, "attention_bias": (True, False), "mlp_bias": (True, False), "head_dim": (8, 16)},
@@ -36,6 +43,8 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "wav2vec2": {**SIGNAL, "adapter_attn_dim": (None, 6)},
+    "hubert": {**SIGNAL, "feat_proj_layer_norm": (True, False), "conv_pos_batch_norm": (True, False)},
     "convnext": {
         "hidden_act": ("gelu", "prelu", "relu"),
         "layer_norm_eps": (1e-12, 1e-3),
