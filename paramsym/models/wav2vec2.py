@@ -433,7 +433,7 @@ class _Block(Holder):
     @staticmethod
     def _plain(own: Own, x: Value) -> Value:
         x = own.layer_norm(x + own.attention(x))
-        return own.final_layer_norm(x + own.feed_forward(x))  # type: ignore[no-any-return]
+        return own.final_layer_norm(x + own.feed_forward(x))
 
     @staticmethod
     def _stable(own: Own, x: Value) -> Value:
@@ -449,7 +449,7 @@ class _Attention(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """Queries, keys and values of every head, and the output."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        return own.out_proj(attend(query, key, value))  # type: ignore[no-any-return]
+        return own.out_proj(attend(query, key, value))
 
 
 @dataclass(frozen=True)
@@ -461,7 +461,7 @@ class _FeedForward(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """Out and back."""
         x = activation(own, self.function, own.intermediate_dense(x), "intermediate_act_fn")
-        return own.output_dense(x)  # type: ignore[no-any-return]
+        return own.output_dense(x)
 
 
 @dataclass(frozen=True)
@@ -470,7 +470,7 @@ class _BlockAdapter(Holder):
 
     def forward(self, own: Own, x: Value) -> Value:
         """Normalised, narrowed, rectified, and wide again."""
-        return own.linear_2(apply("relu", own.linear_1(own.norm(x))))  # type: ignore[no-any-return]
+        return own.linear_2(apply("relu", own.linear_1(own.norm(x))))
 
 
 @dataclass(frozen=True)
