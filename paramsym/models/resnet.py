@@ -276,8 +276,10 @@ class _Bottleneck(_Block):
         outgoing = canonical(4 * self.planes)
         yield Part("conv1", Conv2d(self.incoming, self.width, 1, bias=False))
         yield Part("bn1", _norm(self.norm, self.width))
-        more = {"padding": self.dilation, "dilation": self.dilation, "groups": self.groups}
-        yield Part("conv2", Conv2d(self.width, self.width, 3, stride=self.stride, **more, bias=False))
+        spread = Conv2d(
+            *(self.width, self.width, 3), stride=self.stride, padding=self.dilation, dilation=self.dilation, groups=self.groups, bias=False
+        )
+        yield Part("conv2", spread)
         yield Part("bn2", _norm(self.norm, self.width))
         yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
         yield Part("bn3", _norm(self.norm, outgoing))

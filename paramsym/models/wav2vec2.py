@@ -6,32 +6,47 @@ Reference: ``transformers.models.wav2vec2`` and ``transformers.models.hubert`` 5
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from paramsym.compose import Aside, Block, Flow, InTurn, Repeat, Sequential
+from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.extents import over, share, windows
-from paramsym.flow import Step, applied
+from paramsym.extents import over
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.activation import GLU
-from paramsym.layers.axes import Pointwise
 from paramsym.layers.batch_norm import BatchNorm1d
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import over_features, positions
 from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
-from paramsym.layers.reshaping import Permute, Reshape
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.bart import attention
-from paramsym.models.between import OneOfEach, check_axes
+from paramsym.models.blocks import Holder, Ladder, activation
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.family import Family, Flag, Key, Number, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
-from paramsym.size import Count, Dim, Shape, canonical, divides, product
-from paramsym.symbols import A, F, H, L, V, dims
+from paramsym.program import (
+    Own,
+    Value,
+    apply,
+    attend,
+    axes,
+    best,
+    collected,
+    constant,
+    convolve,
+    features,
+    heads,
+    join,
+    lookup,
+    rearrange,
+    reduce,
+    segments,
+    softmax,
+    take,
+    unfold,
+)
+from paramsym.program.tracing import each
+from paramsym.size import Count, Dim, Shape, canonical, divides
+from paramsym.symbols import A, B, F, H, L, V, W, dims
 
 Wav2Vec2Class = Literal[
     "Wav2Vec2Model",
@@ -70,7 +85,7 @@ def _size(hidden_size: int, layers: int, heads: int, *, stable: bool) -> dict[st
 
 
 @dataclass(frozen=True)
-class Wav2Vec2(InTurn):
+class Wav2Vec2(Layer):
     """wav2vec 2.0, HuBERT and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a vector for masked frames, unless both mask
@@ -129,6 +144,8 @@ class Wav2Vec2(InTurn):
     xvector_output_dim: Dim = SPEAKER
     num_labels: Dim | None = None
     architecture: Literal[Wav2Vec2Class, HubertClass] = "Wav2Vec2Model"
+    _: KW_ONLY
+    layer_norm_eps: float = 1e-5
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "facebook/wav2vec2-base-960h": _size(768, 12, 12, stable=False),
@@ -170,50 +187,46 @@ class Wav2Vec2(InTurn):
 
     def tensors(self) -> Iterator[Tensor]:
         """The classifiers' weights of the layers, and of what enters the first."""
-        if self.architecture in _LABELLED and self.use_weighted_layer_sum:
+        if self._weighs:
             yield Tensor("layer_weights", (self.num_hidden_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
-        name = "hubert" if self.architecture.startswith("Hubert") else "wav2vec2"
         base = self._base()
         if self.mask_time_prob > 0 or self.mask_feature_prob > 0:
             base = MaskedFrames(self.hidden_size, base)
-        yield Part("" if self.architecture.endswith("Model") else name, base)
+        yield Part(self._base_name, base)
         yield from (Part(name, layer) for name, layer in self._head().items())
 
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The base model over a signal, (batch, samples), and the head, for every frame or for the whole."""
-        (name, base), *head = ((part.name, part.layer) for part in self.own_parts)
-        yield from (("channel", Reshape((1, -1))), (name, base))
-        for name, layer in head:
-            if name in {"quantizer", "project_q"}:
-                yield name, Aside(layer, Heard(self.conv_dim[-1] if name == "quantizer" else self.codevector_dim))
-            elif name == "objective":
-                continue  # it belongs to a loss
-            elif name == "classifier" and self.architecture in _SEQUENCE:
-                yield from (("mean", OneOfEach()), (name, layer))
-            elif name == "feature_extractor":
-                yield from (("mean and deviation", OneOfEach(2)), (name, layer))
-            else:
-                yield name, layer
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """A signal (batch, samples)."""
+        return {"input_values": (B, W)}
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """(batch, frames, width) of the base model, (batch, frames, words), (batch, labels); a signal (batch, samples) goes in."""
-        check_axes(input_shape, ("batch", "samples"), "the signal")
-        return super().output_shape(input_shape)
+    def forward(self, own: Own, input_values: Value) -> Value:
+        """(batch, frames, width) of the base model, (batch, frames, words), or (batch, labels)."""
+        x, _ = axes(input_values, "batch samples")
+        x, *more = each(own[self._base_name](x))
+        if self._weighs:
+            x = weighted(softmax(own.layer_weights), *more)
+        if self.architecture in _CTC:
+            return own.lm_head(x)
+        if self.architecture == _PRETRAINING:
+            own.project_q(own.quantizer(*more))
+            return own.project_hid(x)
+        if self.architecture == _FRAMES:
+            return own.classifier(x)
+        if self.architecture == _SPEAKERS:
+            return own.classifier(own.feature_extractor(mean_and_deviation(own.tdnn(own.projector(x)))))
+        return own.classifier(reduce("mean", own.projector(x), 1)) if "classifier" in own else x
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """Every layer of the sequence."""
-        check_axes(input_shape, ("batch", "samples"), "the signal")
-        return super().applications(input_shape)
+    @property
+    def _weighs(self) -> bool:
+        return self.architecture in _LABELLED and self.use_weighted_layer_sum
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """The weight of a layer scales every entry of it."""
-        if not self.own_tensors:
-            return {}
-        hidden = self.own_parts[0].layer.output_shape((input_shape[0], 1, input_shape[1]))
-        return {"layer_weights": product(hidden[1:])}
+    @property
+    def _base_name(self) -> str:
+        return "" if self.architecture.endswith("Model") else "hubert" if self.architecture.startswith("Hubert") else "wav2vec2"
 
     def _head(self) -> dict[str, Layer]:
         width, labels, heard = self.hidden_size, self.num_labels, self.conv_dim[-1]
@@ -248,78 +261,242 @@ class Wav2Vec2(InTurn):
 
     def _base(self) -> Layer:
         width, heard = self.hidden_size, self.conv_dim[-1]
-        norm: dict[str, Layer] = {"layer_norm": LayerNorm(heard)} if self.feat_proj_layer_norm else {}
+        norm: dict[str, Layer] = {"layer_norm": LayerNorm(heard, self.layer_norm_eps)} if self.feat_proj_layer_norm else {}
         layers: dict[str, Layer] = {
             "feature_extractor": Sequential(conv_layers=self._convolutions()),
             "feature_projection": Sequential(**norm, projection=Dense(heard, width)),
             "encoder": self._encoder(),
         }
-        order: list[str | tuple[str, Layer]] = ["feature_extractor", ("frames", Permute((2, 1))), "feature_projection", "encoder"]
         if self.add_adapter:
             out = self._output
             projects: dict[str, Layer] = {}
             if self.output_hidden_size is not None:
                 projects = {"proj": Dense(width, out), "proj_layer_norm": LayerNorm(out)}
             conv = Conv1d(out, 2 * out, self.adapter_kernel_size, stride=self.adapter_stride, padding=1)
-            narrowing = Repeat(Flow({"conv": conv}, "conv", ("glu", GLU(1))), self.num_adapter_layers)
-            inside = {**projects, "layers": narrowing}
-            layers["adapter"] = Flow(inside, *projects, ("channels", Permute((2, 1))), "layers", ("frames", Permute((2, 1))))
-            order.append("adapter")
-        return Flow(layers, *order)
+            layers["adapter"] = _Adapter({**projects, "layers": Repeat(_Narrowing({"conv": conv}), self.num_adapter_layers)})
+        return _Base(layers, heard=self.architecture == _PRETRAINING)
 
-    def _encoder(self) -> Flow:
+    def _encoder(self) -> Layer:
         """Positions, from a convolution that keeps the length, are added first; the normalisation comes before or after the blocks."""
-        width, located = self.hidden_size, self._positions()
+        block = self._layer()
         layers = {
-            "pos_conv_embed": located,
-            "layer_norm": LayerNorm(width),
-            "layers": Repeat(Stream(width, self._layer()), self.num_hidden_layers),
+            "pos_conv_embed": self._positions(),
+            "layer_norm": LayerNorm(self.hidden_size, self.layer_norm_eps),
+            "layers": (_Watched if self._weighs else Ladder)((block,), self.num_hidden_layers),
         }
-        ends = ("layers", "layer_norm") if self.do_stable_layer_norm else ("layer_norm", "layers")
-        return Flow(layers, ("pos_conv_embed", Aside(located, Permute((2, 1)))), *ends)
+        return _Encoder(layers, stable=self.do_stable_layer_norm, shows=self._weighs)
 
     def _convolutions(self) -> Sequential:
-        act = learned("activation", self.feat_extract_activation)
+        function = self.feat_extract_activation
         layers: dict[str, Layer] = {}
         sizes = zip((1, *self.conv_dim), self.conv_dim, self.conv_kernel, self.conv_stride, strict=False)
         for position, (near, far, kernel, stride) in enumerate(sizes):
-            conv = Conv1d(near, far, kernel, stride=stride, bias=self.conv_bias)
+            held: dict[str, Layer] = {"conv": Conv1d(near, far, kernel, stride=stride, bias=self.conv_bias)}
             if self.feat_extract_norm == "layer":
-                turned = (("frames", Permute((2, 1))), "layer_norm", ("channels", Permute((2, 1))))
-                layers[str(position)] = Flow({"conv": conv, "layer_norm": LayerNorm(far), **act}, "conv", *turned, *act)
-            elif position == 0:
-                layers[str(position)] = Flow({"conv": conv, **act, "layer_norm": GroupNorm(far, far)}, "conv", "layer_norm", *act)
+                held |= {"layer_norm": _FrameNorm(far), **learned("activation", function)}
             else:
-                layers[str(position)] = Sequential(conv=conv, **act)
+                held |= learned("activation", function) | ({} if position else {"layer_norm": GroupNorm(far, far)})
+            layers[str(position)] = _Convolved(held, function)
         return Sequential(layers)
 
     def _positions(self) -> Layer:
         width, span, groups = self.hidden_size, self.num_conv_pos_embeddings, self.num_conv_pos_embedding_groups
-        act = learned("activation", self.feat_extract_activation)
+        layers: dict[str, Layer] = {"conv": NormedConvolution(width, span, groups)}
         if self.conv_pos_batch_norm:
-            conv = Conv1d(width, width, span, padding=over(span, 2), groups=groups)
-            return Flow({"conv": conv, "batch_norm": BatchNorm1d(width), **act}, "batch_norm", "conv", *act)
-        return Sequential(conv=NormedConvolution(width, span, groups), **act)
+            layers = {"conv": Conv1d(width, width, span, padding=over(span, 2), groups=groups), "batch_norm": BatchNorm1d(width)}
+        return _Positions({**layers, **learned("activation", self.feat_extract_activation)}, self.feat_extract_activation)
 
-    def _layer(self) -> Block:
-        width, inner = self.hidden_size, self.intermediate_size
-        act = learned("intermediate_act_fn", self.hidden_act)
-        adapter: dict[str, Layer] = {}
+    def _layer(self) -> Layer:
+        width, inner, eps = self.hidden_size, self.intermediate_size, self.layer_norm_eps
+        sliced = (self.num_attention_heads, divides(self.num_attention_heads, width, "num_attention_heads", "hidden_size"))
+        inward = Dense(width, sliced)
+        feed_forward = {"intermediate_dense": Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)}
+        layers: dict[str, Layer] = {
+            "attention": _Attention({"k_proj": inward, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}),
+            "layer_norm": LayerNorm(width, eps),
+            "feed_forward": _FeedForward({**feed_forward, "output_dense": Dense(inner, width)}, self.hidden_act),
+            "final_layer_norm": LayerNorm(width, eps),
+        }
         if self.adapter_attn_dim is not None and self.do_stable_layer_norm:
             narrow = self.adapter_attn_dim
-            adapter["adapter_layer"] = Block(norm=LayerNorm(width), linear_1=Dense(width, narrow), linear_2=Dense(narrow, width))
-        return Block(
-            attention=attention(width, self.num_attention_heads),
-            layer_norm=LayerNorm(width),
-            feed_forward=Block(intermediate_dense=Dense(width, inner), **act, output_dense=Dense(inner, width)),
-            final_layer_norm=LayerNorm(width),
-            **adapter,
-        )
+            adapter = {"norm": LayerNorm(width), "linear_1": Dense(width, narrow), "linear_2": Dense(narrow, width)}
+            layers["adapter_layer"] = _BlockAdapter(adapter)
+        return _Block(layers, stable=self.do_stable_layer_norm, shows=self._weighs)
+
+
+def weighted(weights: Value, last: Value, *entering: Value) -> Value:
+    """Return the weighted sum of what enters every block, (blocks, batch, frames, width), and what leaves the last one."""
+    if not entering:
+        return last * weights
+    blocks = entering[0].sizes[0]
+    each_block, end = segments(weights, blocks, 1)
+    return reduce("sum", entering[0] * rearrange(each_block, "l -> l () () ()"), 0) + last * end
+
+
+def mean_and_deviation(x: Value) -> Value:
+    """Return the means over frames and the unbiased deviations side by side: (batch, frames, width) to (batch, 2*width)."""
+    mean = reduce("mean", x, 1, keep=True)
+    apart = x - mean
+    variance = reduce("sum", apart * apart, 1) / canonical(x.sizes[1] - 1)
+    return join(rearrange(mean, "b () d -> b d"), apply("sqrt", variance))
+
+
+@dataclass(frozen=True)
+class _Base(Holder):
+    """The base model over signals (batch, samples); where it is ``heard`` it also gives the normalised features before their projection."""
+
+    heard: bool
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """The convolutions, the projection, the encoder, the adapter; what an encoder shows besides goes along."""
+        x = rearrange(own.feature_extractor(rearrange(x, "b s -> b () s")), "b c s -> b s c")
+        if "feature_projection.layer_norm" in own:
+            x = own["feature_projection.layer_norm"](x)
+        y, *shown = each(own.encoder(own["feature_projection.projection"](x)))
+        y = own.adapter(y) if "adapter" in own else y
+        more = (*shown, x) if self.heard else tuple(shown)
+        return (y, *more) if more else y
+
+
+@dataclass(frozen=True)
+class _Convolved(Holder):
+    """A convolution over the signal, normalised where there is a norm, and activated."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, channels, frames)."""
+        x = own.conv(x)
+        x = own.layer_norm(x) if "layer_norm" in own else x
+        return activation(own, self.function, x, "activation")
+
+
+@dataclass(frozen=True)
+class _FrameNorm(LayerNorm):
+    """A normalisation of the channels of every frame, which come first."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The channels last, and first again."""
+        return rearrange(super().forward(own, rearrange(x, "b c s -> b s c")), "b s c -> b c s")
+
+
+@dataclass(frozen=True)
+class _Positions(Holder):
+    """What a convolution over many frames says about the place of each, (batch, frames, width)."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """As many frames as came; an even span leaves one more at the end, which goes."""
+        y = rearrange(x, "b s c -> b c s")
+        y = own.conv(own.batch_norm(y) if "batch_norm" in own else y)
+        y = activation(own, self.function, take(y, 2, 0, x.sizes[1]), "activation")
+        return rearrange(y, "b c s -> b s c")
+
+
+@dataclass(frozen=True)
+class _Encoder(Holder):
+    """Positions, then the blocks; ``stable`` ones are normalised behind the last of them, others before the first."""
+
+    stable: bool
+    shows: bool
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What comes out; with blocks that show what enters them, also what leaves the last one, and what they show."""
+        x = x + own.pos_conv_embed(x)
+        last, *shown = each(own.layers(x if self.stable else own.layer_norm(x)))
+        x = own.layer_norm(last) if self.stable else last
+        return (x, last, *shown) if self.shows else x
+
+
+@dataclass(frozen=True)
+class _Watched(Ladder):
+    """Blocks that show what enters them, which is gathered."""
+
+    def forward(self, own: Own, x: Value, *_: Value) -> Any:
+        """What leaves the last one, and what enters each, (blocks, batch, frames, width)."""
+        return collected(own, 0, x)
+
+
+@dataclass(frozen=True)
+class _Block(Holder):
+    """Attention and a feed-forward network, each added to what passes by, with the norms before (``stable``) or behind them."""
+
+    stable: bool
+    shows: bool
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What leaves, and where it ``shows`` it what entered."""
+        y = self._stable(own, x) if self.stable else self._plain(own, x)
+        return (y, x) if self.shows else y
+
+    @staticmethod
+    def _plain(own: Own, x: Value) -> Value:
+        x = own.layer_norm(x + own.attention(x))
+        return own.final_layer_norm(x + own.feed_forward(x))
+
+    @staticmethod
+    def _stable(own: Own, x: Value) -> Value:
+        x = x + own.attention(own.layer_norm(x))
+        x = x + own.feed_forward(own.final_layer_norm(x))
+        return x + own.adapter_layer(x) if "adapter_layer" in own else x
+
+
+@dataclass(frozen=True)
+class _Attention(Holder):
+    """Every frame attends to all of them."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Queries, keys and values of every head, and the output."""
+        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+        return own.out_proj(attend(query, key, value))
+
+
+@dataclass(frozen=True)
+class _FeedForward(Holder):
+    """Two matrices with an activation between them."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Out and back."""
+        x = activation(own, self.function, own.intermediate_dense(x), "intermediate_act_fn")
+        return own.output_dense(x)
+
+
+@dataclass(frozen=True)
+class _BlockAdapter(Holder):
+    """A narrow network inside a block, for one language of many."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Normalised, narrowed, rectified, and wide again."""
+        return own.linear_2(apply("relu", own.linear_1(own.norm(x))))
+
+
+@dataclass(frozen=True)
+class _Adapter(Holder):
+    """Convolutions behind the encoder, each with fewer frames, of another width where there is a projection."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, frames, width)."""
+        x = own.proj_layer_norm(own.proj(x)) if "proj" in own else x
+        return rearrange(own.layers(rearrange(x, "b s c -> b c s")), "b c s -> b s c")
+
+
+@dataclass(frozen=True)
+class _Narrowing(Holder):
+    """A convolution to twice the channels, of which one half opens the other."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The gated linear unit of the convolution."""
+        channels = x.sizes[1]
+        x, gate = segments(own.conv(x), channels, channels, axis=1)
+        return x * apply("sigmoid", gate)
 
 
 @dataclass(frozen=True)
 class MaskedFrames(Layer):
-    """A model that reads a learned vector in the place of masked frames.
+    """A model that reads a learned vector in the place of masked frames, and in evaluation, when none is masked, does not use it.
 
     >>> MaskedFrames(H, Dense(H, F)).params
     F*H + F + H
@@ -329,11 +506,6 @@ class MaskedFrames(Layer):
 
     hidden_size: Dim
     body: Layer
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """The vector is used only where frames are masked."""
-        del input_shape
-        return {}
 
     def tensors(self) -> Iterator[Tensor]:
         """The vector."""
@@ -345,7 +517,7 @@ class MaskedFrames(Layer):
 
 
 @dataclass(frozen=True)
-class NormedConvolution(Pointwise):
+class NormedConvolution(Layer):
     """A convolution in groups whose weight is stored as directions and, for every frame of its span, a length.
 
     >>> NormedConvolution(H, SPAN, 16).params
@@ -367,10 +539,13 @@ class NormedConvolution(Pointwise):
         yield Tensor("parametrizations.weight.original0", (1, 1, self.span), role="scale")
         yield Tensor("parametrizations.weight.original1", (self.width, inside, self.span))
 
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """Directions and bias are used once per frame; the lengths only scale the directions."""
-        frames = product(input_shape[2:])
-        return {"parametrizations.weight.original1": frames, "bias": frames}
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, width, frames), with half of the span added on both sides; every direction is made as long as its frame's length."""
+        directions = own["parametrizations.weight.original1"]
+        length = apply("sqrt", reduce("sum", directions * directions, 0, 1, keep=True))
+        half = over(self.span, 2)
+        kernel = directions * (own["parametrizations.weight.original0"] / length)
+        return convolve(x, kernel, (1,), ((half, half),), groups=self.groups) + rearrange(own.bias, "c -> c ()")
 
 
 @dataclass(frozen=True)
@@ -395,29 +570,12 @@ class Quantizer(Layer):
         """The scores."""
         yield Part("weight_proj", Dense(self.features, (self.codebooks, self.codes)))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """One code of each codebook, side by side, for every frame."""
-        return over_features(input_shape, (self.features,), (self.width,))
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The scores of every frame."""
-        for part in self.own_parts:
-            yield Step(part.name, part.layer, input_shape, applied(part.name, part.layer, input_shape))
-
-    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
-        """Every frame takes one code of each codebook: on average as often as there are frames per code."""
-        return {"codevectors": share(positions(input_shape), self.codes)}
-
-
-@dataclass(frozen=True)
-class Heard(Layer):
-    """What was heard before the blocks, as wide as it was, in the place of what came out of them."""
-
-    width: Dim
-
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """As many frames, of their own width."""
-        return (*input_shape[:-1], self.width)
+    def forward(self, own: Own, x: Value) -> Value:
+        """The code with the greatest score of each codebook, side by side, for every frame; in training the reference draws one."""
+        _, chosen = best(heads(own.weight_proj(features(x, self.features))), 1)
+        first = constant("positions", (self.codebooks,), kind="index") * self.codes
+        codes = lookup(rearrange(own.codevectors, "() r d -> r d"), take(chosen, 3) + first)
+        return rearrange(codes, "b s g d -> b s (g d)")
 
 
 @dataclass(frozen=True)
@@ -437,18 +595,11 @@ class DilatedDense(Layer):
         """The matrix."""
         yield Part("kernel", Dense((self.features, self.span), self.outputs))
 
-    def output_shape(self, input_shape: Shape) -> Shape:
-        """Fewer frames, by what the kernel spans."""
-        over_features(input_shape, (self.features,))
-        frames = input_shape[-2]
-        left = None if frames is None else windows(frames, self.span, dilation=self.dilation)
-        return (*input_shape[:-2], left, self.outputs)
-
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
-        """The frames that the kernel sees stand side by side."""
-        left = self.output_shape(input_shape)
-        for part in self.own_parts:
-            yield Step(part.name, part.layer, (*left[:-1], canonical(self.features * self.span)), left)
+    def forward(self, own: Own, x: Value) -> Value:
+        """The matrix over the frames that stand side by side in every window, rectified."""
+        channels = rearrange(features(x, self.features), "b s c -> b c s")
+        windows = unfold(channels, (self.span,), (1,), ((0, 0),), (self.dilation,))
+        return apply("relu", own.kernel(rearrange(windows, "b c s k -> b s (k c)")))
 
 
 def _own_output(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -477,14 +628,14 @@ _SHARED_KEYS: Mapping[str, Key] = {
     "mask_time_prob": Number(0.05),
     "mask_feature_prob": Number(0.0),
     "use_weighted_layer_sum": Flag(default=False),
+    "layer_norm_eps": Number(1e-5),
     "classifier_proj_size": Size(PROJECTED, 256, only=_SEQUENCE),
 }
 _IGNORED = {
     "drops values while training": (
         "hidden_dropout activation_dropout attention_dropout feat_proj_dropout feat_quantizer_dropout final_dropout layerdrop"
-        " hidden_dropout_prob"
+        " hidden_dropout_prob feat_extract_dropout"
     ),
-    "keeps a quotient finite": "layer_norm_eps feat_extract_dropout",
     "masks the input while training": (
         "apply_spec_augment mask_time_length mask_time_min_masks mask_feature_length mask_feature_min_masks mask_time_selection"
         " mask_time_other mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob mask_channel_selection"

@@ -273,7 +273,7 @@ def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tup
     index, taken = numbers.index, (accepted(layer) or len(carry) + len(along)) - len(carry)
     first = tuple(one.type for one in carry)
     more = tuple(one.type for one in along[:taken])
-    second = applied(str(numbers), layer.substituted({index: numbers.start}), (*first, *more)).output_types  # type: ignore[dict-item]
+    second = applied(str(numbers), layer.substituted({index: numbers.start}), (*first, *more)).output_types
 
     def at(number: Any) -> tuple[ArrayType, ...]:
         pairs = [zip(one.sizes, other.sizes, strict=True) for one, other in zip(first, second, strict=False)]

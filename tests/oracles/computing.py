@@ -43,6 +43,13 @@ GEMMA: dict[str, tuple[Any, ...]] = {
     "head_dim": (8, 16),
 }
 WINDOWED: dict[str, tuple[Any, ...]] = {"query_pre_attn_scalar": (3, 256), "sliding_window": (2, 3)}
+SIGNAL: dict[str, tuple[Any, ...]] = {
+    "hidden_act": ("gelu", "relu", "prelu"),
+    "feat_extract_activation": ("gelu", "silu", "prelu"),
+    "layer_norm_eps": (1e-5, 1e-2),
+    "conv_bias": (True, False),
+    "use_weighted_layer_sum": (True, False),
+}
 WINDOW: dict[str, tuple[Any, ...]] = {"use_sliding_window": (True, False), "sliding_window": (2, 3), "max_window_layers": (0, 1, 2)}
 SEEN: dict[str, tuple[Any, ...]] = {"layer_norm_eps": (1e-2, 1e-6), "hidden_act": ("gelu", "quick_gelu", "gelu_new", "relu")}
 RELATIVE: dict[str, tuple[Any, ...]] = {
@@ -163,6 +170,8 @@ COMPUTING: dict[str, dict[str, tuple[Any, ...]]] = {
         "attention_multiplier": (0.5, 0.1),
         "logits_scaling": (2.0, 1.0),
     },
+    "wav2vec2": {**SIGNAL, "adapter_attn_dim": (None, 6)},
+    "hubert": {**SIGNAL, "feat_proj_layer_norm": (True, False), "conv_pos_batch_norm": (True, False)},
     "convnext": {
         "hidden_act": ("gelu", "prelu", "relu"),
         "layer_norm_eps": (1e-12, 1e-3),
