@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     )
     from paramsym.analysis.sweep import Sweep as Sweep, sweep as sweep
     from paramsym.compose import (
-        Aside as Aside,
         Block as Block,
-        Flow as Flow,
         Repeat as Repeat,
         Residual as Residual,
         Runs as Runs,
@@ -237,7 +235,6 @@ if TYPE_CHECKING:
         SeparableConv2d as SeparableConv2d,
         SeparableConv3d as SeparableConv3d,
     )
-    from paramsym.layers.stream import Stream as Stream
     from paramsym.layers.transformer import (
         Transformer as Transformer,
         TransformerDecoder as TransformerDecoder,
@@ -319,12 +316,11 @@ _HOMES = {
     "paramsym.letters": "LETTER_SETS LetterSet",
     "paramsym.typeset": "latex_document",
     "paramsym.layer": "Layer Part Tensor",
-    "paramsym.compose": "Aside Block Flow Repeat Residual Runs Sequential Shared Tied",
+    "paramsym.compose": "Block Repeat Residual Runs Sequential Shared Tied",
     "paramsym.layers.dense": "Bilinear Dense EinsumDense TransposedDense",
     "paramsym.layers.lazy": "LazyDense",
     "paramsym.layers.lora": "LoRA",
     "paramsym.layers.parameter": "Parameter",
-    "paramsym.layers.stream": "Stream",
     "paramsym.layers.embedding": "Embedding EmbeddingBag ReversibleEmbedding",
     "paramsym.layers.adaptive_softmax": "AdaptiveLogSoftmaxWithLoss",
     "paramsym.layers.position": "LearnedPositions RelativeBias RotaryPositions SinusoidalPositions",

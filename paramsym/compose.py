@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
@@ -14,7 +14,7 @@ from paramsym.extents import differ
 from paramsym.layer import Layer, Part, letters_apart
 from paramsym.ledger import Numbers
 from paramsym.naming import described
-from paramsym.program import Applied, Own, Value, in_turn, routed
+from paramsym.program import Own, Value, in_turn, routed
 from paramsym.program.own import accepted
 from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
 from paramsym.symbols import dims, index as zero_based
@@ -59,51 +59,6 @@ class _Container(Layer):
         return (dict(self.items),), {}
 
 
-class InTurn(Layer):
-    """What applies its parts one after another with layers between them that store nothing and have no name in the reference."""
-
-    def sequence(self) -> Iterable[tuple[str, Layer]]:
-        """Say what is applied, in order: parts under their names, and what stands between them under names of its own.
-
-        By default the parts in the order in which they are stored.
-        """
-        return self.named().items()
-
-    def named(self) -> dict[str, Layer]:
-        """Return the parts by name."""
-        return {part.name: part.layer for part in self.own_parts}
-
-    def forward(self, own: Own, x: Value, *along: Value) -> Any:  # noqa: ARG002 - the sequence names the parts itself
-        """Apply the sequence."""
-        stored = {part.name: part for part in self.own_parts}
-        for name, layer in self.sequence():
-            part = replace(stored[name], layer=layer) if name in stored else Part(name, layer)
-            x = Applied(part)(*(x, *along)[: accepted(layer)])
-        return x
-
-
-@dataclass(frozen=True)
-class Aside(Layer):
-    """A layer that reads what goes by and does not change it, as BERT's pooler beside the last hidden state; ``before`` prepares it.
-
-    >>> from paramsym import B, Dense, H, S
-    >>> Aside(Dense(H, 2)).output_shape((B, S, H))
-    (B, S, H)
-    """
-
-    layer: Layer
-    before: Layer | None = None
-
-    def parts(self) -> Iterator[Part]:
-        """What reads."""
-        yield Part("", self.layer)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Pass the input on; the reader's result goes nowhere."""
-        own[""](x if self.before is None else Applied(Part("", self.before))(x))
-        return x
-
-
 @dataclass(frozen=True, init=False)
 class Sequential(_Container):
     """Layers applied one after another, named ``0``, ``1``, ... as in torch, or by the keys of one mapping, or by keywords.
@@ -128,50 +83,6 @@ class Sequential(_Container):
             raise ArgumentError(message)
         object.__setattr__(self, "items", _named((named,) if named else layers, "Sequential"))
         self.__post_init__()
-
-
-@dataclass(frozen=True, init=False)
-class Flow(_Container, InTurn):
-    """Layers stored in the order of a mapping and applied in another: ``order`` names them, and may put between them what stores nothing.
-
-    What the order leaves out is not applied.
-
-    >>> from paramsym import B, Dense, F, Flatten, H, S
-    >>> flow = Flow({"down": Dense(F, H), "up": Dense(S*H, F)}, ("flat", Flatten()), "up", "down")
-    >>> list(flow.shapes()), flow.output_shape((B, S, H))
-    (['down.weight', 'down.bias', 'up.weight', 'up.bias'], (B, H))
-    """
-
-    items: tuple[tuple[str, Layer], ...]
-    order: tuple[str | tuple[str, Layer], ...]
-
-    def __init__(self, layers: Mapping[str, Layer], *order: str | tuple[str, Layer]) -> None:
-        """Take the layers as they are stored, then the order of their application."""
-        object.__setattr__(self, "items", _named((layers,), "Flow"))
-        object.__setattr__(self, "order", order)
-        self.__post_init__()
-
-    def conditions(self) -> None:
-        """The order names what is there."""
-        stored = dict(self.items)
-        for entry in self.order:
-            if isinstance(entry, str) and entry not in stored:
-                message = f"the order names {entry!r}, which is not among {', '.join(stored)}."
-                raise StructureError(message)
-
-    def sequence(self) -> Iterator[tuple[str, Layer]]:
-        """The layers in their order."""
-        stored = dict(self.items)
-        for entry in self.order:
-            yield (entry, stored[entry]) if isinstance(entry, str) else entry
-
-    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the layers as one mapping, and the order."""
-        return (dict(self.items), *self.order), {}
-
-    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
-        """Put sizes into every layer."""
-        return type(self)({name: substitute(layer, mapping) for name, layer in self.items}, *substitute(self.order, mapping))
 
 
 @dataclass(frozen=True, init=False)

@@ -16,7 +16,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import NotYetError, StructureError, UnknownNameError
 from paramsym.extents import View
-from paramsym.flow import Step
+from paramsym.inputs import Step
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.ledger import Line, Numbers
 from paramsym.paths import ANY, below, beside, covers, heads, number_in
@@ -86,10 +86,6 @@ class Around(Layer):
     def takes_several(self) -> bool:
         """As the inner layer."""
         return self.layer.takes_several
-
-    def reached(self, places: Shape) -> Shape | None:
-        """As the inner layer."""
-        return self.layer.reached(places)
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """As the inner layer."""

@@ -18,7 +18,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.extents import View
 from paramsym.fields import check_fields, check_flags, field_names
-from paramsym.flow import Step
+from paramsym.inputs import Step
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described, quoted
 from paramsym.paths import check_tied_shapes, frozen_under_any, resolve_ties
@@ -211,10 +211,6 @@ class Layer:
     def takes_several(self) -> bool:
         """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
         return self.computes and taken(self) != 1
-
-    def reached(self, places: Shape) -> Shape | None:  # noqa: ARG002 - for those who override it
-        """Say which shape reaches the layer in a block that treats all positions alike; None where its own sizes do not tell."""
-        return None
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""

@@ -452,12 +452,6 @@ def test_a_bound_index_makes_room() -> None:
     assert expand(two.params - (both * i + both * (both - 1) / 2)) == 0
 
 
-def test_an_order_of_what_is_not_there() -> None:
-    """The names there are follow the one that is not among them."""
-    with pytest.raises(StructureError, match="the order names 'last', which is not among one, two"):
-        ps.Flow({"one": ps.Dense(2, 3), "two": ps.Dense(3, 4)}, "two", "last")
-
-
 def test_ties_inside_nameless_copies() -> None:
     """Where the number stands inside the names, an alias is still a name that a line bears."""
 

@@ -22,7 +22,7 @@ FLOORS = (
     {"grammar"},
     {"ledger"},
     {"fields", "paths", "sizing", "extents"},
-    {"flow", "tensor"},
+    {"inputs", "tensor"},
     {"program"},
     {"written"},
     {"layer"},

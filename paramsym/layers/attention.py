@@ -30,7 +30,7 @@ from paramsym.program import (
     segments,
     softmax,
 )
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, extent, text
+from paramsym.size import Dim, Width, canonical, cat, divides, text
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,6 @@ class MultiHeadAttention(Layer):
     def parts(self) -> Iterator[Part]:
         """The projections that are layers of their own, then the norms, then the gate."""
         yield from self._torch_parts() if self.dialect == "torch" else self._kernel_parts()
-
-    def reached(self, places: Shape) -> Shape:
-        """The positions, and the width of the queries."""
-        return (*places, self.embed_dim)
 
     def forward(self, own: Own, query: Value, key: Value | None = None, value: Value | None = None) -> Value:
         """Attention in heads; what is not given is what stands before it. Keras' order is queries, values, keys."""
@@ -418,10 +414,6 @@ class HeadProjection(Layer):
         if self.bias:
             yield Tensor("bias", self.outputs, role="bias")
 
-    def reached(self, places: Shape) -> Shape:
-        """The positions and the input axes."""
-        return (*places, *map(extent, self.inputs))
-
     def forward(self, own: Own, x: Value) -> Value:
         """The product over the input axes, and the bias."""
         taken, given = (" ".join(f"{word}{n}" for n in range(len(axes))) for word, axes in (("i", self.inputs), ("o", self.outputs)))
@@ -433,9 +425,9 @@ class HeadProjection(Layer):
 class ByHead(Layer):
     """A layer that each of so many heads goes through on its own, and that is stored once for all of them.
 
-    >>> from paramsym import A, B, D, S
-    >>> ByHead(A, HeadNorm((D,))).params, ByHead(A, HeadNorm((D,))).reached((B, S))
-    (D, (B, S, A, D))
+    >>> from paramsym import A, D
+    >>> ByHead(A, HeadNorm((D,))).params
+    D
     """
 
     in_order = True
@@ -446,10 +438,6 @@ class ByHead(Layer):
     def parts(self) -> Iterator[Part]:
         """The layer, on this one's own level."""
         yield Part("", self.layer)
-
-    def reached(self, places: Shape) -> Shape | None:
-        """The positions, the heads, and what the layer takes of each."""
-        return self.layer.reached((*places, self.heads))
 
 
 @dataclass(frozen=True)
@@ -472,10 +460,6 @@ class HeadNorm(Layer):
         yield Tensor("weight" if self.dialect == "torch" else "scale", self.shape, role="scale")
         if self.bias:
             yield Tensor("bias", self.shape, role="bias")
-
-    def reached(self, places: Shape) -> Shape:
-        """The positions and what is normalised."""
-        return (*places, *map(extent, self.shape))
 
     def forward(self, own: Own, x: Value) -> Value:
         """Every head over its root mean square, or its difference from the mean over the deviation."""

@@ -13,7 +13,7 @@ from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.program import Own, Value, flip
-from paramsym.size import Axis, Dim, Shape, divides, per, product, within
+from paramsym.size import Axis, Dim, divides, per, within
 
 
 class _Convolution(Layer):
@@ -81,13 +81,6 @@ class _Convolution(Layer):
     def _kernel(self, own: Own, stored: str) -> Value:
         """The kernel with its channels in front, as torch stores it."""
         return own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, stored)
-
-    def reached(self, places: Shape) -> Shape | None:
-        """The channels, and the positions as spatial extents, along one axis all of them; Keras' and Flax' channels last."""
-        batch, extents = places[:1], places[1:]
-        if self.rank == 1 and len(extents) > 1:
-            extents = (product(extents),)
-        return (*batch, self.in_channels, *extents) if self.dialect == "torch" else (*batch, *extents, self.in_channels)
 
     @property
     def _turned(self) -> bool:

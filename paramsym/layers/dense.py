@@ -9,13 +9,12 @@ from paramsym.errors import ArgumentError, ShapeError, SizeError
 from paramsym.extents import differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
-from paramsym.layers.features import Featurewise
 from paramsym.program import Own, Value, contract, features
-from paramsym.size import Axis, Dim, Shape, Width, text
+from paramsym.size import Dim, Shape, Width, text
 
 
 @dataclass(frozen=True)
-class Dense(Featurewise):
+class Dense(Layer):
     r"""A fully connected layer, :math:`y = W x + b`.
 
     ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). With ``dialect="keras"`` and ``"flax"`` the
@@ -48,11 +47,6 @@ class Dense(Featurewise):
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
 
-    @property
-    def features(self) -> tuple[Axis, Axis]:
-        """The widths of input and output."""
-        return self.in_features, self.out_features
-
     def forward(self, own: Own, x: Value) -> Value:
         """A product with the matrix, and the bias."""
         spec = "... i, o i -> ... o" if self.dialect == "torch" else "... i, i o -> ... o"
@@ -61,7 +55,7 @@ class Dense(Featurewise):
 
 
 @dataclass(frozen=True)
-class TransposedDense(Featurewise):
+class TransposedDense(Layer):
     """A fully connected layer that stores its matrix the other way round: ``weight`` is (in_features, out_features).
 
     Parameters: in*out + out. Reference: ``transformers.pytorch_utils.Conv1D`` of GPT-2 (Radford et al. 2019), whose constructor takes the
@@ -82,11 +76,6 @@ class TransposedDense(Featurewise):
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
 
-    @property
-    def features(self) -> tuple[Axis, Axis]:
-        """The widths of input and output."""
-        return self.in_features, self.out_features
-
     def forward(self, own: Own, x: Value) -> Value:
         """A product with the matrix, and the bias."""
         y = contract("... i, i o -> ... o", features(x, self.in_features), own.weight)
@@ -94,7 +83,7 @@ class TransposedDense(Featurewise):
 
 
 @dataclass(frozen=True)
-class Bilinear(Featurewise):
+class Bilinear(Layer):
     r"""A bilinear form per output, :math:`y = x_1^\top W x_2 + b`.
 
     ``weight`` is (out_features, in1_features, in2_features); ``bias``, where there is one, (out_features,). Parameters: in1*in2*out + out.
@@ -115,11 +104,6 @@ class Bilinear(Featurewise):
         yield Tensor("weight", (self.out_features, self.in1_features, self.in2_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
-
-    @property
-    def features(self) -> tuple[Axis, Axis]:
-        """The width of the first input, whose shape is asked for, and of the output; the second input has the same other axes."""
-        return self.in1_features, self.out_features
 
     def forward(self, own: Own, x: Value, other: Value | None = None) -> Value:
         """The forms between the two inputs, and the bias; one input alone is taken for both."""

@@ -11,7 +11,6 @@ from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import GatedFeedForward
 from paramsym.program import (
     Own,
@@ -35,7 +34,7 @@ from paramsym.size import Axis, Dim, at_most, canonical, cat, divides, stack
 
 
 @dataclass(frozen=True)
-class MixtureOfExperts(Featurewise):
+class MixtureOfExperts(Layer):
     """A router, E experts of which a token uses k, and experts that every token uses (Shazeer et al. 2017; Mixtral 2024, section 2.1).
 
     With H = ``d_model``, F = ``dim_feedforward`` and E = ``num_experts``:
@@ -127,11 +126,6 @@ class MixtureOfExperts(Featurewise):
             if self.shared_gate:
                 yield Part(f"{self.shared}_gate", Dense(self.d_model, 1, bias=False))
 
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width of the positions, twice."""
-        return self.d_model, self.d_model
-
     def forward(self, own: Own, x: Value) -> Value:
         """The weighted sum of the chosen experts, plus what all tokens share."""
         _, weights, chosen = own[self.router](x)
@@ -162,7 +156,7 @@ class MixtureOfExperts(Featurewise):
 
 
 @dataclass(frozen=True)
-class StackedExperts(Featurewise):
+class StackedExperts(Layer):
     """All experts of a layer in two tensors: ``gate_up_proj`` (E, 2F, H), or ``up_proj`` (E, F, H), and ``down_proj`` (E, H, F).
 
     >>> from paramsym import E, F, H, K
@@ -191,11 +185,6 @@ class StackedExperts(Featurewise):
         width: Axis = cat(gate=self.dim_feedforward, up=self.dim_feedforward) if self.gated else self.dim_feedforward
         yield from self._projection("gate_up_proj" if self.gated else "up_proj", self.d_model, width)
         yield from self._projection("down_proj", self.dim_feedforward, self.d_model)
-
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width of the positions, twice."""
-        return self.d_model, self.d_model
 
     def forward(self, own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
         """The matrices of the chosen experts, each times its position; what they give is weighted and added up.
@@ -241,7 +230,7 @@ def _widened(x: Value) -> Value:
 
 
 @dataclass(frozen=True)
-class Router(Featurewise):
+class Router(Layer):
     """The scores of E experts: ``weight`` (E, H), ``bias`` (E,), and a buffer ``e_score_correction_bias`` (E,) that balances the load.
 
     With ``experts_per_token`` it also chooses, as ``MixtureOfExperts`` says: scores, weights and the numbers of the chosen experts.
@@ -271,11 +260,6 @@ class Router(Featurewise):
         if self.correction_bias:
             yield Tensor("e_score_correction_bias", (self.num_experts,), role="statistic", buffer=True)
 
-    @property
-    def features(self) -> tuple[Axis, Axis]:
-        """A score for each expert."""
-        return self.d_model, self.num_experts
-
     def forward(self, own: Own, x: Value) -> Value | tuple[Value, Value, Value]:
         """The scores, and the weights and numbers of the chosen experts."""
         y = contract("... i, o i -> ... o", features(x, self.d_model), own.weight)
@@ -302,7 +286,7 @@ class Router(Featurewise):
 
 
 @dataclass(frozen=True)
-class PlainExpert(Featurewise):
+class PlainExpert(Layer):
     """An expert without a gate: ``up_proj`` (F, H), ``down_proj`` (H, F).
 
     >>> from paramsym import F, H
@@ -323,11 +307,6 @@ class PlainExpert(Featurewise):
         """Up, then down."""
         yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias))
-
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width of the positions, twice."""
-        return self.d_model, self.d_model
 
 
 def _expert(mixture: MixtureOfExperts, width: Dim) -> Layer:

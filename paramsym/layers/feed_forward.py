@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.layer import Part
+from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import Featurewise
 from paramsym.program import Own, Value, apply, drop, segments
 from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
-class FeedForward(Featurewise):
+class FeedForward(Layer):
     r"""Two dense layers with an activation between them (Vaswani et al. 2017, section 3.3).
 
     ``linear1.weight`` (F, H), ``linear1.bias`` (F,), ``linear2.weight`` (H, F), ``linear2.bias`` (H,), where H is ``d_model`` and F is
@@ -36,18 +35,13 @@ class FeedForward(Featurewise):
         yield Part("linear1", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
 
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width of the positions, twice."""
-        return self.d_model, self.d_model
-
     def forward(self, own: Own, x: Value) -> Value:
         """Up, the activation, down."""
         return own.linear2(drop(apply(self.activation, own.linear1(x)), self.dropout))
 
 
 @dataclass(frozen=True)
-class GatedFeedForward(Featurewise):
+class GatedFeedForward(Layer):
     """Two dense layers up, multiplied, and one down: SwiGLU, GeGLU and their kin (Shazeer 2020, section 2).
 
     ``gate_proj.weight`` (F, H), ``up_proj.weight`` (F, H), ``down_proj.weight`` (H, F), where H is ``d_model`` and F is
@@ -75,11 +69,6 @@ class GatedFeedForward(Featurewise):
             yield Part("gate_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
             yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias if self.down_bias is None else self.down_bias))
-
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width of the positions, twice."""
-        return self.d_model, self.d_model
 
     def forward(self, own: Own, x: Value) -> Value:
         """The activated gate times the other way up, then down."""

@@ -7,16 +7,15 @@ from dataclasses import KW_ONLY, dataclass
 
 from sympy import Expr
 
-from paramsym.layer import Part
+from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import Featurewise
 from paramsym.layers.normalization import RMSNorm
 from paramsym.program import Mask, Own, Value, attend, copies, heads, join, rearrange, remember, rotate, rotation, segments
 from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
-class LatentAttention(Featurewise):
+class LatentAttention(Layer):
     r"""Multi-head latent attention, MLA (DeepSeek-V2 2024, section 2.1; the argument names are those of its configuration).
 
     A query head has a part of width ``qk_nope_head_dim`` (the paper's :math:`d_h`) and a rotary part of width ``qk_rope_head_dim``
@@ -69,11 +68,6 @@ class LatentAttention(Featurewise):
         yield Part("kv_a_layernorm", RMSNorm(self.kv_lora_rank, 1e-6))
         yield Part("kv_b_proj", Dense(self.kv_lora_rank, (heads, cat(key=self.qk_nope_head_dim, value=self.v_head_dim)), bias=False))
         yield Part("o_proj", Dense((heads, self.v_head_dim), self.hidden_size, self.attention_bias))
-
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The hidden size, twice."""
-        return self.hidden_size, self.hidden_size
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Causal attention; the cache holds the latent vectors and the rotary key. ``turn`` are cosines and sines that a model shares."""

@@ -35,17 +35,13 @@ from paramsym.program import (
     segments,
     take,
 )
-from paramsym.size import Dim, Shape, Width, canonical, cat, divides, equal, extent, per, product
+from paramsym.size import Dim, Width, canonical, cat, divides, equal, extent, per
 
 
 class _Mixer(Layer):
     """What both kinds share: a sequence of positions of one width."""
 
     hidden_size: Dim
-
-    def reached(self, places: Shape) -> Shape:
-        """The positions and the width."""
-        return (*places, self.hidden_size)
 
 
 @dataclass(frozen=True)
@@ -244,10 +240,6 @@ class CausalConv1d(Layer):
         yield Tensor("weight", (self.channels, 1, self.kernel_size))
         if self.bias:
             yield Tensor("bias", (self.channels,), role="bias")
-
-    def reached(self, places: Shape) -> Shape:
-        """The channels first, then the positions."""
-        return (*places[:1], extent(self.channels), product(places[1:]))
 
     def forward(self, own: Own, x: Value) -> Value:
         """Return (batch, channels, positions): every position sees itself and the ``kernel_size - 1`` before it.

@@ -13,7 +13,7 @@ from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, check_scale
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
-from paramsym.size import Dim, Shape, canonical, divides, extent, text
+from paramsym.size import Dim, canonical, divides, extent, text
 
 
 class ChannelNorm(Layer):
@@ -61,10 +61,6 @@ class FeatureNorm(Layer):
 
     normalized_shape: Dim | tuple[Dim, ...]
     axis: tuple[int, ...] | None
-
-    def reached(self, places: Shape) -> Shape:
-        """The positions, and the axes that are normalised."""
-        return (*places, *_as_shape(self.normalized_shape))
 
     def conditions(self) -> None:
         """Only Keras names the axes."""

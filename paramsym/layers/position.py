@@ -24,7 +24,7 @@ from paramsym.program import (
     segments,
     take,
 )
-from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, product, text
+from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, text
 
 
 class _Added(Layer):
@@ -266,9 +266,9 @@ class RelativeBias(Layer):
 class Distances(Layer):
     """A table with one learned number per head and bucket of distances, looked up for every two positions: ``weight`` (buckets, heads).
 
-    >>> from paramsym import A, B, S
-    >>> Distances(32, A).params, Distances(32, A).reached((B, S))
-    (32*A, (B, S, S))
+    >>> from paramsym import A
+    >>> Distances(32, A).params
+    32*A
     """
 
     num_embeddings: Dim
@@ -277,11 +277,6 @@ class Distances(Layer):
     def tensors(self) -> Iterator[Tensor]:
         """The table."""
         yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
-
-    def reached(self, places: Shape) -> Shape:
-        """The distance between every two positions."""
-        length = product(places[1:])
-        return (*places[:1], length, length)
 
     def forward(self, own: Own, index: Value) -> Value:
         """A row for every bucket."""

@@ -10,7 +10,6 @@ from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.attention import MultiHeadAttention
-from paramsym.layers.features import Featurewise
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
 from paramsym.naming import quoted
@@ -18,17 +17,12 @@ from paramsym.program import Own, Value, apply, drop, is_known, unknown
 from paramsym.size import Count, Dim
 
 
-class _Layer(Featurewise):
+class _Layer(Layer):
     """What the two layers share: a feed-forward network, and the width that reaches and leaves it."""
 
     d_model: Dim
     dropout: float
     activation: object
-
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width of the positions, twice."""
-        return self.d_model, self.d_model
 
     def _inner(self, own: Own) -> Callable[[Value], Value]:
         """Return the feed-forward network with its dropouts; an activation with parameters is a part."""

@@ -9,8 +9,8 @@ from typing import Any
 from sympy import Max, Mod
 
 from paramsym.errors import ShapeError
-from paramsym.extents import over, reach, same, spread, spread_by_word, up_over, windows
-from paramsym.layers.axes import Axes, DataFormat, not_empty
+from paramsym.extents import over, reach, spread, spread_by_word, up_over, windows
+from paramsym.layers.axes import DataFormat, not_empty
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, per_axis
 from paramsym.program import Value, convolve, convolve_transposed, pad, rearrange, reduce
@@ -80,16 +80,6 @@ class Sliding:
         if isinstance(self.padding, str):
             return ((0, 0),) * len(totals)
         return tuple((margin, margin) for margin in self.padding)
-
-    def over(self, axes: Axes) -> tuple[Count | None, ...]:
-        """Return the extents that Keras leaves.
-
-        Raises:
-            ShapeError: an empty axis, or a kernel that does not fit.
-        """
-        not_empty(axes.extents, "the axes")
-        places = (lambda n, _, s, __: same(n, s)) if self.padding == "same" else lambda n, k, s, d: windows(n, k, s, 0, d)
-        return axes.each(places, self.kernel, self.stride, self.dilation)
 
 
 def check_copied(padding_mode: str, extents: Sequence[Count], margins: Sequence[tuple[Any, Any]]) -> None:

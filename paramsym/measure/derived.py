@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Rational
 
 from paramsym.errors import NotYetError, SizeError
-from paramsym.flow import Step, each_input, together
+from paramsym.inputs import Step, each_input, together
 from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Join, Named

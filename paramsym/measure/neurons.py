@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.extents import share
-from paramsym.flow import only_input
+from paramsym.inputs import only_input
 from paramsym.layer import Layer, check_layer
 from paramsym.measure.shapes import located
 from paramsym.measure.walk import Visit, gated, units, visits, within

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from paramsym.errors import ShapeError
-from paramsym.flow import only_input
+from paramsym.inputs import only_input
 from paramsym.layer import Layer, check_layer
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings

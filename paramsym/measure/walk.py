@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import cast
 
-from paramsym.compose import Aside, Sequential
+from paramsym.compose import Sequential
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.flow import each_input, only_input, together
+from paramsym.inputs import each_input, only_input, together
 from paramsym.layer import Layer
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
@@ -92,7 +92,7 @@ def within(visit: Visit) -> Iterator[Visit]:
 
 def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
     layer = visit.layer
-    if (depth == 0 and not isinstance(layer, Aside)) or not layer.own_parts or layer.per_token:
+    if depth == 0 or not layer.own_parts or layer.per_token:
         yield visit
         return
     try:
@@ -100,8 +100,6 @@ def _inside(visit: Visit, depth: int | None) -> Iterator[Visit]:
     except NotYetError:
         yield visit
         return
-    if isinstance(layer, Aside):  # the row is that of the layer that reads, behind what prepares its input
-        steps = [replace(steps[-1], stored=1)]
     if depth is not None and any(_levels(step.name) > depth for step in steps):
         yield visit
         return

@@ -17,7 +17,6 @@ from paramsym.layers.attention import ByHead
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
-from paramsym.layers.stream import Stream
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, Stem, activation, last_position, tokens
 from paramsym.models.family import Family, Flag, Key, Number as Real, Size, Sizes, Word, shown, whole
@@ -143,14 +142,10 @@ class Decoder(Layer):
 
     def blocks(self) -> Layer:
         """Return the blocks; L that store the same, unless a family says otherwise, each kind of them with its own attention."""
-        blocks = tuple(self.stream(self.block(kind)) for kind in self.kinds)
+        blocks = tuple(self.block(kind) for kind in self.kinds)
         if all(block == blocks[0] for block in blocks):
             return Repeat(blocks[0], self.num_hidden_layers)
         return Ladder(blocks, self.num_hidden_layers)
-
-    def stream(self, block: Layer) -> Layer:
-        """Return a block as one over positions of the hidden width."""
-        return block if block.computes else Stream(self.hidden_size, block)
 
     @property
     def kinds(self) -> tuple[str, ...]:

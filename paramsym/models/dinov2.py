@@ -12,7 +12,6 @@ from paramsym.compose import Repeat, Sequential
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.features import Featurewise
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_number
@@ -221,7 +220,7 @@ class Dinov2Layer(Holder):
 
 
 @dataclass(frozen=True)
-class LayerScale(Featurewise):
+class LayerScale(Layer):
     """The scale of a branch (Touvron et al. 2021): ``lambda1`` (H,).
 
     >>> LayerScale(H).params
@@ -233,11 +232,6 @@ class LayerScale(Featurewise):
     def tensors(self) -> Iterator[Tensor]:
         """The scale."""
         yield Tensor("lambda1", (self.width,), role="scale")
-
-    @property
-    def features(self) -> tuple[Dim, Dim]:
-        """The width is kept."""
-        return self.width, self.width
 
     def forward(self, own: Own, x: Value) -> Value:
         """Every feature times its scale."""

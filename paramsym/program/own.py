@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Integer
 
 from paramsym.errors import NotYetError, ShapeError, StructureError
-from paramsym.flow import each_input, located, together
+from paramsym.inputs import each_input, located, together
 from paramsym.ledger import Numbers
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route

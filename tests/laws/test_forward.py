@@ -14,7 +14,7 @@ import paramsym as ps
 from paramsym.program.graph import Call, Loop, Program, Route, bodies, label
 from paramsym.program.lookups import Stored
 
-OPAQUE = {"Block", "Stream"}  # they state no forward pass
+OPAQUE = {"Block"}  # it states no forward pass
 UNREAD = {
     "ReversibleEmbedding": {"reverse_embeddings"},  # read where hidden states are the input, not indices
     "FastFeedForward": {"depth", "node_usage", "leaf_usage"},  # a number and two counters that the reference keeps beside its weights

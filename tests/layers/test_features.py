@@ -10,27 +10,8 @@ from frameworks import imported
 import paramsym as ps
 from paramsym import A, B, D, E, F, H, K, S, T
 from paramsym.errors import ShapeError
-from paramsym.layers.features import over_features
 
 U = ps.dims("U")
-
-
-def test_trailing_axes_are_exchanged() -> None:
-    """Leading axes pass through, unknown ones included; trailing ones become the new ones."""
-    assert over_features((B, None, H), (H,), (F, 2)) == (B, None, F, 2)
-    assert over_features((B, S, A, D), (A, D), (H,)) == (B, S, H)
-    assert over_features((B, None), (H,)) == (B, None)
-
-
-def test_what_cannot_be_equal_is_refused() -> None:
-    """Numbers that differ, and symbols that differ by a number; other symbols may turn out equal."""
-    with pytest.raises(ShapeError, match="the last axis has 5 entries; wanted 4"):
-        over_features((2, 5), (4,))
-    with pytest.raises(ShapeError, match=r"the last axis has H \+ 1 entries; wanted H"):
-        over_features((2, H + 1), (H,))
-    with pytest.raises(ShapeError, match="at least 2 axes"):
-        over_features((4,), (2, 2))
-    assert over_features((2, H), (4,), (3,)) == (2, 3)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 
 import paramsym as ps
@@ -65,8 +69,21 @@ def test_tied_weights() -> None:
 
 def test_layers_that_do_not_say() -> None:
     """A layer that does not say how often its weights are used leaves its cell, and the sum, open."""
-    silent = ps.Stream(8, ps.Block(up=Dense(8, 8), gate=ps.Parameter(8)))
-    table = ps.summary(Sequential(silent, ReLU()), (B, S, 8))
+
+    @dataclass(frozen=True)
+    class Silent(ps.Layer):
+        """A weight and a gate that are used somehow."""
+
+        def tensors(self) -> Iterator[ps.Tensor]:
+            """The weight, then the gate."""
+            yield ps.Tensor("weight", (9, 8))
+            yield ps.Tensor("gate", (8,))
+
+        def output_shape(self, input_shape: Any) -> Any:
+            """The same."""
+            return input_shape
+
+    table = ps.summary(Sequential(Silent(), ReLU()), (B, S, 8))
     assert table.rows[0][6] is None
     assert table.footer[6] is None
     assert table.footer[4] == 80

@@ -14,7 +14,7 @@ from oracles.runnable import TOKENS, config_of
 from sympy import Expr, Integer
 
 import paramsym as ps
-from paramsym.flow import each_input
+from paramsym.inputs import each_input
 from paramsym.models import family_of, model_types
 
 CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]

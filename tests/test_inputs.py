@@ -7,7 +7,7 @@ import pytest
 import paramsym as ps
 from paramsym import B, Dense, H, L, MaxPool2d, dims
 from paramsym.errors import ShapeError
-from paramsym.flow import Step, in_turn
+from paramsym.inputs import Step
 
 i = dims("i")
 
@@ -47,6 +47,6 @@ def test_errors_carry_the_path() -> None:
     """Through levels with and without names."""
     inner = ps.Sequential({"a": Dense(2, 2), "b": ps.Repeat(Dense(3, 3), 2)})
     with pytest.raises(ShapeError, match=r"^x\.b\.0, a Dense, which was given \(1, 2\)"):
-        list(in_turn([("x", ps.Tied(inner, ()))], (1, 2)))
+        ps.output_shape(ps.Sequential({"x": ps.Tied(inner, ())}), (1, 2))
     with pytest.raises(ShapeError, match=r"^e, an Embedding|^e, a "):
-        list(in_turn([("e", ps.EmbeddingBag(3, 4))], (1, 2, 3)))
+        ps.output_shape(ps.Sequential({"e": ps.EmbeddingBag(3, 4)}), (1, 2, 3))

@@ -1,0 +1,66 @@
+"""Shapes of one input or of several, a layer applied to them, and errors that say at which part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from paramsym.errors import ShapeError
+from paramsym.size import Count, text
+
+if TYPE_CHECKING:
+    from paramsym.layer import Layer
+    from paramsym.size import Shape
+
+
+@dataclass(frozen=True)
+class Step:
+    """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
+
+    Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through, ``stored`` how
+    many there are.
+    """
+
+    name: str
+    layer: Layer
+    arrived: Shape
+    left: Shape
+    used: Count = 1
+    stored: Count = 1
+
+
+def each_input(shape: Shape) -> tuple[Shape, ...]:
+    """Return the shapes of several inputs; of one, that one.
+
+    >>> each_input((2, 3)), each_input(((2, 3), (2, 5)))
+    (((2, 3),), ((2, 3), (2, 5)))
+    """
+    listed: tuple[object, ...] = shape
+    several = bool(listed) and all(isinstance(entry, tuple) for entry in listed)
+    return cast("tuple[Shape, ...]", listed) if several else (shape,)
+
+
+def together(first: Shape, *others: Shape) -> Shape:
+    """Return the shapes of several inputs as one value, which ``each_input`` takes apart; one input stays as it is."""
+    return cast("Shape", (first, *others)) if others else first
+
+
+def only_input(layer: Layer, shape: Shape) -> None:
+    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
+    found = each_input(shape)
+    if len(found) > 1 and not layer.takes_several:
+        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
+        raise ShapeError(message)
+
+
+def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
+    """Return the error with the whole path of the part, and with what arrived there; a part without a name leaves that to its parent."""
+    if not name:
+        return error
+    inner: str = getattr(error, "part", "")
+    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {text(arrived)}: {error}")
+    path = f"{name}.{inner}" if inner else name
+    found = kind(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
+    found.__dict__.update(error.__dict__)
+    found.__dict__.update(part=path, reason=reason)
+    return found
