@@ -63,9 +63,10 @@ def activations(
     >>> activations(Sequential(Dense(H, F), Dense(F, H)), (B, S, H)).total
     4*B*F*S
     """
-    for what, value, known in (("convention", convention, MEMORY), ("dtype", dtype, {**BYTES, None: 0})):
-        if value not in known:
-            message = f"{what} is {value!r}; known are {', '.join(name for name in known if name)}."
+    known: Mapping[str, Any]
+    for what, value, known in (("convention", convention, MEMORY), ("dtype", dtype, BYTES)):
+        if value not in known and value is not None:
+            message = f"{what} is {value!r}; known are {', '.join(known)}."
             raise ArgumentError(message)
     memory = MEMORY[convention]
     program = trace(layer, *inputs, **named)

@@ -43,7 +43,8 @@ class _Keeper:
     """One program with the gradients, storages and stored tensors among its values."""
 
     def __init__(self, program: Program, needs: tuple[bool, ...], attention: Attention, *, frozen: bool, stored: tuple[bool, ...]) -> None:
-        self.program, self.attention, self.frozen = program, attention, frozen
+        self.program, self.frozen = program, frozen
+        self.attention: Attention = attention
         self.flags = gradients(program, needs, frozen=frozen)
         self.root = storages(program)
         self.stored = _stored(program, stored)

@@ -15,6 +15,7 @@ from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.size import Dim
 
 Use: TypeAlias = Literal["training", "inference"]
+USES: tuple[Use, ...] = ("training", "inference")
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,8 @@ def memory(
     >>> memory(llama, (1, 4096), use="inference", dtype="float16").total  # 2 bytes per parameter, and 2 GiB of cache
     15624314880
     """
-    known: Mapping[str, Any]
-    for what, value, known in (
-        ("use", use, dict.fromkeys(("training", "inference"))),
-        ("dtype", dtype, BYTES),
-        ("optimizer", optimizer, OPTIMIZERS),
-    ):
+    choices: tuple[tuple[str, str, Any], ...] = (("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS))
+    for what, value, known in choices:
         if value not in known:
             message = f"{what} is {value!r}; known are {', '.join(known)}."
             raise ArgumentError(message)

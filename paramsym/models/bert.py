@@ -261,7 +261,7 @@ def encoder_layer(
     2*F*H + F + 4*H**2 + 9*H
     """
     sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
-    projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
+    projections: dict[str, Layer] = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
     output = AddedNorm({"dense": Dense(sliced, width), "LayerNorm": LayerNorm(width, eps)})
     layers: dict[str, Layer] = {"attention": AttentionAndOutput({"self": Attention(projections, causal=causal), "output": output})}
     if cross_attention:

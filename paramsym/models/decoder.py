@@ -137,8 +137,14 @@ class Decoder(Layer):
                 "layers": self.blocks(),
                 "norm": self.norm(),
                 "rotary_emb": self.frequencies(),
-            }
+            },
+            scale=self.embedding_scale,
         )
+
+    @property
+    def embedding_scale(self) -> float:
+        """What the rows of the token table are multiplied by."""
+        return 1.0
 
     def blocks(self) -> Layer:
         """Return the blocks; L that store the same, unless a family says otherwise, each kind of them with its own attention."""
@@ -724,16 +730,18 @@ def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> Non
         arguments["head_dim"] = floor(H / A)
 
 
+_ROPE_KEYS = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_embeddings", "partial_rotary_factor")
+
+
 def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str, float | None]:
     """Put the keys of the rotation together to one argument, ``rope``; return its type and the share of a head that is rotated."""
-    names = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_embeddings", "partial_rotary_factor")
-    scaling, parameters, theta, positions, factor = (arguments.pop(name, None) for name in names)
-    given = scaling or parameters or {"kind": "default", "share": None, "numbers": {}}
+    taken: dict[str, Any] = {name: arguments.pop(name, None) for name in _ROPE_KEYS}
+    given: Mapping[str, Any] = taken["rope_scaling"] or taken["rope_parameters"] or {"kind": "default", "share": None, "numbers": {}}
     kind: Any = "longrope" if given["kind"] == "su" else given["kind"]
-    share = next((found for found in (given["share"], factor, share) if found is not None), None)
-    settings = {"theta": 10000.0 if theta is None else theta, **given["numbers"]}
-    if positions is not None:
-        settings["positions"] = positions
+    share = next((found for found in (given["share"], taken["partial_rotary_factor"], share) if found is not None), None)
+    settings: dict[str, Any] = {"theta": 10000.0 if taken["rope_theta"] is None else taken["rope_theta"], **given["numbers"]}
+    if taken["max_position_embeddings"] is not None:
+        settings["positions"] = taken["max_position_embeddings"]
     arguments["rope"] = Rope(kind=kind, share=1.0 if share is None or kind != "proportional" else share, **settings)
     return kind, share
 

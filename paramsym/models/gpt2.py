@@ -148,7 +148,7 @@ class Gpt2(CrossDecoder):
             x = own.transformer(tokens(input_ids), *along)
         else:
             x = own.transformer(rearrange(axes(input_ids, "batch choices positions")[0], "b c s -> (b c) s"), *along)
-            x = rearrange(x, "(b c) s h -> b c s h", b=input_ids.shape[0], c=input_ids.shape[1])
+            x = rearrange(x, "(b c) s h -> b c s h", b=input_ids.sizes[0], c=input_ids.sizes[1])
         return own.lm_head(x), own.multiple_choice_head(x)
 
     def base(self) -> Layer:

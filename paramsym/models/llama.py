@@ -8,7 +8,7 @@ arXiv:2505.09388).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from paramsym.errors import ConfigError
@@ -16,12 +16,13 @@ from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
-from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, Stem, scaled
+from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import (
     GroupedDecoder,
     OptionalSize,
     OptionalWhole,
+    by_turns,
     decoder_family,
     gated,
     grouped_keys,
@@ -70,6 +71,9 @@ class Llama(GroupedDecoder):
     which family it is: Qwen2 has biases on queries, keys and values; Qwen3 a scale of D for the queries and one for the keys of each
     layer; ``attention_bias`` is for Llama, Qwen3 and Granite, ``mlp_bias`` for Llama and Granite.
 
+    What is computed: a query sees ``sliding_window`` positions from layer ``full_layers`` on, or in the layers that ``layer_types`` name by
+    turns; Granite multiplies the rows of the table, what each branch adds and the scores, and divides the logits.
+
     Raises:
         DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
         ArgumentError: a bias that the family does not have; an activation or architecture that the reference does not know.
@@ -102,6 +106,7 @@ class Llama(GroupedDecoder):
     rope: Rope = ROPE
     sliding_window: Dim | None = None
     full_layers: Count = 0
+    layer_types: tuple[str, ...] | None = None
     embedding_multiplier: float = 1.0
     residual_multiplier: float = 1.0
     attention_multiplier: float | None = None
@@ -210,9 +215,10 @@ class Llama(GroupedDecoder):
         """A scale for each entry."""
         return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
-    def base(self) -> Stem:
-        """The base model; Granite scales the rows of its table."""
-        return replace(super().base(), scale=self.embedding_multiplier)
+    @property
+    def embedding_scale(self) -> float:
+        """Granite scales the rows of its table."""
+        return self.embedding_multiplier
 
     def scores(self, x: Value) -> Value:
         """Granite divides the scores."""
@@ -226,7 +232,9 @@ class Llama(GroupedDecoder):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """One kind: with a window or without."""
+        """One kind, with a window or without, unless ``layer_types`` are given by turns."""
+        if self.layer_types is not None and self.sliding_window is not None:
+            return self.layer_types
         return ("full_attention",) if self.sliding_window is None else ("sliding_attention",)
 
     def block(self, kind: str = "full_attention") -> PreNorm:
@@ -262,8 +270,11 @@ def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
     if listed is not None:
         first = next((number for number, kind in enumerate(listed) if kind == "sliding_attention"), len(listed))
         if "full_attention" in listed[first:]:
-            message = "layer_types has full_attention behind sliding_attention; wanted layers with a window behind all others."
-            raise ConfigError(message)
+            arguments["layer_types"] = by_turns(listed)
+            return
+    if first is None:
+        message = "max_window_layers is null; wanted a whole number, zero or more, where use_sliding_window is true."
+        raise ConfigError(message)
     arguments["full_layers"] = min(first, sizes[L])
     if first >= sizes[L]:
         arguments |= {"sliding_window": None, "full_layers": 0}
@@ -295,21 +306,23 @@ FAMILIES = (
         "qwen2",
         Llama,
         of_kind(_NAMES, "Qwen2"),
-        grouped_keys(*(151936, 4096, 32, 32, OptionalSize(G, 32), 22016), positions=32768, rms_norm_eps=_EPS, **_WINDOW),
+        {**grouped_keys(*(151936, 4096, 32, 32, OptionalSize(G, 32), 22016), positions=32768, rms_norm_eps=_EPS), **_WINDOW},
         _seeing,
     ),
     decoder_family(
         "qwen3",
         Llama,
         of_kind(_NAMES, "Qwen3"),
-        grouped_keys(
-            *(151936, 4096, 32, 32, OptionalSize(G, 32), 22016),
-            positions=32768,
-            head_dim=Size(D, 128),
-            attention_bias=_BIAS,
-            rms_norm_eps=_EPS,
+        {
+            **grouped_keys(
+                *(151936, 4096, 32, 32, OptionalSize(G, 32), 22016),
+                positions=32768,
+                head_dim=Size(D, 128),
+                attention_bias=_BIAS,
+                rms_norm_eps=_EPS,
+            ),
             **_WINDOW,
-        ),
+        },
         _seeing,
     ),
     decoder_family(

@@ -135,8 +135,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Raise ``ConfigError`` unless "longrope" has a factor for every two entries of a head that are rotated."""
-    rotated = arguments.get("rotary_dim", sizes[D] if arguments.get("head_dim") == D else sizes[H] // sizes[A])
-    pairs = sizes.get(rotated, rotated) // 2
+    rotated: Any = arguments.get("rotary_dim", sizes[D] if arguments.get("head_dim") == D else sizes[H] // sizes[A])
+    pairs = (rotated if isinstance(rotated, int) else sizes[rotated]) // 2
     for name in ("short_factor", "long_factor"):
         given = len(getattr(arguments["rope"], name))
         if arguments["rope"].kind == "longrope" and given != pairs:

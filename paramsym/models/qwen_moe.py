@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from itertools import pairwise
 from math import lcm
 from typing import Any, ClassVar, Literal, get_args
 
@@ -234,8 +233,8 @@ class SparsePattern(Layer):
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:  # noqa: ARG002 - the copies are those of the parts
         """Layer after layer: one loop from each exception, or from the end of the turns, to the next."""
-        ends = {0, *self.only, *(number + 1 for number in self.only), self.until or 0}
-        for start, end in pairwise((*sorted(ends), self.copies)):
+        starts = sorted({0, *self.only, *(number + 1 for number in self.only), self.until or 0})
+        for start, end in zip(starts, (*starts[1:], self.copies), strict=True):
             if runs := self._runs(start, end):
                 x = through(runs, (x,), along)
         return x

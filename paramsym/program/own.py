@@ -270,17 +270,22 @@ def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tup
     Raises:
         ShapeError: copies that change the shape in another way.
     """
-    index, taken = numbers.index, (accepted(layer) or len(carry) + len(along)) - len(carry)
+    index: Any = numbers.index
+    taken = (accepted(layer) or len(carry) + len(along)) - len(carry)
     first = tuple(one.type for one in carry)
     more = tuple(one.type for one in along[:taken])
-    second = applied(str(numbers), layer.substituted({index: numbers.start}), (*first, *more)).output_types
+    second = applied(
+        str(numbers),
+        layer.substituted({index: Integer(numbers.start) if isinstance(numbers.start, int) else numbers.start}),
+        (*first, *more),
+    ).output_types
 
     def at(number: Any) -> tuple[ArrayType, ...]:
         pairs = [zip(one.sizes, other.sizes, strict=True) for one, other in zip(first, second, strict=False)]
         return tuple(ArrayType(tuple(canonical(a + (number - numbers.start) * (b - a)) for a, b in sizes)) for sizes in pairs)
 
     program = applied(str(numbers), layer, (*at(index), *more))
-    if [one.sizes for one in program.output_types[: len(carry)]] != [one.sizes for one in at(index + 1)]:  # type: ignore[operator]
+    if [one.sizes for one in program.output_types[: len(carry)]] != [one.sizes for one in at(index + 1)]:
         shapes = f"{text(first[0].sizes)} into {text(second[0].sizes)}"
         message = f"{numbers}: a block that turns {shapes}, and not every block so, cannot be repeated a symbolic number of times."
         raise ShapeError(message)
