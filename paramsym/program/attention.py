@@ -73,7 +73,7 @@ def attend(
 
     def core(q: Value, k: Value, v: Value, *bias: Value) -> Value:
         q, k, v = (rearrange(one, "b s a d -> b a s d") for one in (q, k, v))
-        k, v = copies(k, canonical(groups), axis=1), copies(v, canonical(groups), axis=1)
+        k, v = (one if groups == 1 else copies(one, canonical(groups), axis=1) for one in (k, v))
         scores = contract("b a q d, b a k d -> b a q k", q, k, within=("q", "k", mask))
         scores = scores if factor == 1 else scores * factor
         scores = scores if cap is None else apply("tanh", scores / cap) * cap

@@ -31,6 +31,11 @@ class Remember(Operation):
     before: Count = 0
     at_most: Dim | None = None
 
+    @property
+    def view(self) -> bool:  # type: ignore[override]
+        """Whether the result is the input itself: where nothing came before."""
+        return self.axis is None or self.before == 0
+
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the earlier positions and the new ones."""
         (x,) = taken

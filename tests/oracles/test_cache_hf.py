@@ -9,6 +9,7 @@ from oracles.test_flops_hf import CONFIGS, model_of
 from recorded import rows
 
 import paramsym as ps
+from paramsym.errors import NotYetError
 
 ROWS = [row for row in rows("costs/hf_cache") if "cache" in row]
 FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
@@ -27,6 +28,10 @@ def test_rows(family: str) -> None:
                 wrong.append((row["id"], shapes, "prefill", kept.total))
             if family in {"bart", "marian", "mbart", "pegasus", "t5", "mt5", "umt5", "whisper"}:
                 continue  # a step of these is one of the decoder alone
+            if family == "mamba2":
+                with pytest.raises(NotYetError, match="without chunks"):
+                    ps.flops(model, (1, 1), past=row["n_cached"])
+                continue
             step = {name: tuple(shape) for name, shape in row["step_inputs"].items()}
             after = ps.kv_cache(model, **step, past=row["n_cached"])
             if after.total != sum(map(prod, row["cache_after_step"])):

@@ -11,7 +11,15 @@ from recorded import rows, torch_layer
 import paramsym as ps
 
 SAVED = [row for row in rows("costs/hf_saved") if row["dropout"] == 0 and "bytes_by_role" in row]
-FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in SAVED})
+STATED = frozenset({CONFIGS[row["id"]]["family"] for row in SAVED}) - {
+    *("deepseek_v2", "deepseek_v3", "gpt_oss", "mixtral", "olmoe", "qwen2_moe", "qwen3_moe"),  # refused: experts are chosen
+    *("albert", "bert", "clip", "distilbert", "electra", "hubert", "siglip", "wav2vec2"),  # indices that are buffers there, a few bytes
+    *("bart", "mbart", "opt", "roberta", "whisper"),  # indices that are worked out there
+    *("mt5", "t5", "umt5", "phi", "phi3", "stablelm", "starcoder2", "gpt_bigcode", "gpt_neox", "falcon"),  # copies around fused attention
+    *("cohere", "gemma", "gemma2", "gemma3_text", "gptj", "mpt", "beit", "deberta-v2", "mamba", "mamba2", "swin"),  # steps in Python
+}
+"""Families whose recorded bytes are equal in every row; the others keep something else in at least one, by the reason beside them."""
+FAMILIES = sorted(STATED)
 CONVENTIONS = {"eager": "torch-eager", "sdpa": "torch-sdpa"}
 
 
