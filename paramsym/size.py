@@ -17,7 +17,7 @@ from sympy import Expr, Function, Integer, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
-from paramsym.naming import digits, short
+from paramsym.naming import described, digits, short
 from paramsym.polynomial import ROUNDED, Polynomial
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _gate(value: object, where: str, least: int) -> Dim:
         kind = "size" if least else "count"
         wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
         hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
-        shown = f"{value!r} ({type(value).__name__})" if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
+        shown = described(value) if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
         message = f"{where} is {short(shown)}; {wanted}.{hint}"
         raise SizeError(message)
     if number.bit_length() > MAX_BITS:

@@ -65,7 +65,7 @@ def activations(
     """
     known: Mapping[str, Any]
     for what, value, known in (("convention", convention, MEMORY), ("dtype", dtype, BYTES)):
-        if value not in known and value is not None:
+        if value is not None and (not isinstance(value, str) or value not in known):
             message = f"{what} is {value!r}; known are {', '.join(known)}."
             raise ArgumentError(message)
     memory = MEMORY[convention]

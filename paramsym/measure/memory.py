@@ -70,7 +70,7 @@ def memory(
     """
     choices: tuple[tuple[str, str, Any], ...] = (("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS))
     for what, value, known in choices:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             message = f"{what} is {value!r}; known are {', '.join(known)}."
             raise ArgumentError(message)
     width = BYTES[dtype]

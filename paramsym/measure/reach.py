@@ -119,6 +119,9 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
     operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], owner: str
 ) -> list[Field]:
     match operation:
+        case Region(name="attention") if any(one.gathered for one in taken):  # places of a map in a row attend to each other
+            message = f"an output of {owner} sees everything along an axis, and so sees every other one."
+            raise NotYetError(message)
         case Call(body=body) | Region(body=body):
             return followed(body, taken, owner)
         case Loop():
@@ -265,14 +268,13 @@ def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
         NotYetError: a spatial axis that is merged with a part of another axis, as when channels turn into resolution.
     """
     before, behind = groups(pattern)
-    alone = {words[0] for words in behind if len(words) == 1}
     where: dict[str, Seen | None] = {}
     for words, one in zip(before, seen.axes, strict=True):
         where |= {word: one if len(words) == 1 else None for word in words}
-        if len(words) > 1 and one is not None and one.spatial and words[0] in alone:
+        if len(words) > 1 and one is not None and one.spatial:
             inner = product(extent(sizes[word]) for word in words[1:])
             where[words[0]] = _then(one, View(inner, inner))
-    parts = {word for words in before if len(words) > 1 for word in words}
+    parts = {word for words in before for word in words[1:]}
     gone: list[Seen | None] = []
     axes: list[Seen | None] = []
     for words in behind:
@@ -310,7 +312,7 @@ def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
     """Return what is seen through equal copies: what one of them adds, as often as it is applied."""
     carried, along = taken[: loop.carry], taken[loop.carry :]
     for numbers, body in loop.bodies:
-        fresh = [Field(tuple(None if one is None else replace(one, view=View()) for one in each.axes)) for each in carried]
+        fresh = [Field(tuple(None if one is None else replace(one, view=View()) for one in each.axes), each.gathered) for each in carried]
         behind = followed(body, [*fresh, *along][: len(body.inputs)])
         carried = [
             Field(

@@ -49,7 +49,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     >>> kv_cache(llama, (1, 4096), dtype="float16").total
     1342177280
     """
-    if dtype is not None and dtype not in BYTES:
+    if dtype is not None and (not isinstance(dtype, str) or dtype not in BYTES):
         message = f"dtype is {dtype!r}; known are {', '.join(BYTES)}, and None for elements."
         raise ArgumentError(message)
     program = trace(layer, *inputs, past=past, **named)

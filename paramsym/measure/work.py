@@ -79,7 +79,7 @@ def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, inpu
 
 
 def _convention(name: str) -> Counting:
-    if name not in CONVENTIONS:
+    if not isinstance(name, str) or name not in CONVENTIONS:
         message = f"{name!r} is not a known convention; known: {', '.join(CONVENTIONS)}."
         raise ArgumentError(message)
     return CONVENTIONS[name]
@@ -96,7 +96,7 @@ def _cost(
     past: Count,
     input_gradients: bool,
 ) -> Cost:
-    if way not in {"forward", "backward", "both"}:
+    if way not in ("forward", "backward", "both"):
         message = f"way is {way!r}; wanted 'forward', 'backward' or 'both'."
         raise ArgumentError(message)
     program = trace(layer, *inputs, past=past, **named)

@@ -410,11 +410,16 @@ class TestReceptiveField:
         with pytest.raises(StructureError, match="axis 1 holds 2 channels; wanted 4"):
             ps.receptive_field(ps.Repeat(Sequential(Conv1d(4, 4, 3), turn), 2))
 
-    @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "Clip", "MambaLM", "Llama"])
+    @pytest.mark.parametrize("name", ["Bert", "Gpt2", "Vit", "Swin", "T5", "Bart", "MambaLM", "Llama"])
     def test_attention_sees_everything(self, name: str) -> None:
         """A model with attention, or a state that goes along, has no receptive field; the error says why."""
         with pytest.raises(NotYetError, match=f"{name} has no one receptive field: .* sees every other one"):
             ps.receptive_field(getattr(ps.models, name)())
+
+    def test_two_inputs_have_no_one_field(self) -> None:
+        """A model of texts and images takes two shapes."""
+        with pytest.raises(StructureError, match="wanted two shapes"):
+            ps.receptive_field(ps.models.Clip())
 
     def test_of_live_models(self) -> None:
         """The entries that one output's gradient reaches, in transformers' ResNet and ConvNeXt with weights of one."""

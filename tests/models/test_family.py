@@ -38,8 +38,8 @@ def test_family(model_type: str) -> None:
     assert family.labelled <= set(family.architectures)
     assert not {name for names in family.ignored.values() for name in names.split()} & set(family.keys)
     common = {name for names in COMMON.values() for name in names.split()}
-    # The one counts positions in RoBERTa, the other says where a text ends for CLIP; in all other families they change nothing.
-    assert common & set(family.keys) <= {"pad_token_id", "eos_token_id"}
+    # They count positions in RoBERTa, say where a text ends for CLIP, and begin a target made of the source; elsewhere they change nothing.
+    assert common & set(family.keys) <= {"pad_token_id", "eos_token_id", "decoder_start_token_id"}
     assert not set(family.aliases) & set(family.keys)
     for architecture in family.architectures:
         assert family.model(architecture=architecture).params
