@@ -109,9 +109,8 @@ class MixtureOfExperts(Layer):
         if self.transposed and self.storage != "stacked":
             message = "transposed says how a stack of experts is laid out; it needs storage='stacked'."
             raise ArgumentError(message)
-        if self.groups != 1:
-            divides(self.groups, self.num_experts, "groups", "num_experts")
-            at_most(self.groups_per_token, self.groups, "groups_per_token", "groups")
+        divides(self.groups, self.num_experts, "groups", "num_experts")
+        at_most(self.groups_per_token, self.groups, "groups_per_token", "groups")
         if self.shared_gate and self.shared_dim is None:
             message = "shared_gate needs shared experts; give their width as shared_dim."
             raise ArgumentError(message)

@@ -117,7 +117,7 @@ class EncoderDecoder(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """The numbers of words: (batch, positions) of the source, and of the target."""
+        """The numbers of words, (batch, positions), of the source and of the target."""
         return {"input_ids": (B, S), "decoder_input_ids": (B, TARGET)}
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:

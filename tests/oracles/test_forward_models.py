@@ -35,7 +35,7 @@ def opaque(program: Program) -> Iterator[str]:
 def randomised(torch: Any, module: Any) -> Any:
     """Give every tensor random entries, because the zeros and ones of fresh models hide what uses them; variances are positive."""
     generator = torch.Generator().manual_seed(0)
-    if module._can_set_experts_implementation():
+    if getattr(module, "_can_set_experts_implementation", bool)():
         module.set_experts_implementation("eager")  # the default multiplies in at most float32
     module = module.double()
     with torch.no_grad():
