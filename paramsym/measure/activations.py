@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.errors import ArgumentError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger
-from paramsym.measure.cost import Cost
+from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.kept import Attention, keeping, of_outputs
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
@@ -63,11 +62,9 @@ def activations(
     >>> activations(Sequential(Dense(H, F), Dense(F, H)), (B, S, H)).total
     4*B*F*S
     """
-    known: Mapping[str, Any]
-    for what, value, known in (("convention", convention, MEMORY), ("dtype", dtype, BYTES)):
-        if value is not None and (not isinstance(value, str) or value not in known):
-            message = f"{what} is {value!r}; known are {', '.join(known)}."
-            raise ArgumentError(message)
+    check_word("convention", convention, MEMORY)
+    if dtype is not None:
+        check_word("dtype", dtype, BYTES)
     memory = MEMORY[convention]
     program = trace(layer, *inputs, **named)
     needs = tuple(input_gradients and one.kind == "float" for one in program.input_types)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Ledger, Line
 from paramsym.letters import Lettering, lettering
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.render.latex import expression
 from paramsym.render.table import Cell, Printed, Table
@@ -99,6 +101,20 @@ class Cost(Printed):
 
     def _repr_html_(self) -> str:
         return self.table(1).to_html()
+
+
+def check_word(what: str, value: object, known: Iterable[str], more: str = "") -> None:
+    """Raise ``ArgumentError`` where a word is none of the known ones.
+
+    >>> check_word("dtype", "float31", ("float32", "float16"))
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: dtype is 'float31' (str); known are float32, float16.
+    """
+    words = tuple(known)
+    if value not in words:
+        message = f"{what} is {described(value)}; known are {', '.join(words)}{more}."
+        raise ArgumentError(message)
 
 
 def _name(line: Line, depth: int | None) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import ArgumentError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line
 from paramsym.measure.activations import activations
-from paramsym.measure.cost import Cost
+from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.size import Dim
 
@@ -70,9 +69,7 @@ def memory(
     """
     choices: tuple[tuple[str, str, Any], ...] = (("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS))
     for what, value, known in choices:
-        if not isinstance(value, str) or value not in known:
-            message = f"{what} is {value!r}; known are {', '.join(known)}."
-            raise ArgumentError(message)
+        check_word(what, value, known)
     width = BYTES[dtype]
     if use == "inference":
         flows = kv_cache(layer, *inputs, dtype=dtype, **named)

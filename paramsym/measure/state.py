@@ -8,10 +8,10 @@ from typing import Any
 
 from sympy import Rational
 
-from paramsym.errors import ArgumentError, NotYetError
+from paramsym.errors import NotYetError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line
-from paramsym.measure.cost import Cost
+from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.trace import trace
 from paramsym.measure.work import looped, shown
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route
@@ -49,9 +49,8 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     >>> kv_cache(llama, (1, 4096), dtype="float16").total
     1342177280
     """
-    if dtype is not None and (not isinstance(dtype, str) or dtype not in BYTES):
-        message = f"dtype is {dtype!r}; known are {', '.join(BYTES)}, and None for elements."
-        raise ArgumentError(message)
+    if dtype is not None:
+        check_word("dtype", dtype, BYTES, ", and None for elements")
     program = trace(layer, *inputs, past=past, **named)
     lines = tuple(states(program)) if dtype is None else tuple(in_bytes(line, BYTES[dtype]) for line in states(program))
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import ArgumentError, NotYetError
+from paramsym.errors import NotYetError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line, Numbers
-from paramsym.measure.cost import Cost
+from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.trace import trace
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
@@ -79,9 +79,7 @@ def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, inpu
 
 
 def _convention(name: str) -> Counting:
-    if not isinstance(name, str) or name not in CONVENTIONS:
-        message = f"{name!r} is not a known convention; known: {', '.join(CONVENTIONS)}."
-        raise ArgumentError(message)
+    check_word("convention", name, CONVENTIONS)
     return CONVENTIONS[name]
 
 
@@ -96,9 +94,7 @@ def _cost(
     past: Count,
     input_gradients: bool,
 ) -> Cost:
-    if way not in ("forward", "backward", "both"):
-        message = f"way is {way!r}; wanted 'forward', 'backward' or 'both'."
-        raise ArgumentError(message)
+    check_word("way", way, ("forward", "backward", "both"))
     program = trace(layer, *inputs, past=past, **named)
     lines: list[Line] = []
     if way != "backward":
