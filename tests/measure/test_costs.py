@@ -1,0 +1,75 @@
+"""Costs as values: sizes put in, tables, LaTeX, HTML; recurrences, opaque parts and missing inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import paramsym as ps
+from paramsym import B, H, L, S
+from paramsym.errors import ArgumentError, NotYetError, UnknownNameError
+from paramsym.models import Clip, Gemma, Llama
+
+
+@dataclass(frozen=True)
+class Silent(ps.Layer):
+    """A layer that says which shape comes out, and not what it computes."""
+
+    def output_shape(self, input_shape: Any) -> Any:
+        """The same."""
+        return input_shape
+
+
+def test_a_cost_is_a_value() -> None:
+    """Sizes go into the layer and the inputs at once; tables have shares once everything is a number."""
+    cost = ps.flops(Llama())
+    assert cost.at(B=1, S=2).inputs == ((1, 2),)
+    assert cost.at(L=1).total.equals(cost.total.coeff(L))
+    with pytest.raises(UnknownNameError):
+        cost.at(Q=1)
+    numbers = ps.flops(ps.Sequential(ps.Dense(4, 3), ps.Dense(3, 2)), (5, 4))
+    assert numbers.total == 2 * 5 * (12 + 6)
+    assert numbers.table(1).rows == (("0", 120, "66.7 %"), ("1", 60, "33.3 %"))
+    assert numbers.table().footer[1] == 180
+    assert cost.to_latex() in cost._repr_latex_()
+    assert "layers" in cost._repr_html_()
+    assert str(numbers) == "Sequential for (5, 4): 180 FLOPs (matmul)"
+
+
+def test_states_of_a_recurrence() -> None:
+    """An LSTM keeps its gates for every position, and its two states for the next step; its work is as often as there are positions."""
+    lstm = ps.LSTM(4, 3)
+    kept = [ps.activations(lstm, (length, 2, 4), input_gradients=True).total for length in (2, 3, 4)]
+    assert kept[2] - kept[1] == kept[1] - kept[0] > 0
+    assert ps.flops(lstm, (S, 2, 4), way="both").total.coeff(S) != 0
+
+
+def test_opaque_parts_are_refused() -> None:
+    """A part that does not say what it computes has no cost; the message says what to write."""
+    model = ps.Sequential(ps.Dense(H, H), Silent())
+    for question in (ps.flops, ps.activations, ps.kv_cache):
+        with pytest.raises(NotYetError, match=r"Silent does not say what it computes; write forward\(self, own, x\)"):
+            question(model, (B, H))
+
+
+def test_inputs_of_a_model() -> None:
+    """The model's own by default; a name before another one is not left out; a layer has none."""
+    assert ps.trace(Llama()) == ps.trace(Llama(), (B, S)) == ps.trace(Llama(), input_ids=(B, S))
+    with pytest.raises(ArgumentError, match="is given no 'input_ids', which comes before 'pixel_values'"):
+        ps.flops(Clip(), pixel_values=(1, 3, 224, 224))
+    with pytest.raises(ArgumentError, match="does not state its inputs"):
+        ps.flops(ps.Dense(H, H))
+
+
+def test_windows_limit_what_is_kept() -> None:
+    """A layer with a window of w keeps w - 1 positions; half of Gemma 2's layers see one."""
+    gemma = Gemma(architecture="Gemma2Model", sliding_window=5).at(L=2, G=1, D=1)
+    assert ps.kv_cache(gemma, (1, 100)).total == 2 * (100 + 4)
+
+
+def test_shared_blocks_keep_each_time() -> None:
+    """A block that is stored once and used three times keeps its input three times, but for the input itself."""
+    shared = ps.Shared(ps.Dense(4, 4), 3)
+    assert ps.activations(shared, (2, 4), input_gradients=True).total == 4 * 2 * (2 * 4)
