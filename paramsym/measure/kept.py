@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 from paramsym.errors import NotYetError
 from paramsym.ledger import Line, Numbers
 from paramsym.measure.gradients import gradients, later_gradients
-from paramsym.measure.work import looped, shown, times
-from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Step
+from paramsym.measure.work import check_stated, looped, shown, times
+from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Choose, Stored
 from paramsym.program.products import Contract
 from paramsym.program.types import ArrayType, flat
@@ -88,13 +88,13 @@ class _Keeper:
             case _ if any(self.flags[number] for number in step.gives):
                 self._operation(step, needs)
             case _:
-                _check_stated(operation)
+                check_stated(operation)
 
     def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
         if isinstance(step.operation, Route | Choose):
             message = "what chosen experts keep for the backward pass depends on the kernel that applies them, and is not stated yet."
             raise NotYetError(message)
-        _check_stated(step.operation)
+        check_stated(step.operation)
         for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
             if one.source == "own":
                 self.lines.append(Line((f"{self.labels[step.gives[0]][0]}'s {one.kind}",), one.factors, role=one.kind))
@@ -143,12 +143,6 @@ class _Keeper:
         for number in kept.outputs:
             if number >= carry or number not in kept.inputs:
                 self.keep(step.gives[number])
-
-
-def _check_stated(operation: Any) -> None:
-    if isinstance(operation, Opaque):
-        message = f"{type(operation.layer).__name__} does not say what it computes; write forward(self, own, x)."
-        raise NotYetError(message)
 
 
 def storages(program: Program) -> tuple[int, ...]:

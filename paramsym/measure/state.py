@@ -8,15 +8,14 @@ from typing import Any
 
 from sympy import Rational
 
-from paramsym.errors import NotYetError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.trace import trace
-from paramsym.measure.work import looped, shown
-from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route
+from paramsym.measure.work import walked
+from paramsym.program.graph import Program
 from paramsym.program.state import Remember
-from paramsym.program.types import flat
+from paramsym.program.types import ArrayType, flat
 from paramsym.size import Count, Dim
 
 BYTES: Mapping[str, Dim] = {
@@ -67,25 +66,12 @@ def states(program: Program) -> Iterator[Line]:
     Raises:
         NotYetError: a part that does not say what it computes.
     """
-    for step in program.steps:
-        operation = step.operation
-        match operation:
-            case Remember(name=name):
-                yield Line((name,), flat(operation.state(program.taken(step)[0]).shape))
-            case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in states(body))
-            case Region(body=body):
-                yield from states(body)
-            case Loop(bodies=bodies, shared=shared):
-                for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in states(body))
-            case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in states(body))
-            case Opaque(layer=layer):
-                message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
-                raise NotYetError(message)
-            case _:
-                continue
+
+    def kept(operation: Any, taken: tuple[ArrayType, ...], _: tuple[ArrayType, ...]) -> Iterator[Line]:
+        if isinstance(operation, Remember):
+            yield Line((operation.name,), flat(operation.state(taken[0]).shape))
+
+    return walked(program, kept)
 
 
 def in_bytes(line: Line, width: Dim) -> Line:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from paramsym.measure.trace import trace
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
 from paramsym.program.lookups import Stored
 from paramsym.program.pairs import sizes_of
+from paramsym.program.types import ArrayType
 from paramsym.size import Count, canonical
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
@@ -115,27 +116,45 @@ def forward(program: Program) -> Iterator[Line]:
     Raises:
         NotYetError: a part that does not say what it computes.
     """
+
+    def worked(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
+        yield from () if isinstance(operation, Stored) else (_line(operation, work) for work in operation.work(taken, given))
+
+    return walked(program, worked)
+
+
+def walked(program: Program, lines_of: Callable[..., Iterable[Line]]) -> Iterator[Line]:
+    """Yield the lines of every operation, those of parts under their paths and as often as they are applied.
+
+    ``lines_of`` takes an operation, and the types that it takes and gives.
+
+    Raises:
+        NotYetError: a part that does not say what it computes.
+    """
     for step in program.steps:
         operation = step.operation
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in forward(body))
+                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of))
             case Region(body=body):
-                yield from forward(body)
+                yield from walked(body, lines_of)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in forward(body))
+                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of))
             case Scan(body=body, length=length):
-                yield from (times(line, length) for line in forward(body))
+                yield from (times(line, length) for line in walked(body, lines_of))
             case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in forward(body))
-            case Opaque(layer=layer):
-                message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
-                raise NotYetError(message)
-            case Stored():
-                continue
+                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of))
             case _:
-                yield from (_line(operation, work) for work in operation.work(program.taken(step), program.given(step)))
+                check_stated(operation)
+                yield from lines_of(operation, program.taken(step), program.given(step))
+
+
+def check_stated(operation: Any) -> None:
+    """Raise ``NotYetError`` for a layer that does not say what it computes."""
+    if isinstance(operation, Opaque):
+        message = f"{type(operation.layer).__name__} does not say what it computes; write forward(self, own, x)."
+        raise NotYetError(message)
 
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
