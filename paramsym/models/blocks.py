@@ -96,7 +96,8 @@ class Parallel(Holder):
 class RotatedAttention(Holder):
     """Causal attention whose queries and keys are rotated: ``q_proj``, ``k_proj``, ``v_proj`` and an output, each head by its own.
 
-    ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers. ``window`` is how many
+    ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers; ``joint`` norms take
+    all heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many
     positions a query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
     one more score per head.
     """
@@ -104,6 +105,8 @@ class RotatedAttention(Holder):
     _: KW_ONLY
     output: str = "o_proj"
     norms: tuple[str, str] = ("q_norm", "k_norm")
+    joint: bool = False
+    clip: float | None = None
     causal: bool = True
     window: Dim | None = None
     scale: float | Expr | None = None
@@ -111,8 +114,14 @@ class RotatedAttention(Holder):
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
-        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        if self.norms[0] in own:
+        query, key, value = (own[name](x) for name in ("q_proj", "k_proj", "v_proj"))
+        normed = self.norms[0] in own
+        if normed and self.joint:
+            query, key = own[self.norms[0]](query), own[self.norms[1]](key)
+        if self.clip is not None:
+            query, key, value = (apply("clip", one, -self.clip, self.clip) for one in (query, key, value))
+        query, key, value = heads(query), heads(key), heads(value)
+        if normed and not self.joint:
             query, key = own[self.norms[0]](query), own[self.norms[1]](key)
         return query, key, value
 

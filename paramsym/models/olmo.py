@@ -27,7 +27,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag, Key, Number as Real
-from paramsym.program import ROPE, Own, Rope, Value, apply, heads
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -110,38 +110,13 @@ class Olmo(GroupedDecoder):
         attention = self.projections(bias=self.attention_bias)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
         if self.kind == "Olmo":
-            layers: dict[str, Layer] = {"self_attn": ClippedAttention(attention, clip=self.clip_qkv), "mlp": mlp}
+            layers: dict[str, Layer] = {"self_attn": RotatedAttention(attention, clip=self.clip_qkv), "mlp": mlp}
             return PreNorm({**layers, "input_layernorm": self.norm(), "post_attention_layernorm": self.norm()})
         query, key = self.sliced()
         attention |= {"q_norm": HeadNorm((query,), eps=self.rms_norm_eps), "k_norm": HeadNorm((key,), eps=self.rms_norm_eps)}
-        layers = {"self_attn": JointlyNormedAttention(attention), "mlp": mlp}
+        layers = {"self_attn": RotatedAttention(attention, joint=True), "mlp": mlp}
         norms = {"post_attention_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
         return Residual({**layers, **norms}, branches=tuple(zip(layers, norms, strict=True)))
-
-
-@dataclass(frozen=True)
-class ClippedAttention(RotatedAttention):
-    """Rotated attention whose queries, keys and values are limited to numbers from -clip to clip."""
-
-    _: KW_ONLY
-    clip: float | None = None
-
-    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
-        """Return queries, keys and values, limited."""
-        query, key, value = super().projected(own, x)
-        if self.clip is None:
-            return query, key, value
-        clipped = tuple(apply("clip", one, -self.clip, self.clip) for one in (query, key, value))
-        return clipped[0], clipped[1], clipped[2]
-
-
-@dataclass(frozen=True)
-class JointlyNormedAttention(RotatedAttention):
-    """Rotated attention that normalises all queries of a position together, and all keys, before they are taken apart into heads."""
-
-    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
-        """Return queries, keys and values."""
-        return heads(own.q_norm(own.q_proj(x))), heads(own.k_norm(own.k_proj(x))), heads(own.v_proj(x))
 
 
 _NAMES: tuple[str, ...] = get_args(Architecture)

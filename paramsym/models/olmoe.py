@@ -15,7 +15,7 @@ from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.claims import CARD, Claim
 from paramsym.models.decoder import GroupedDecoder, OptionalReal, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
 from paramsym.models.family import Flag, Number as Real, Size
-from paramsym.program import ROPE, Own, Rope, Value, apply, heads
+from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
 
@@ -100,26 +100,12 @@ class Olmoe(GroupedDecoder):
         routed = experts(width, self.intermediate_size, stored, used, self.hidden_act, self.expert_storage)
         return PreNorm(
             {
-                "self_attn": ClippedAttention(attention, clip=self.clip_qkv),
+                "self_attn": RotatedAttention(attention, joint=True, clip=self.clip_qkv),
                 "mlp": Mixture({"gate": router, "experts": routed}),
                 "input_layernorm": self.norm(),
                 "post_attention_layernorm": self.norm(),
             }
         )
-
-
-@dataclass(frozen=True)
-class ClippedAttention(RotatedAttention):
-    """Attention that normalises all queries together, and all keys; ``clip`` bounds the entries of queries, keys and values."""
-
-    _: KW_ONLY
-    clip: float | None = None
-
-    def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
-        """Return queries, keys and values: normalised, clipped, taken apart into heads."""
-        found = (own.q_norm(own.q_proj(x)), own.k_norm(own.k_proj(x)), own.v_proj(x))
-        query, key, value = (heads(one if self.clip is None else apply("clip", one, -self.clip, self.clip)) for one in found)
-        return query, key, value
 
 
 FAMILIES = (
