@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
-from paramsym.models.family import Family, Sizes, in_letters, shown, whole
+from paramsym.models.family import Family, in_letters
+from paramsym.models.keys import Sizes, shown, whole
 from paramsym.naming import described, nearest
 from paramsym.symbols import N
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential, Shared
 from paramsym.errors import ArgumentError
@@ -15,9 +15,10 @@ from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import Attention, BertEmbeddings, Pooler, TextBase, TextModel
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Number, Size, Sizes, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Real, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, canonical, divides, per
@@ -39,20 +40,6 @@ _LABELLED = frozenset(
 )
 _PAPER = "Lan et al. 2020, table 1"
 GROUPS, INNER = dims("n_g n_i")
-
-
-def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published sizes have one group of one block, a word width of 128, and a feed-forward width of four times the hidden width."""
-    return {
-        "vocab_size": 30000,
-        "embedding_size": 128,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "max_position_embeddings": 512,
-        "type_vocab_size": 2,
-    }
 
 
 @dataclass(frozen=True)
@@ -93,22 +80,7 @@ class Albert(TextModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-12
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "albert-base-v2": _size(768, 12, 12),
-        "albert-large-v2": _size(1024, 24, 16),
-        "albert-xlarge-v2": _size(2048, 24, 16),
-        "albert-xxlarge-v2": _size(4096, 12, 64),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("albert-base-v2", 11_683_584, BUILT, counts="AlbertModel"),
-        Claim("albert-large-v2", 17_683_968, BUILT, counts="AlbertModel"),
-        Claim("albert-xlarge-v2", 58_724_864, BUILT, counts="AlbertModel"),
-        Claim("albert-xxlarge-v2", 222_595_584, BUILT, counts="AlbertModel"),
-        Claim("albert-base-v2", 12_000_000, _PAPER, counts="rounded; AlbertModel has 11,683,584"),
-        Claim("albert-large-v2", 18_000_000, _PAPER, counts="rounded; AlbertModel has 17,683,968"),
-        Claim("albert-xlarge-v2", 60_000_000, _PAPER, counts="rounded up; AlbertModel has 58,724,864"),
-        Claim("albert-xxlarge-v2", 235_000_000, _PAPER, counts="more than the model has; AlbertModel has 222,595,584"),
-    )
+    published, claims = published_in("albert")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -310,7 +282,7 @@ FAMILIES = (
             "type_vocab_size": Size(T, 2),
             "hidden_act": Word("gelu_new"),
             "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Number(1e-12),
+            "layer_norm_eps": Real(1e-12),
         },
         ignored={
             "drops values while training": (

@@ -11,7 +11,7 @@ from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
 from paramsym.ledger import Numbers
-from paramsym.models.family import shown
+from paramsym.models.keys import shown
 from paramsym.program import Own, Value
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, canonical

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from sympy import sqrt
 
@@ -21,10 +21,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, SinusoidalPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, activation, last_position, scaled
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import OptionalFlag, OptionalWhole
-from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Key, Size, Sizes, Whole, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, heads as apart, remember, roll
 from paramsym.size import Count, Dim, divides
@@ -43,16 +43,6 @@ _TRANSLATES = frozenset(name for name in _ALL if name.endswith(("ForConditionalG
 _LABELLED = frozenset({"BartForSequenceClassification", "MBartForSequenceClassification"})
 _ENCODES = tuple(name for name in _ALL if not name.endswith("ForCausalLM"))
 DECODER_LAYERS, DECODER_INNER, DECODER_HEADS, DECODER_WORDS = dims("L_d F_d A_d V_d")
-
-
-def _size(vocab_size: int, d_model: int, layers: int, heads: int, positions: int = 1024, inner: int | None = None) -> dict[str, int]:
-    """All published sizes have two stacks of one size."""
-    stacks = {
-        f"{stack}_{what}": number
-        for stack in ("encoder", "decoder")
-        for what, number in (("layers", layers), ("ffn_dim", 4 * d_model if inner is None else inner), ("attention_heads", heads))
-    }
-    return {"vocab_size": vocab_size, "max_position_embeddings": positions, "d_model": d_model, **stacks}
 
 
 @dataclass(frozen=True)
@@ -106,22 +96,7 @@ class Bart(Seq2Seq):
     scale_embedding: bool = False
     decoder_start_token_id: int | None = 2
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "facebook/bart-base": _size(50265, 768, 6, 12),
-        "facebook/bart-large": _size(50265, 1024, 12, 16),
-        "facebook/bart-large-cnn": _size(50264, 1024, 12, 16),
-        "facebook/mbart-large-50": _size(250054, 1024, 12, 16),
-        "google/pegasus-large": _size(96103, 1024, 16, 16),
-        "Helsinki-NLP/opus-mt-en-de": _size(58101, 512, 6, 8, 512),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/bart-base", 139_420_416, RECALLED, counts="BartModel"),
-        Claim("facebook/bart-large", 406_291_456, RECALLED, counts="BartForConditionalGeneration"),
-        Claim("facebook/bart-large-cnn", 406_290_432, BUILT, counts="BartForConditionalGeneration"),
-        Claim("facebook/mbart-large-50", 610_879_488, BUILT, counts="MBartForConditionalGeneration"),
-        Claim("Helsinki-NLP/opus-mt-en-de", 74_410_496, BUILT, counts="MarianMTModel"),
-        Claim("google/pegasus-large", 568_000_000, "Zhang et al. 2020 (568M)", counts="568,699,904 without sinusoids"),
-    )
+    published, claims = published_in("bart")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -398,8 +373,8 @@ def _family(
             "activation_function": Word("gelu"),
             "d_model": Size(H, 1024),
             "tie_word_embeddings": Flag(default=True),
-            "scale_embedding": OptionalFlag(),
-            "decoder_start_token_id": OptionalWhole(start, least=0),
+            "scale_embedding": Flag(null=True),
+            "decoder_start_token_id": Whole(start, least=0),
             **own,
         },
         aliases=ALIASES,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError, ConfigError
@@ -15,10 +15,11 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_number
 from paramsym.models.blocks import Holder
-from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
+from paramsym.models.family import Family
 from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row, masked as marked, mean_of_places, on_map, pair
+from paramsym.models.keys import Flag, Listed, Pair, Real, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, whole_heads, whole_patches
 from paramsym.program import Own, Value, constant, join, lookup, rearrange, resample, take
@@ -34,21 +35,6 @@ _PYRAMID = ("BeitForSemanticSegmentation", "BeitBackbone")
 AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
 """The channels of the auxiliary head, and how many convolutions it has."""
 _TIMM = "timm, beit_base_patch16_224"
-
-
-def _size(hidden_size: int, layers: int, heads: int) -> dict[str, Any]:
-    """The fine-tuned models of 224 by 224 pixels have relative positions in every block."""
-    return {
-        "vocab_size": 8192,
-        "image_size": 224,
-        "patch_size": 16,
-        "num_channels": 3,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "use_relative_position_bias": True,
-    }
 
 
 @dataclass(frozen=True)
@@ -108,14 +94,7 @@ class Beit(ImageModel):
     out_features: tuple[str, ...] | None = None
     reshape_hidden_states: bool = True
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "microsoft/beit-base-patch16-224": _size(768, 12, 12),
-        "microsoft/beit-large-patch16-224": _size(1024, 24, 16),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/beit-base-patch16-224", 86_530_984, _TIMM, counts="BeitForImageClassification"),
-        Claim("microsoft/beit-large-patch16-224", 304_430_568, BUILT, counts="BeitForImageClassification"),
-    )
+    published, claims = published_in("beit")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -388,13 +367,13 @@ FAMILIES = (
             "num_attention_heads": Size(A, 12),
             "intermediate_size": Size(F, 3072),
             "hidden_act": Word("gelu"),
-            "layer_norm_eps": Number(1e-12),
+            "layer_norm_eps": Real(1e-12),
             "head_dim": Size(D, None),
             "use_mask_token": Flag(default=False),
             "use_absolute_position_embeddings": Flag(default=False),
             "use_relative_position_bias": Flag(default=False),
             "use_shared_relative_position_bias": Flag(default=False),
-            "layer_scale_init_value": Number(0.1),
+            "layer_scale_init_value": Real(0.1),
             "use_mean_pooling": Flag(default=True),
             "out_features": Listed(str, only=_PYRAMID),
             "out_indices": Listed(int, only=_PYRAMID),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError, ShapeError
@@ -15,9 +15,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
 from paramsym.models.activations import activated, check_activation, learned
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Number, Size, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Real, Size, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, axes, each, heads, rearrange, remember, take
 from paramsym.size import Count, Dim, Shape, divides
 from paramsym.symbols import A, B, F, H, L, P, S, T, V, dims
@@ -38,19 +39,6 @@ Architecture = Literal[
 _POOLED = frozenset({"BertForPreTraining", "BertForNextSentencePrediction", "BertForSequenceClassification", "BertForMultipleChoice"})
 _LANGUAGE = frozenset({"BertForPreTraining", "BertForMaskedLM", "BertLMHeadModel"})
 _LABELLED = frozenset({"BertForSequenceClassification", "BertForTokenClassification", "BertForQuestionAnswering"})
-
-
-def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published BERTs have 512 positions, two token types and a feed-forward width of four times the hidden width."""
-    return {
-        "vocab_size": vocab_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "max_position_embeddings": 512,
-        "type_vocab_size": 2,
-    }
 
 
 class TextModel(Layer):
@@ -136,43 +124,7 @@ class Bert(TextModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-12
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "bert-base-uncased": _size(30522, 768, 12, 12),
-        "bert-base-cased": _size(28996, 768, 12, 12),
-        "bert-large-uncased": _size(30522, 1024, 24, 16),
-        "bert-large-cased": _size(28996, 1024, 24, 16),
-        "bert-base-multilingual-uncased": _size(105879, 768, 12, 12),
-        "bert-base-multilingual-cased": _size(119547, 768, 12, 12),
-        "bert-base-chinese": _size(21128, 768, 12, 12),
-        "google/bert_uncased_L-2_H-128_A-2": _size(30522, 128, 2, 2),
-        "google/bert_uncased_L-4_H-256_A-4": _size(30522, 256, 4, 4),
-        "google/bert_uncased_L-4_H-512_A-8": _size(30522, 512, 4, 8),
-        "google/bert_uncased_L-8_H-512_A-8": _size(30522, 512, 8, 8),
-        "sentence-transformers/all-MiniLM-L6-v2": _size(30522, 384, 6, 12),
-    }
-
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bert-base-uncased", 109_482_240, BUILT, counts="BertModel"),
-        Claim("bert-base-cased", 108_310_272, BUILT, counts="BertModel"),
-        Claim("bert-large-uncased", 335_141_888, BUILT, counts="BertModel"),
-        Claim("bert-large-cased", 333_579_264, BUILT, counts="BertModel"),
-        Claim("bert-base-multilingual-cased", 177_853_440, BUILT, counts="BertModel"),
-        Claim("bert-base-chinese", 102_267_648, BUILT, counts="BertModel"),
-        Claim("google/bert_uncased_L-4_H-512_A-8", 28_763_648, "Turc et al. 2019, table 1 (28.8M)", counts="BertModel"),
-        Claim("sentence-transformers/all-MiniLM-L6-v2", 22_713_216, RECALLED, counts="BertModel"),
-        Claim("bert-base-uncased", 110_106_428, RECALLED, counts="BertForPreTraining"),
-        Claim("bert-base-cased", 108_932_934, RECALLED, counts="BertForPreTraining"),
-        Claim("bert-large-uncased", 336_226_108, RECALLED, counts="BertForPreTraining"),
-        Claim("bert-base-multilingual-cased", 178_566_653, RECALLED, counts="BertForPreTraining"),
-        Claim("bert-base-chinese", 102_882_442, RECALLED, counts="BertForPreTraining"),
-        Claim("bert-base-uncased", 109_514_298, BUILT, counts="BertForMaskedLM"),
-        Claim(
-            "bert-base-uncased", 110_000_000, "Devlin et al. 2019, section 3 (110M)", counts="rounded; BertForPreTraining has 110,106,428"
-        ),
-        Claim(
-            "bert-large-uncased", 340_000_000, "Devlin et al. 2019, section 3 (340M)", counts="rounded; BertForPreTraining has 336,226,108"
-        ),
-    )
+    published, claims = published_in("bert")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -473,7 +425,7 @@ FAMILIES = (
             "is_decoder": Flag(default=False),
             "add_cross_attention": Flag(default=False),
             "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Number(1e-12),
+            "layer_norm_eps": Real(1e-12),
         },
         ignored={
             "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout",

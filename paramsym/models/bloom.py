@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -12,10 +11,10 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import PreNorm
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import Decoder, OptionalWhole, decoder_family
-from paramsym.models.family import Flag, Number as Real, Size, Sizes
+from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
+from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, H, L, V
@@ -23,11 +22,6 @@ from paramsym.symbols import A, H, L, V
 Architecture = Literal[
     "BloomModel", "BloomForCausalLM", "BloomForSequenceClassification", "BloomForTokenClassification", "BloomForQuestionAnswering"
 ]
-
-
-def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published sizes share the vocabulary."""
-    return {"vocab_size": 250880, "hidden_size": hidden_size, "n_layer": layers, "n_head": heads}
 
 
 @dataclass(frozen=True)
@@ -63,22 +57,7 @@ class Bloom(Decoder):
     answering_base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "word_embeddings"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "bigscience/bloom-560m": _size(1024, 24, 16),
-        "bigscience/bloom-1b1": _size(1536, 24, 16),
-        "bigscience/bloom-1b7": _size(2048, 24, 16),
-        "bigscience/bloom-3b": _size(2560, 30, 32),
-        "bigscience/bloom-7b1": _size(4096, 30, 32),
-        "bigscience/bloom": _size(14336, 70, 112),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bigscience/bloom-560m", 559_214_592, RECALLED, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-1b1", 1_065_314_304, RECALLED, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-1b7", 1_722_408_960, RECALLED, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-3b", 3_002_557_440, RECALLED, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom-7b1", 7_069_016_064, RECALLED, counts="BloomForCausalLM"),
-        Claim("bigscience/bloom", 176_247_271_424, "BigScience 2022, section 3.2 (176B); model card", counts="BloomForCausalLM"),
-    )
+    published, claims = published_in("bloom")
 
     def conditions(self) -> None:
         """Heads divide the width."""
@@ -143,7 +122,7 @@ FAMILIES = (
         {
             "vocab_size": Size(V, 250880),
             "hidden_size": Size(H, 64),
-            "n_embed": OptionalWhole(),
+            "n_embed": Whole(),
             "n_layer": Size(L, 2, least=0),
             "n_head": Size(A, 8),
             "tie_word_embeddings": Flag(default=True),

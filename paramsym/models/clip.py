@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from sympy import Symbol, floor
 
@@ -18,11 +18,11 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Holder, PreNorm, tokens
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import OptionalWhole
-from paramsym.models.family import Family, Key, Nested, Number, Size, Sizes, Word
+from paramsym.models.family import Family, Nested
 from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row, mean_of_places
+from paramsym.models.keys import Key, Real, Size, Sizes, Whole, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.vit import fitting
 from paramsym.program import ALL, Mask, Own, Value, apply, best, compare, constant, contract, copies, pick, rearrange, reduce, take, where
 from paramsym.size import Count, Dim, Shape, divides
@@ -205,7 +205,7 @@ class ClipText(Layer):
     layer_norm_eps: float = 1e-5
     eos_token_id: int | None = 49407
 
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims = ()
 
     def conditions(self) -> None:
         """Heads divide the width."""
@@ -277,7 +277,7 @@ class ClipVision(ImageModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-5
 
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims = ()
 
     def conditions(self) -> None:
         """Patches divide the image, heads the width."""
@@ -321,18 +321,6 @@ class ClipSeeing(Holder):
         return x, own.post_layernorm(take(x, 1, 0))
 
 
-def _size(text: int, text_layers: int, vision: int, layers: int, patch: int, projected: int, image: int = 224) -> dict[str, Any]:
-    """All published sizes have heads of 64, but for the largest tower that sees: its heads have 80, and its activation is another."""
-    largest = vision == 1280
-    act = "gelu" if largest else "quick_gelu"
-    heads = vision // (80 if largest else 64)
-    return {
-        "text_config": ClipText(49408, text, 4 * text, projected, text_layers, text // 64, 77, hidden_act=act),
-        "vision_config": ClipVision(vision, 4 * vision, projected, layers, heads, 3, image, patch, hidden_act=act),
-        "projection_dim": projected,
-    }
-
-
 @dataclass(frozen=True)
 class Clip(TwoTowers):
     """CLIP: a tower that reads and one that sees, both projected to one space; or the second with a classifier.
@@ -355,20 +343,7 @@ class Clip(TwoTowers):
     num_labels: Count | None = None
     architecture: Architecture = "CLIPModel"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "openai/clip-vit-base-patch32": _size(512, 12, 768, 12, 32, 512),
-        "openai/clip-vit-base-patch16": _size(512, 12, 768, 12, 16, 512),
-        "openai/clip-vit-large-patch14": _size(768, 12, 1024, 24, 14, 768),
-        "openai/clip-vit-large-patch14-336": _size(768, 12, 1024, 24, 14, 768, 336),
-        "laion/CLIP-ViT-H-14-laion2B-s32B-b79K": _size(1024, 24, 1280, 32, 14, 1024),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("openai/clip-vit-base-patch32", 151_277_313, RECALLED, counts="CLIPModel"),
-        Claim("openai/clip-vit-base-patch16", 149_620_737, RECALLED, counts="CLIPModel"),
-        Claim("openai/clip-vit-large-patch14", 427_616_513, RECALLED, counts="CLIPModel"),
-        Claim("openai/clip-vit-large-patch14-336", 427_944_193, RECALLED, counts="CLIPModel"),
-        Claim("laion/CLIP-ViT-H-14-laion2B-s32B-b79K", 986_109_441, RECALLED, counts="CLIPModel"),
-    )
+    published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -445,7 +420,7 @@ def tower_keys(letters: Letters, defaults: tuple[int, int, int, int], act: str, 
         "num_attention_heads": Size(heads, defaults[2]),
         "intermediate_size": Size(inner, defaults[3]),
         "hidden_act": Word(act),
-        "layer_norm_eps": Number(eps),
+        "layer_norm_eps": Real(eps),
     }
 
 
@@ -454,7 +429,7 @@ IGNORED = {
     "the output is no word": "tie_word_embeddings",
 }
 _INSIDE = {**IGNORED, "is overruled by the projection of the whole": "projection_dim"}
-_ENDS = {"eos_token_id": OptionalWhole(49407, least=0)}
+_ENDS = {"eos_token_id": Whole(49407, least=0)}
 _TEXT, _VISION = (512, 12, 8, 2048), (768, 12, 12, 3072)
 _ONE_TEXT = {"projection_dim": Size(PROJECTED, 512, only=("CLIPTextModelWithProjection",))}
 _ONE_VISION = {"projection_dim": Size(PROJECTED, 512, only=("CLIPVisionModelWithProjection",))}

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Parallel, RotatedAttention, scaled
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import (
-    GroupedDecoder,
-    OptionalFlag,
-    OptionalReal,
-    OptionalSize,
-    decoder_family,
-    gated,
-    grouped_keys,
-    grouped_size,
-    settled,
-)
-from paramsym.models.family import Flag, Number as Real
+from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys
+from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import Rope, Value, rearrange, rotate
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -69,16 +59,7 @@ class Cohere(GroupedDecoder):
     rope: Rope = _ROPE
     logit_scale: float | None = 0.0625
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "CohereForAI/c4ai-command-r-v01": grouped_size(256000, 8192, 40, 64, 64, 22528),
-        "CohereForAI/c4ai-command-r-plus": grouped_size(256000, 12288, 64, 96, 8, 33792, use_qk_norm=True),
-        "CohereForAI/aya-23-8B": grouped_size(256000, 4096, 32, 32, 8, 14336),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("CohereForAI/c4ai-command-r-v01", 34_980_831_232, RECALLED, counts="CohereForCausalLM"),
-        Claim("CohereForAI/c4ai-command-r-plus", 103_810_674_688, BUILT, counts="CohereForCausalLM"),
-        Claim("CohereForAI/aya-23-8B", 8_028_033_024, RECALLED, counts="CohereForCausalLM"),
-    )
+    published, claims = published_in("cohere")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""
@@ -124,14 +105,14 @@ FAMILIES = (
         Cohere,
         get_args(Architecture),
         grouped_keys(
-            *(256000, 8192, 40, 64, OptionalSize(G, None), 22528),
+            *(256000, 8192, 40, 64, Size(G, None, null=True), 22528),
             tied=True,
             positions=8192,
             rope_theta=Real(500000.0),
             layer_norm_eps=Real(1e-5),
-            logit_scale=OptionalReal(0.0625),
+            logit_scale=Real(0.0625, null=True),
             attention_bias=Flag(default=False),
-            use_qk_norm=OptionalFlag(),
+            use_qk_norm=Flag(null=True),
         ),
         settled(),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -16,9 +16,10 @@ from paramsym.layers.spatial import per_axis
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import check_features, settle_stages, stage_name
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family
+from paramsym.models.keys import Listed, Pair, Real, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
 from paramsym.program import Own, Value, axes, rearrange, reduce
 from paramsym.size import Count, Dim, Shape, canonical
@@ -29,16 +30,6 @@ _LABELLED = frozenset({"ConvNextForImageClassification"})
 _README = "facebookresearch/ConvNeXt, README"
 _BACKBONE = ("ConvNextBackbone",)
 STAGES = dims("n_s")
-
-
-def _size(width: int, deep: int = 27) -> dict[str, Any]:
-    """All published sizes double their width from stage to stage, and are deep in the third."""
-    return {
-        "num_channels": 3,
-        "patch_size": 4,
-        "hidden_sizes": (width, 2 * width, 4 * width, 8 * width),
-        "depths": (3, 3, deep, 3),
-    }
 
 
 @dataclass(frozen=True)
@@ -75,22 +66,7 @@ class ConvNext(Layer):
     _: KW_ONLY
     layer_norm_eps: float = 1e-12
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "facebook/convnext-tiny-224": _size(96, 9),
-        "facebook/convnext-small-224": _size(96),
-        "facebook/convnext-base-224": _size(128),
-        "facebook/convnext-large-224": _size(192),
-        "facebook/convnext-xlarge-224-22k": _size(256),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/convnext-tiny-224", 28_589_128, "torchvision, ConvNeXt_Tiny_Weights: num_params", "ConvNextForImageClassification"),
-        Claim("facebook/convnext-small-224", 50_223_688, RECALLED, counts="ConvNextForImageClassification"),
-        Claim("facebook/convnext-base-224", 88_591_464, RECALLED, counts="ConvNextForImageClassification"),
-        Claim("facebook/convnext-large-224", 197_767_336, RECALLED, counts="ConvNextForImageClassification"),
-        Claim("facebook/convnext-tiny-224", 28_000_000, f"{_README}, trained on ImageNet-1K (28M)", counts="rounded down; 28,589,128"),
-        Claim("facebook/convnext-tiny-224", 29_000_000, f"{_README}, trained on ImageNet-22K (29M)", counts="rounded; 28,589,128"),
-        Claim("facebook/convnext-large-224", 198_000_000, f"{_README} (198M)", counts="rounded; 197,767,336"),
-    )
+    published, claims = published_in("convnext")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -249,8 +225,8 @@ FAMILIES = (
             "hidden_sizes": Several("H", (96, 192, 384, 768)),
             "depths": Several("L", (3, 3, 9, 3), least=0),
             "hidden_act": Word("gelu"),
-            "layer_scale_init_value": Number(1e-6),
-            "layer_norm_eps": Number(1e-12),
+            "layer_scale_init_value": Real(1e-6),
+            "layer_norm_eps": Real(1e-12),
             "out_features": Listed(str, only=_BACKBONE),
             "out_indices": Listed(int, only=_BACKBONE),
         },

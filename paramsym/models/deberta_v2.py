@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.extents import over
@@ -21,9 +21,10 @@ from paramsym.ledger import Numbers
 from paramsym.models.activations import activated, check_activation, learned
 from paramsym.models.bert import Activated, AddedNorm, AttentionAndOutput, Pooler, TextBase, TextModel
 from paramsym.models.blocks import Holder
-from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Limit, Number, Size, Sizes, Word, Words
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Limit, Real, Size, Sizes, Word, Words
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Applied, Own, Value, attend, constant, contract, heads, known, pick, rearrange, still, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.own import through
@@ -41,24 +42,6 @@ Architecture = Literal[
 _POOLED = frozenset({"DebertaV2ForSequenceClassification", "DebertaV2ForMultipleChoice"})
 _LABELLED = frozenset({"DebertaV2ForSequenceClassification", "DebertaV2ForTokenClassification", "DebertaV2ForQuestionAnswering"})
 BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
-
-
-def _size(hidden_size: int, layers: int, heads: int, vocab_size: int = 128100) -> dict[str, Any]:
-    """The third version: 256 buckets, shared keys, no absolute positions, a normalisation of the relative ones, no convolution."""
-    return {
-        "vocab_size": vocab_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "max_position_embeddings": 512,
-        "relative_attention": True,
-        "position_buckets": 256,
-        "position_biased_input": False,
-        "pos_att_type": ("p2c", "c2p"),
-        "share_att_key": True,
-        "norm_rel_ebd": "layer_norm",
-    }
 
 
 @dataclass(frozen=True)
@@ -114,20 +97,7 @@ class DebertaV2(TextModel):
     conv_act: str = "tanh"
     pooler_hidden_act: str = "gelu"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "microsoft/deberta-v3-xsmall": _size(384, 12, 6),
-        "microsoft/deberta-v3-small": _size(768, 6, 12),
-        "microsoft/deberta-v3-base": _size(768, 12, 12),
-        "microsoft/deberta-v3-large": _size(1024, 24, 16),
-        "microsoft/mdeberta-v3-base": _size(768, 12, 12, 251000),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/deberta-v3-small", 141_304_320, BUILT, counts="DebertaV2Model"),
-        Claim("microsoft/deberta-v3-base", 183_831_552, BUILT, counts="DebertaV2Model"),
-        Claim("microsoft/deberta-v3-large", 434_012_160, BUILT, counts="DebertaV2Model"),
-        Claim("microsoft/deberta-v3-large", 435_191_908, BUILT, counts="DebertaV2ForMaskedLM"),
-        Claim("microsoft/deberta-v3-base", 86_000_000, "Hugging Face model card", counts="the backbone, without V*H for the words"),
-    )
+    published, claims = published_in("deberta_v2")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -423,7 +393,7 @@ FAMILIES = (
             "pooler_hidden_size": Size(POOLED, None, only=tuple(_POOLED)),
             "legacy": Flag(default=True),
             "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Number(1e-7),
+            "layer_norm_eps": Real(1e-7),
             "conv_act": Word("tanh"),
             "pooler_hidden_act": Word("gelu"),
         },

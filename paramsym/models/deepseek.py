@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from math import log
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Block, Repeat, Runs
 from paramsym.layer import Layer, Part
@@ -19,24 +19,10 @@ from paramsym.layers.latent_attention import LatentAttention
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Mixture, PreNorm
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import (
-    Decoder,
-    OptionalFlag,
-    OptionalSize,
-    OptionalWhole,
-    RotaryFrequencies,
-    check_even,
-    check_length,
-    decoder_family,
-    experts,
-    gated,
-    grouped_keys,
-    of_kind,
-    rotate,
-    rotation,
-)
-from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes, Word
+from paramsym.models.decoder import Decoder, RotaryFrequencies, decoder_family, experts, gated, grouped_keys, of_kind
+from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word
+from paramsym.models.published import published_in
+from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim, at_most, canonical, divides
@@ -53,23 +39,6 @@ Architecture = Literal[
 ]
 EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_n D_r D_v")
 """An expert's width, experts that every token uses, dense layers, the queries' rank, and the parts of a head: plain, rotated, value."""
-
-
-def _size(*sizes: int, ranks: tuple[int | None, int], dense: int, expert: int, stored: int, shared: int, used: int) -> dict[str, Any]:
-    names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-    return {
-        **dict(zip(names, sizes, strict=True)),
-        "q_lora_rank": ranks[0],
-        "kv_lora_rank": ranks[1],
-        "qk_nope_head_dim": 128,
-        "qk_rope_head_dim": 64,
-        "v_head_dim": 128,
-        "first_k_dense_replace": dense,
-        "moe_intermediate_size": expert,
-        "n_routed_experts": stored,
-        "n_shared_experts": shared,
-        "num_experts_per_tok": used,
-    }
 
 
 @dataclass(frozen=True)
@@ -140,42 +109,7 @@ class Deepseek(Decoder):
     routed_scaling_factor: float = 1.0
     rope_interleave: bool = True
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "deepseek-ai/DeepSeek-V2-Lite": _size(
-            *(102400, 2048, 27, 16, 10944), ranks=(None, 512), dense=1, expert=1408, stored=64, shared=2, used=6
-        ),
-        "deepseek-ai/DeepSeek-V2": _size(
-            *(102400, 5120, 60, 128, 12288), ranks=(1536, 512), dense=1, expert=1536, stored=160, shared=2, used=6
-        ),
-        "deepseek-ai/DeepSeek-V3": _size(
-            *(129280, 7168, 61, 128, 18432), ranks=(1536, 512), dense=3, expert=2048, stored=256, shared=1, used=8
-        ),
-        "moonshotai/Kimi-K2-Instruct": _size(
-            *(163840, 7168, 61, 64, 18432), ranks=(1536, 512), dense=1, expert=2048, stored=384, shared=1, used=8
-        ),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("deepseek-ai/DeepSeek-V2-Lite", 15_706_484_224, RECALLED, counts="DeepseekV2ForCausalLM"),
-        Claim("deepseek-ai/DeepSeek-V2", 235_741_434_880, RECALLED, counts="DeepseekV2ForCausalLM"),
-        Claim("deepseek-ai/DeepSeek-V3", 671_026_404_352, BUILT, counts="DeepseekV3ForCausalLM"),
-        Claim("moonshotai/Kimi-K2-Instruct", 1_026_408_209_408, BUILT, counts="DeepseekV3ForCausalLM"),
-        Claim(
-            "deepseek-ai/DeepSeek-V3",
-            671_026_419_200,
-            "the main model's tensors in the published files",
-            counts="DeepseekV3ForCausalLM",
-            besides=14_848,
-            note="the corrections of 58 routers, 256 each, which are buffers",
-        ),
-        Claim("deepseek-ai/DeepSeek-V3", 671_000_000_000, "DeepSeek-AI 2024, abstract (671B)", counts="rounded; 671,026,404,352"),
-        Claim(
-            "deepseek-ai/DeepSeek-V3",
-            685_000_000_000,
-            "deepseek-ai/DeepSeek-V3, README (685B)",
-            counts="671B and 14B, each rounded",
-            note="the 14B are a module for multi-token prediction of 11,610,067,968, with another token table and output matrix",
-        ),
-    )
+    published, claims = published_in("deepseek")
 
     def conditions(self) -> None:
         """A token uses no more experts than there are; the family has the biases; what the reference asks of the heads."""
@@ -293,9 +227,9 @@ def _keys(sizes: tuple[int, int, int, int, int], dense: int, expert: int, stored
         "moe_intermediate_size": Size(EXPERT, expert),
         "n_routed_experts": Size(E, stored),
         "n_shared_experts": Size(ALWAYS, shared, least=0),
-        "num_experts_per_tok": OptionalSize(K, used),
+        "num_experts_per_tok": Size(K, used, null=True),
         "kv_lora_rank": Size(R, 512),
-        "q_lora_rank": OptionalSize(QUERY_RANK, 1536),
+        "q_lora_rank": Size(QUERY_RANK, 1536, null=True),
         "qk_nope_head_dim": Size(PLAIN, 128),
         "qk_rope_head_dim": Size(TURNED, 64),
         "v_head_dim": Size(VALUE, 128),
@@ -315,8 +249,8 @@ FAMILIES = (
         _keys(
             *((102400, 4096, 32, 32, 11008), 0, 1407, 64, 2, None),
             mlp_bias=Flag(default=False),
-            n_group=OptionalWhole(),
-            topk_group=OptionalWhole(),
+            n_group=Whole(),
+            topk_group=Whole(),
             topk_method=Word("greedy"),
             routed_scaling_factor=Real(1.0),
         ),
@@ -330,12 +264,12 @@ FAMILIES = (
         of_kind(_NAMES, "DeepseekV3"),
         _keys(
             *((129280, 7168, 61, 128, 18432), 3, 2048, 256, 1, 8),
-            max_position_embeddings=OptionalWhole(4096),
-            n_group=OptionalWhole(8),
-            topk_group=OptionalWhole(4),
-            norm_topk_prob=OptionalFlag(default=True),
+            max_position_embeddings=Whole(4096),
+            n_group=Whole(8),
+            topk_group=Whole(4),
+            norm_topk_prob=Flag(default=True, null=True),
             routed_scaling_factor=Real(2.5),
-            rope_interleave=OptionalFlag(default=True),
+            rope_interleave=Flag(default=True, null=True),
         ),
         _settle,
         ignored=f"{_IGNORED} num_nextn_predict_layers num_mtp_layers",

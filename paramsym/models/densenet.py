@@ -19,7 +19,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.program import Own, Value, apply, axes, join, reduce
 from paramsym.size import Count, Dim, Shape, canonical
 from paramsym.symbols import B, N, W, dims

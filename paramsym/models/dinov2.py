@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from sympy import Rational, floor
 
@@ -16,8 +16,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_number
 from paramsym.models.blocks import Gated, Holder
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Flag, Listed, Number, Pair, Size, Sizes, Word
+from paramsym.models.family import Family
 from paramsym.models.images import (
     Attention,
     ImageModel,
@@ -31,7 +30,9 @@ from paramsym.models.images import (
     pair,
     patches_of,
 )
+from paramsym.models.keys import Flag, Listed, Pair, Real, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, whole_heads, whole_patches
 from paramsym.program import Own, Value, features, join, rearrange, take
 from paramsym.size import Count, Dim, canonical, divides
@@ -41,20 +42,6 @@ Architecture = Literal["Dinov2Model", "Dinov2ForImageClassification", "Dinov2Bac
 _LABELLED = frozenset({"Dinov2ForImageClassification"})
 _BACKBONE = ("Dinov2Backbone",)
 RATIO = dims("m")
-
-
-def _size(hidden_size: int, layers: int, heads: int, *, swiglu: bool = False) -> dict[str, Any]:
-    """All published sizes look at 518 by 518 pixels in patches of 14."""
-    return {
-        "image_size": 518,
-        "patch_size": 14,
-        "num_channels": 3,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "mlp_ratio": 4,
-        "use_swiglu_ffn": swiglu,
-    }
 
 
 @dataclass(frozen=True)
@@ -101,19 +88,7 @@ class Dinov2(ImageModel):
     apply_layernorm: bool = True
     reshape_hidden_states: bool = True
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "facebook/dinov2-small": _size(384, 12, 6),
-        "facebook/dinov2-base": _size(768, 12, 12),
-        "facebook/dinov2-large": _size(1024, 24, 16),
-        "facebook/dinov2-giant": _size(1536, 40, 24, swiglu=True),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/dinov2-small", 22_056_576, RECALLED, counts="Dinov2Model"),
-        Claim("facebook/dinov2-base", 86_580_480, RECALLED, counts="Dinov2Model"),
-        Claim("facebook/dinov2-large", 304_368_640, RECALLED, counts="Dinov2Model"),
-        Claim("facebook/dinov2-giant", 1_136_480_768, RECALLED, counts="Dinov2Model"),
-        Claim("facebook/dinov2-giant", 1_000_000_000, "Oquab et al. 2023, abstract (1B)", counts="rounded down; 1,136,480,768"),
-    )
+    published, claims = published_in("dinov2")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -304,7 +279,7 @@ FAMILIES = (
             "num_attention_heads": Size(A, 12),
             "mlp_ratio": Size(RATIO, 4),
             "hidden_act": Word("gelu"),
-            "layer_norm_eps": Number(1e-6),
+            "layer_norm_eps": Real(1e-6),
             "qkv_bias": Flag(default=True),
             "head_dim": Size(D, None),
             "use_swiglu_ffn": Flag(default=False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -16,9 +16,10 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import Attention, TextBase, TextModel
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Size, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Size, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, take
 from paramsym.size import Count, Dim, divides, equal
 from paramsym.symbols import A, F, H, L, P, V
@@ -34,11 +35,6 @@ Architecture = Literal[
 EPS = 1e-12
 """What all its normalisations add; no key of the configuration says it."""
 _LABELLED = frozenset({"DistilBertForSequenceClassification", "DistilBertForTokenClassification", "DistilBertForQuestionAnswering"})
-
-
-def _size(vocab_size: int) -> dict[str, int]:
-    """All published sizes are half a BERT base deep."""
-    return {"vocab_size": vocab_size, "max_position_embeddings": 512, "n_layers": 6, "n_heads": 12, "dim": 768, "hidden_dim": 3072}
 
 
 @dataclass(frozen=True)
@@ -72,18 +68,7 @@ class DistilBert(TextModel):
     num_labels: Dim | None = None
     architecture: Architecture = "DistilBertModel"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "distilbert-base-uncased": _size(30522),
-        "distilbert-base-cased": _size(28996),
-        "distilbert-base-multilingual-cased": _size(119547),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("distilbert-base-uncased", 66_362_880, BUILT, counts="DistilBertModel"),
-        Claim("distilbert-base-uncased", 66_985_530, RECALLED, counts="DistilBertForMaskedLM"),
-        Claim("distilbert-base-cased", 65_190_912, BUILT, counts="DistilBertModel"),
-        Claim("distilbert-base-multilingual-cased", 134_734_080, BUILT, counts="DistilBertModel"),
-        Claim("distilbert-base-uncased", 66_000_000, "Sanh et al. 2019, table 3 (66M)", counts="rounded; the base model has 66,362,880"),
-    )
+    published, claims = published_in("distilbert")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Part
@@ -13,9 +13,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.bert import Activated, BertEmbeddings, TextBase, TextClassifier, TextModel, encoder_of
 from paramsym.models.blocks import Holder, activation, last_position
-from paramsym.models.claims import BUILT, Claim
-from paramsym.models.family import Family, Flag, Number, Size, Sizes, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Real, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, reduce, take
 from paramsym.size import Count, Dim, divides, same
 from paramsym.symbols import A, E, F, H, L, P, T, V
@@ -33,20 +34,6 @@ Architecture = Literal[
 _LANGUAGE = frozenset({"ElectraForMaskedLM", "ElectraForCausalLM"})
 _LABELLED = frozenset({"ElectraForSequenceClassification", "ElectraForTokenClassification", "ElectraForQuestionAnswering"})
 _PAPER = "Clark et al. 2020, table 1"
-
-
-def _size(embedding_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published sizes share BERT's vocabulary, positions and token types."""
-    return {
-        "vocab_size": 30522,
-        "embedding_size": embedding_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "max_position_embeddings": 512,
-        "type_vocab_size": 2,
-    }
 
 
 @dataclass(frozen=True)
@@ -88,20 +75,7 @@ class Electra(TextModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-12
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "google/electra-small-discriminator": _size(128, 256, 12, 4),
-        "google/electra-base-discriminator": _size(768, 768, 12, 12),
-        "google/electra-large-discriminator": _size(1024, 1024, 24, 16),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/electra-small-discriminator", 13_483_008, BUILT, counts="ElectraModel"),
-        Claim("google/electra-small-discriminator", 13_549_057, BUILT, counts="ElectraForPreTraining"),
-        Claim("google/electra-base-discriminator", 108_891_648, BUILT, counts="ElectraModel"),
-        Claim("google/electra-large-discriminator", 334_092_288, BUILT, counts="ElectraModel"),
-        Claim("google/electra-small-discriminator", 14_000_000, _PAPER, counts="rounded up; the discriminator has 13,549,057"),
-        Claim("google/electra-base-discriminator", 110_000_000, _PAPER, counts="rounded; the discriminator has 109,483,009"),
-        Claim("google/electra-large-discriminator", 335_000_000, "Clark et al. 2020, table 2", counts="rounded; 335,142,913"),
-    )
+    published, claims = published_in("electra")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -226,7 +200,7 @@ FAMILIES = (
             "is_decoder": Flag(default=False),
             "add_cross_attention": Flag(default=False),
             "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Number(1e-12),
+            "layer_norm_eps": Real(1e-12),
         },
         ignored={
             "drops values while training": (

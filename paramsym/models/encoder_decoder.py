@@ -18,7 +18,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, check_positions
 from paramsym.models.blocks import scaled, tokens
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.seq2seq import TARGET
 from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal

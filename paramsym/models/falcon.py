@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -12,20 +12,11 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import PreNorm
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import (
-    Decoder,
-    OptionalFlag,
-    OptionalSize,
-    OptionalWhole,
-    RopeSettings,
-    RotaryFrequencies,
-    Share,
-    decoder_family,
-    settled,
-)
-from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
+from paramsym.models.decoder import Decoder, RotaryFrequencies, decoder_family
 from paramsym.models.gpt import Alibi, FeedForward, Fused, FusedBiased, FusedRotated, Parallel, Tower
+from paramsym.models.keys import Flag, Real, Size, Sizes, Whole, Word
+from paramsym.models.published import published_in
+from paramsym.models.rope import RopeSettings, Share, settled
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Axis, Count, Dim, cat, divides
@@ -38,16 +29,6 @@ Architecture = Literal[
     "FalconForTokenClassification",
     "FalconForQuestionAnswering",
 ]
-
-
-def _size(vocab_size: int, hidden_size: int, layers: int, heads: int, **other: Any) -> dict[str, Any]:
-    return {
-        "vocab_size": vocab_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        **other,
-    }
 
 
 _OLD = {"alibi": True, "bias": True, "multi_query": False, "parallel_attn": False}
@@ -100,26 +81,7 @@ class Falcon(Decoder):
     answering_base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "word_embeddings"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "tiiuae/falcon-rw-1b": _size(50304, 2048, 24, 32, **_OLD),
-        "tiiuae/falcon-7b": _size(65024, 4544, 32, 71),
-        "tiiuae/falcon-40b": _size(65024, 8192, 60, 128, **_NEW),
-        "tiiuae/falcon-180B": _size(65024, 14848, 80, 232, **_NEW),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("tiiuae/falcon-rw-1b", 1_311_625_216, RECALLED, counts="FalconForCausalLM"),
-        Claim("tiiuae/falcon-7b", 6_921_720_704, BUILT, counts="FalconForCausalLM"),
-        Claim("tiiuae/falcon-40b", 41_303_293_952, BUILT, counts="FalconForCausalLM"),
-        Claim("tiiuae/falcon-180B", 178_557_088_768, BUILT, counts="FalconForCausalLM"),
-        Claim(
-            "tiiuae/falcon-180B",
-            179_522_565_120,
-            RECALLED,
-            counts="FalconForCausalLM",
-            besides=65024 * 14848,
-            note="the output matrix, stored a second time though it is tied",
-        ),
-    )
+    published, claims = published_in("falcon")
 
     def conditions(self) -> None:
         """Heads divide the width, and key/value heads the heads; the reference knows the activation."""
@@ -214,24 +176,24 @@ FAMILIES = (
         {
             "vocab_size": Size(V, 65024),
             "hidden_size": Size(H, 4544),
-            "n_embed": OptionalWhole(),
+            "n_embed": Whole(),
             "num_hidden_layers": Size(L, 32, least=0),
             "num_attention_heads": Size(A, 71),
-            "num_kv_heads": OptionalSize(G, None),
-            "ffn_hidden_size": OptionalSize(F, None),
-            "num_ln_in_parallel_attn": OptionalWhole(),
-            "alibi": OptionalFlag(),
-            "new_decoder_architecture": OptionalFlag(),
-            "multi_query": OptionalFlag(default=True),
-            "parallel_attn": OptionalFlag(default=True),
-            "bias": OptionalFlag(),
+            "num_kv_heads": Size(G, None, null=True),
+            "ffn_hidden_size": Size(F, None, null=True),
+            "num_ln_in_parallel_attn": Whole(),
+            "alibi": Flag(null=True),
+            "new_decoder_architecture": Flag(null=True),
+            "multi_query": Flag(default=True, null=True),
+            "parallel_attn": Flag(default=True, null=True),
+            "bias": Flag(null=True),
             "activation": Word("gelu"),
             "tie_word_embeddings": Flag(default=True),
             "rope_parameters": RopeSettings(),
             "rope_scaling": RopeSettings(),
             "partial_rotary_factor": Share(),
             "rope_theta": Real(10000.0),
-            "max_position_embeddings": OptionalWhole(2048),
+            "max_position_embeddings": Whole(2048),
             "layer_norm_epsilon": Real(1e-5),
         },
         _settle,

@@ -10,250 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from typing import Any, Protocol, TypeAlias
-
-from sympy import Symbol
+from typing import Any
 
 from paramsym.errors import ConfigError, ParamsymError
 from paramsym.layer import Layer
-from paramsym.symbols import dims
-
-LARGEST = 2**63 - 1
-"""No tensor of any framework has a longer axis."""
-Sizes: TypeAlias = "dict[Symbol, int]"
-
-
-class Key(Protocol):
-    """How one configuration key is read."""
-
-    @property
-    def only(self) -> tuple[str, ...]:
-        """The architectures whose tensors depend on the key; empty for all."""
-        ...
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
-        """Check a value, put its sizes in, and return the constructor's argument.
-
-        Raises:
-            ConfigError: a value that the key cannot have.
-        """
-        ...
-
-    def missing(self, sizes: Sizes) -> Any:
-        """Return the argument where the configuration does not have the key: the reference's default."""
-        ...
-
-
-@dataclass(frozen=True)
-class Size:
-    """A key that holds a size: the letter it becomes, and the reference's default. Where the default is None, null is allowed."""
-
-    letter: Symbol
-    default: int | None
-    least: int = 1
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
-        """Return the letter."""
-        if value is None and self.default is None:
-            return None
-        sizes[self.letter] = whole(value, where, self.least)
-        return self.letter
-
-    def missing(self, sizes: Sizes) -> Symbol | None:
-        """Return the letter with the default for its size."""
-        return self.read(self.default, "the default", sizes)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A key that holds one size for both directions, or a list of two: height, then width."""
-
-    letter: Symbol
-    letters: tuple[Symbol, Symbol]
-    default: int
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
-        """Return the letter, or the two letters."""
-        if not isinstance(value, list | tuple):
-            sizes[self.letter] = whole(value, where, 1)
-            return self.letter
-        if len(value) != 2:
-            message = f"{where} has {len(value)} entries; wanted a whole number or two of them, height and width."
-            raise ConfigError(message)
-        for position, (letter, entry) in enumerate(zip(self.letters, value, strict=True)):
-            sizes[letter] = whole(entry, f"{where}[{position}]", 1)
-        return self.letters
-
-    def missing(self, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
-        """Return the letter with the default for its size."""
-        return self.read(self.default, "the default", sizes)
-
-
-@dataclass(frozen=True)
-class Flag:
-    """A key that is true or false; the default is None where the reference works out what holds without the key."""
-
-    default: bool | None
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> bool:
-        """Return the flag."""
-        del sizes
-        if not isinstance(value, bool):
-            message = f"{where} is {shown(value)}; wanted true or false."
-            raise ConfigError(message)
-        return value
-
-    def missing(self, sizes: Sizes) -> bool | None:
-        """Return the default."""
-        del sizes
-        return self.default
-
-
-@dataclass(frozen=True)
-class Word:
-    """A key that holds a word, such as an activation's name; the model's constructor knows which words there are."""
-
-    default: str | None
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> str | None:
-        """Return the word."""
-        del sizes
-        if not isinstance(value, str) and not (value is None and self.default is None):
-            message = f"{where} is {shown(value)}; wanted a string."
-            raise ConfigError(message)
-        return value
-
-    def missing(self, sizes: Sizes) -> str | None:
-        """Return the default."""
-        del sizes
-        return self.default
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A key that holds a size, or zero or less (-1, usually) where there is none."""
-
-    letter: Symbol
-    default: int = -1
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
-        """Return the letter, or None."""
-        if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= 0:
-            return None
-        sizes[self.letter] = whole(value, where, 1)
-        return self.letter
-
-    def missing(self, sizes: Sizes) -> Symbol | None:
-        """Return the letter with the default for its size, or None."""
-        return self.read(self.default, "the default", sizes)
-
-
-@dataclass(frozen=True)
-class Words:
-    """A key that holds a list of words, or one string of them with bars between."""
-
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
-        """Return the words."""
-        del sizes
-        if value is None:
-            return ()
-        if isinstance(value, str):
-            return tuple(word.strip() for word in value.lower().split("|"))
-        if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
-            message = f"{where} is {shown(value)}; wanted a list of strings."
-            raise ConfigError(message)
-        return tuple(value)
-
-    def missing(self, sizes: Sizes) -> tuple[str, ...]:
-        """Return no words."""
-        del sizes
-        return ()
-
-
-@dataclass(frozen=True)
-class Several:
-    """A key that holds a list of sizes, one letter each, numbered from 1: ``C_1``, ``C_2``, ..."""
-
-    letter: str
-    default: tuple[int, ...]
-    least: int = 1
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Symbol, ...]:
-        """Return the letters."""
-        if not isinstance(value, list | tuple) or not 0 < len(value) <= 64:
-            message = f"{where} is {shown(value)}; wanted a list of 1 to 64 whole numbers."
-            raise ConfigError(message)
-        letters = numbered(self.letter, len(value))
-        for position, (letter, entry) in enumerate(zip(letters, value, strict=True)):
-            sizes[letter] = whole(entry, f"{where}[{position}]", self.least)
-        return letters
-
-    def missing(self, sizes: Sizes) -> tuple[Symbol, ...]:
-        """Return the letters with the defaults for their sizes."""
-        return self.read(self.default, "the default", sizes)
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A key that holds a list of numbers or of words that are no sizes, such as the stages that a backbone hands on; or null."""
-
-    of: type[int | str]
-    default: tuple[Any, ...] | None = None
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Any, ...] | None:
-        """Return what is listed."""
-        del sizes
-        if value is None:
-            return self.default
-        if not isinstance(value, list | tuple) or len(value) > 1000 or not all(type(one) is self.of for one in value):
-            message = f"{where} is {shown(value)}; wanted a list of {'whole numbers' if self.of is int else 'words'}."
-            raise ConfigError(message)
-        return tuple(value)
-
-    def missing(self, sizes: Sizes) -> tuple[Any, ...] | None:
-        """Return the default."""
-        del sizes
-        return self.default
-
-
-def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
-    """Return a letter with the numbers from 1 on.
-
-    >>> numbered("C", 2)
-    (C_1, C_2)
-    """
-    letters: tuple[Symbol, ...] = dims(" ".join(f"{letter}_{number}" for number in range(1, count + 1)) + ",")
-    return letters
-
-
-@dataclass(frozen=True)
-class Number:
-    """A key that holds a number that is no size: a rate, or a start value that decides whether there is anything to start."""
-
-    default: float
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> float:
-        """Return the number; a whole one of absurd length is none."""
-        del sizes
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-            message = f"{where} is {shown(value)}; wanted a number."
-            raise ConfigError(message)
-        return float(value)
-
-    def missing(self, sizes: Sizes) -> float:
-        """Return the default."""
-        del sizes
-        return self.default
+from paramsym.models.keys import Key, Size, Sizes, shown
 
 
 @dataclass(frozen=True)
@@ -329,14 +90,13 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Nested:
+class Nested(Key):
     """A key that holds a configuration of its own, and becomes a model inside the model. ``reader`` has letters of its own.
 
     ``overruled_by`` is a second key for it, which goes before the first where it is there.
     """
 
     reader: Family
-    only: tuple[str, ...] = ()
     overruled_by: str = ""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> Layer:
@@ -361,10 +121,6 @@ class Nested:
         except ParamsymError as error:
             message = f"{where} cannot be built. {error}"
             raise ConfigError(message) from None
-
-    def missing(self, sizes: Sizes) -> Layer:
-        """Return the model of the reference's defaults."""
-        return self.read({}, "the default", sizes)
 
 
 def in_letters(model: Callable[..., Layer], arguments: Mapping[str, Any]) -> Layer:
@@ -424,33 +180,3 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     "per_layer_config": ({}, None),
 }
 """Keys that change no tensor at these values; at others they could, and a family that reads them lists them among its keys."""
-
-
-def whole(value: Any, where: str, least: int) -> int:
-    """Return a whole number from ``least`` to the longest axis there is.
-
-    Raises:
-        ConfigError: anything else; a float, a bool or a string is not rounded or read, however whole it looks.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
-        wanted = "a positive whole number" if least else "a whole number, zero or more"
-        limit = " below 2**63" if isinstance(value, int) and value > LARGEST else ""
-        message = f"{where} is {shown(value)}; wanted {wanted}{limit}."
-        raise ConfigError(message)
-    return value
-
-
-def shown(value: object, limit: int = 80) -> str:
-    """Write a stranger's value for a message: short whatever it holds, with its type."""
-    if isinstance(value, int) and abs(value) > 10**limit:
-        return f"an int of about {value.bit_length() * 3 // 10} digits"
-    if isinstance(value, list | tuple | dict | set) and len(value) > 8:
-        return f"a {type(value).__name__} of {len(value)} entries"
-    try:
-        words = repr(value)
-    except (RecursionError, ValueError):
-        return f"a {type(value).__name__}"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    words = words if len(words) <= limit else words[: limit - 3] + "..."
-    return f"{words} ({type(value).__name__})"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from sympy import sqrt
 
@@ -17,26 +17,10 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import PreNorm, Residual, RotatedAttention, Stem
-from paramsym.models.claims import CARD, RECALLED, Claim
-from paramsym.models.decoder import (
-    GroupedDecoder,
-    OptionalFlag,
-    OptionalReal,
-    OptionalWhole,
-    RopeSettings,
-    RotaryFrequencies,
-    check_even,
-    check_length,
-    decoder_family,
-    gated,
-    grouped_keys,
-    grouped_size,
-    of_kind,
-    rotation,
-    round_heads,
-    settled,
-)
-from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes, Word, shown
+from paramsym.models.decoder import GroupedDecoder, RotaryFrequencies, decoder_family, gated, grouped_keys, of_kind
+from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word, shown
+from paramsym.models.published import published_in
+from paramsym.models.rope import RopeSettings, check_even, check_length, rotation, round_heads, settled
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim, divides
@@ -115,24 +99,7 @@ class Gemma(GroupedDecoder):
     final_logit_softcapping: float | None = None
     use_bidirectional_attention: bool = False
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "google/gemma-2b": grouped_size(256000, 2048, 18, 8, 1, 16384, head_dim=256),
-        "google/gemma-7b": grouped_size(256000, 3072, 28, 16, 16, 24576, head_dim=256),
-        "google/gemma-2-2b": grouped_size(256000, 2304, 26, 8, 4, 9216, head_dim=256),
-        "google/gemma-2-9b": grouped_size(256000, 3584, 42, 16, 8, 14336, head_dim=256),
-        "google/gemma-2-27b": grouped_size(256000, 4608, 46, 32, 16, 36864, head_dim=128),
-        "google/gemma-3-270m": grouped_size(262144, 640, 18, 4, 1, 2048, head_dim=256),
-        "google/gemma-3-1b-pt": grouped_size(262144, 1152, 26, 4, 1, 6912, head_dim=256),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/gemma-2b", 2_506_172_416, RECALLED, counts="GemmaForCausalLM"),
-        Claim("google/gemma-7b", 8_537_680_896, RECALLED, counts="GemmaForCausalLM"),
-        Claim("google/gemma-2-2b", 2_614_341_888, CARD, counts="Gemma2ForCausalLM"),
-        Claim("google/gemma-2-9b", 9_241_705_984, RECALLED, counts="Gemma2ForCausalLM"),
-        Claim("google/gemma-2-27b", 27_227_128_320, RECALLED, counts="Gemma2ForCausalLM"),
-        Claim("google/gemma-3-270m", 268_098_176, RECALLED, counts="Gemma3ForCausalLM"),
-        Claim("google/gemma-3-1b-pt", 999_885_952, RECALLED, counts="Gemma3ForCausalLM"),
-    )
+    published, claims = published_in("gemma")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""
@@ -355,10 +322,10 @@ def _keys(vocab_size: int, width: int, layers: int, heads: int, groups: int, inn
 def _windowed(attention_cap: float | None, final_cap: float | None) -> dict[str, Key]:
     """Return the keys that Gemma 2 brought."""
     return {
-        "sliding_window": OptionalWhole(4096),
-        "query_pre_attn_scalar": OptionalWhole(256),
-        "attn_logit_softcapping": OptionalReal(attention_cap),
-        "final_logit_softcapping": OptionalReal(final_cap),
+        "sliding_window": Whole(4096),
+        "query_pre_attn_scalar": Whole(256),
+        "attn_logit_softcapping": Real(attention_cap, null=True),
+        "final_logit_softcapping": Real(final_cap, null=True),
     }
 
 
@@ -375,7 +342,7 @@ FAMILIES = (
         "gemma",
         Gemma,
         of_kind(_NAMES, "Gemma"),
-        _keys(256000, 3072, 28, 16, 16, 24576, "hidden_act", use_bidirectional_attention=OptionalFlag()),
+        _keys(256000, 3072, 28, 16, 16, 24576, "hidden_act", use_bidirectional_attention=Flag(null=True)),
         _settle_gemma,
         ignored="hidden_activation",
     ),
@@ -395,8 +362,8 @@ FAMILIES = (
             **_keys(262208, 2304, 26, 8, 4, 9216, "hidden_activation"),
             **_windowed(None, None),
             "sliding_window_pattern": Size(PATTERN, 6),
-            "use_bidirectional_attention": OptionalFlag(),
-            "max_position_embeddings": OptionalWhole(131072),
+            "use_bidirectional_attention": Flag(null=True),
+            "max_position_embeddings": Whole(131072),
             "rope_parameters": RopesByKind(),
             "rope_theta": Real(1e6),
             "rope_local_base_freq": Real(10000.0),

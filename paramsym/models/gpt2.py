@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -17,9 +17,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, PreNorm, activation, tokens
-from paramsym.models.claims import BUILT, CARD, Claim
-from paramsym.models.family import Family, Flag, Number as Real, Size, Word
+from paramsym.models.family import Family
 from paramsym.models.gpt import CrossDecoder, CrossPreNorm, FeedForward, FusedAttention, FusedCross
+from paramsym.models.keys import Flag, Real, Size, Word
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim, canonical, cat, divides, per
@@ -37,11 +38,6 @@ _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
 _LABELLED = frozenset({"GPT2ForSequenceClassification", "GPT2ForTokenClassification"})
 _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})
 _PAPER = "Radford et al. 2019, table 2"
-
-
-def _size(n_embd: int, n_layer: int, n_head: int) -> dict[str, int]:
-    """All published sizes share the vocabulary and the 1024 positions."""
-    return {"vocab_size": 50257, "n_positions": 1024, "n_embd": n_embd, "n_layer": n_layer, "n_head": n_head}
 
 
 @dataclass(frozen=True)
@@ -87,30 +83,7 @@ class Gpt2(CrossDecoder):
     answering_base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "wte"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "gpt2": _size(768, 12, 12),
-        "gpt2-medium": _size(1024, 24, 16),
-        "gpt2-large": _size(1280, 36, 20),
-        "gpt2-xl": _size(1600, 48, 25),
-        "distilgpt2": _size(768, 6, 12),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("gpt2", 124_439_808, BUILT, counts="GPT2LMHeadModel"),
-        Claim("gpt2-medium", 354_823_168, BUILT, counts="GPT2LMHeadModel"),
-        Claim("gpt2-large", 774_030_080, BUILT, counts="GPT2LMHeadModel"),
-        Claim("gpt2-xl", 1_557_611_200, BUILT, counts="GPT2LMHeadModel"),
-        Claim("distilgpt2", 81_912_576, "Hugging Face model card (82M)", counts="GPT2LMHeadModel"),
-        Claim(
-            "gpt2",
-            137_022_720,
-            CARD,
-            counts="GPT2LMHeadModel and the causal mask of each layer, L*P**2 entries that are no parameters",
-        ),
-        Claim("gpt2", 117_000_000, _PAPER, counts="wrong; openai/gpt-2's README corrects it to 124M"),
-        Claim("gpt2-medium", 345_000_000, _PAPER, counts="wrong; openai/gpt-2's README corrects it to 355M"),
-        Claim("gpt2-large", 762_000_000, _PAPER, counts="wrong; openai/gpt-2 itself names the model 774M"),
-        Claim("gpt2-xl", 1_542_000_000, _PAPER, counts="wrong; openai/gpt-2 itself names the model 1558M"),
-    )
+    published, claims = published_in("gpt2")
 
     def conditions(self) -> None:
         """Heads divide the width; the reference knows the activations and builds the summary."""

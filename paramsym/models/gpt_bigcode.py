@@ -5,9 +5,9 @@ Reference: ``transformers.models.gpt_bigcode`` 5.23, names and shapes of its sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -18,20 +18,16 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import PreNorm
-from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import decoder_family
-from paramsym.models.family import Flag, Number as Real, Size, Word
 from paramsym.models.gpt import CrossDecoder, CrossPreNorm, FeedForward, FusedAttention, FusedCross
+from paramsym.models.keys import Flag, Real, Size, Word
+from paramsym.models.published import published_in
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, P, V
 
 Architecture = Literal[
     "GPTBigCodeModel", "GPTBigCodeForCausalLM", "GPTBigCodeForSequenceClassification", "GPTBigCodeForTokenClassification"
 ]
-
-
-def _size(vocab_size: int, positions: int, width: int, layers: int, heads: int) -> dict[str, int]:
-    return {"vocab_size": vocab_size, "n_positions": positions, "n_embd": width, "n_layer": layers, "n_head": heads}
 
 
 @dataclass(frozen=True)
@@ -71,14 +67,7 @@ class GptBigCode(CrossDecoder):
     base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "wte"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "bigcode/gpt_bigcode-santacoder": _size(49280, 2048, 2048, 24, 16),
-        "bigcode/starcoderbase": _size(49152, 8192, 6144, 40, 48),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bigcode/gpt_bigcode-santacoder", 1_124_886_528, RECALLED, counts="GPTBigCodeForCausalLM"),
-        Claim("bigcode/starcoderbase", 15_517_456_384, BUILT, counts="GPTBigCodeForCausalLM"),
-    )
+    published, claims = published_in("gpt_bigcode")
 
     def conditions(self) -> None:
         """Heads divide the width; the reference knows the activation, and builds cross attention with all heads only."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -15,10 +15,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, PreNorm
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import Decoder, OptionalWhole, decoder_family
-from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word, shown, whole
+from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.gpt import FeedForward
+from paramsym.models.keys import Flag, Real, Size, Sizes, Whole, Word, shown, whole
+from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, heads, remember
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, P, V
@@ -34,17 +34,6 @@ Architecture = Literal[
 
 MOST = 1024
 """The most layers whose kinds of attention may be listed one by one."""
-
-
-def _size(hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published sizes share the vocabulary and the 2048 positions."""
-    return {
-        "vocab_size": 50257,
-        "max_position_embeddings": 2048,
-        "hidden_size": hidden_size,
-        "num_layers": layers,
-        "num_heads": heads,
-    }
 
 
 @dataclass(frozen=True)
@@ -85,16 +74,7 @@ class GptNeo(Decoder):
     answering_base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "wte"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "EleutherAI/gpt-neo-125m": _size(768, 12, 12),
-        "EleutherAI/gpt-neo-1.3B": _size(2048, 24, 16),
-        "EleutherAI/gpt-neo-2.7B": _size(2560, 32, 20),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("EleutherAI/gpt-neo-125m", 125_198_592, RECALLED, counts="GPTNeoForCausalLM"),
-        Claim("EleutherAI/gpt-neo-1.3B", 1_315_575_808, RECALLED, counts="GPTNeoForCausalLM"),
-        Claim("EleutherAI/gpt-neo-2.7B", 2_651_307_520, BUILT, counts="GPTNeoForCausalLM"),
-    )
+    published, claims = published_in("gpt_neo")
 
     def conditions(self) -> None:
         """Heads divide the width; the reference knows the activation and the kinds of attention."""
@@ -237,7 +217,7 @@ FAMILIES = (
             "activation_function": Word("gelu_new"),
             "tie_word_embeddings": Flag(default=True),
             "attention_types": AttentionTypes(),
-            "window_size": OptionalWhole(256),
+            "window_size": Whole(256),
             "layer_norm_epsilon": Real(1e-5),
         },
         _settle,

@@ -5,7 +5,6 @@ Reference: ``transformers.models.gpt_neox`` 5.23, names and shapes of its state 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -15,10 +14,11 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import PreNorm
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import Decoder, OptionalWhole, RopeSettings, RotaryFrequencies, Share, decoder_family, settled
-from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
+from paramsym.models.decoder import Decoder, RotaryFrequencies, decoder_family
 from paramsym.models.gpt import FeedForward, FusedRotated, Parallel, Tower
+from paramsym.models.keys import Flag, Real, Size, Sizes, Whole, Word
+from paramsym.models.published import published_in
+from paramsym.models.rope import RopeSettings, Share, settled
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, F, H, L, V
@@ -30,17 +30,6 @@ Architecture = Literal[
     "GPTNeoXForTokenClassification",
     "GPTNeoXForQuestionAnswering",
 ]
-
-
-def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published sizes have a feed-forward width of four times the hidden width."""
-    return {
-        "vocab_size": vocab_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-    }
 
 
 @dataclass(frozen=True)
@@ -82,22 +71,7 @@ class GptNeoX(Decoder):
     answering_base_name: ClassVar[str] = "gpt_neox"
     table_name: ClassVar[str] = "embed_in"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "EleutherAI/gpt-neox-20b": _size(50432, 6144, 44, 64),
-        "EleutherAI/pythia-14m": _size(50304, 128, 6, 4),
-        "EleutherAI/pythia-160m": _size(50304, 768, 12, 12),
-        "EleutherAI/pythia-1.4b": _size(50304, 2048, 24, 16),
-        "EleutherAI/pythia-2.8b": _size(50304, 2560, 32, 32),
-        "EleutherAI/pythia-6.9b": _size(50432, 4096, 32, 32),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("EleutherAI/gpt-neox-20b", 20_554_567_680, "Black et al. 2022, section 2 (20B)", counts="GPTNeoXForCausalLM"),
-        Claim("EleutherAI/pythia-14m", 14_067_712, RECALLED, counts="GPTNeoXForCausalLM"),
-        Claim("EleutherAI/pythia-160m", 162_322_944, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
-        Claim("EleutherAI/pythia-1.4b", 1_414_647_808, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
-        Claim("EleutherAI/pythia-2.8b", 2_775_208_960, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
-        Claim("EleutherAI/pythia-6.9b", 6_857_302_016, "EleutherAI/pythia, README", counts="GPTNeoXForCausalLM"),
-    )
+    published, claims = published_in("gpt_neox")
 
     def conditions(self) -> None:
         """Heads divide the width; the reference knows the activation."""
@@ -166,7 +140,7 @@ FAMILIES = (
             "rope_scaling": RopeSettings(),
             "rotary_pct": Share(0.25),
             "rotary_emb_base": Real(10000.0),
-            "max_position_embeddings": OptionalWhole(2048),
+            "max_position_embeddings": Whole(2048),
             "layer_norm_eps": Real(1e-5),
             "use_parallel_residual": Flag(default=True),
         },

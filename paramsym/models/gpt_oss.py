@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import (
-    GroupedDecoder,
-    OptionalWhole,
-    by_turns,
-    check_window,
-    decoder_family,
-    grouped_keys,
-    grouped_size,
-    settled,
-)
-from paramsym.models.family import Flag, Number as Real, Size, Sizes
+from paramsym.models.decoder import GroupedDecoder, by_turns, check_window, decoder_family, grouped_keys
+from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Own, Rope, Value
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, D, E, F, G, H, K, L, V
@@ -73,14 +65,7 @@ class GptOss(GroupedDecoder):
     swiglu_alpha: float = 1.702
     swiglu_limit: float = 7.0
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "openai/gpt-oss-20b": grouped_size(201088, 2880, 24, 64, 8, 2880, head_dim=64, num_local_experts=32, num_experts_per_tok=4),
-        "openai/gpt-oss-120b": grouped_size(201088, 2880, 36, 64, 8, 2880, head_dim=64, num_local_experts=128, num_experts_per_tok=4),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("openai/gpt-oss-20b", 20_914_757_184, "OpenAI 2025, table 1 (20.9B)", counts="GptOssForCausalLM"),
-        Claim("openai/gpt-oss-120b", 116_829_156_672, "OpenAI 2025, table 1 (116.8B)", counts="GptOssForCausalLM"),
-    )
+    published, claims = published_in("gpt_oss")
 
     def conditions(self) -> None:
         """Groups divide heads; a token uses no more experts than there are."""
@@ -155,7 +140,7 @@ _KEYS = grouped_keys(
     positions=131072,
     rope_theta=Real(150000.0),
     rms_norm_eps=Real(1e-5),
-    sliding_window=OptionalWhole(128, least=0),
+    sliding_window=Whole(128, least=0),
     swiglu_alpha=Real(1.702),
     swiglu_limit=Real(7.0),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -15,10 +15,11 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder
-from paramsym.models.claims import Claim
-from paramsym.models.decoder import ROTATED, Decoder, decoder_family
-from paramsym.models.family import Flag, Number as Real, Size, Sizes, Word
+from paramsym.models.decoder import Decoder, decoder_family
 from paramsym.models.gpt import FeedForward, Parallel, Tower
+from paramsym.models.keys import Flag, Real, Size, Sizes, Word
+from paramsym.models.published import published_in
+from paramsym.models.rope import ROTATED
 from paramsym.program import Mask, Own, Value, attend, heads, join, rearrange, remember, rotate, rotation, segments
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, N, P, V
@@ -64,12 +65,7 @@ class GptJ(Decoder):
     answering_base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "wte"
     output_bias: ClassVar[bool] = True
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "EleutherAI/gpt-j-6b": {"vocab_size": 50400, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16, "rotary_dim": 64}
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("EleutherAI/gpt-j-6b", 6_050_882_784, "Hugging Face model card (n_parameters)", counts="GPTJForCausalLM"),
-    )
+    published, claims = published_in("gptj")
 
     def __post_init__(self) -> None:
         """Give the labels their letter; the reference's question answering has as many outputs as labels."""

@@ -14,7 +14,7 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.program import Own, Value, apply, axes, convolve, copies, features, join, pool, rearrange, reduce, segments, take
 from paramsym.size import Count, Dim, Shape, canonical, cat, equal, within
 from paramsym.symbols import B

@@ -9,56 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any
 
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import (
-    GroupedDecoder,
-    OptionalSize,
-    OptionalWhole,
-    by_turns,
-    decoder_family,
-    gated,
-    grouped_keys,
-    grouped_size,
-    of_kind,
-    settled,
-)
-from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes
-from paramsym.program import ROPE, Rope, Value
+from paramsym.models.decoder import GroupedDecoder, by_turns, gated
+from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole
+from paramsym.models.model import LANGUAGE, classes, family, key
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
+from paramsym.program import Value
 from paramsym.size import Count, Dim, divides
-from paramsym.symbols import A, D, F, G, H, L, V
-
-Architecture = Literal[
-    "LlamaModel",
-    "LlamaForCausalLM",
-    "LlamaForSequenceClassification",
-    "LlamaForTokenClassification",
-    "LlamaForQuestionAnswering",
-    "MistralModel",
-    "MistralForCausalLM",
-    "MistralForSequenceClassification",
-    "MistralForTokenClassification",
-    "MistralForQuestionAnswering",
-    "Qwen2Model",
-    "Qwen2ForCausalLM",
-    "Qwen2ForSequenceClassification",
-    "Qwen2ForTokenClassification",
-    "Qwen2ForQuestionAnswering",
-    "Qwen3Model",
-    "Qwen3ForCausalLM",
-    "Qwen3ForSequenceClassification",
-    "Qwen3ForTokenClassification",
-    "Qwen3ForQuestionAnswering",
-    "GraniteModel",
-    "GraniteForCausalLM",
-]
+from paramsym.symbols import G, L
 
 
 @dataclass(frozen=True)
@@ -87,124 +52,27 @@ class Llama(GroupedDecoder):
     596049920
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    hidden_act: str = "silu"
-    attention_bias: bool = False
-    mlp_bias: bool = False
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "LlamaModel"
+    hidden_act: str = key(Function("silu"))
+    attention_bias: bool = key(Flag(), of="Llama Qwen3 Granite")
+    mlp_bias: bool = key(Flag(), of="Llama Granite")
+    architecture: str = classes({"Llama Mistral Qwen2 Qwen3": LANGUAGE, "Granite": "Model ForCausalLM"})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-6
-    rope: Rope = ROPE
-    sliding_window: Dim | None = None
+    rms_norm_eps: float = key(Real(1e-6))
+    sliding_window: Dim | None = key(Whole(4096), of="Mistral Qwen2 Qwen3", argument=None)
     full_layers: Count = 0
     layer_types: tuple[str, ...] | None = None
-    embedding_multiplier: float = 1.0
-    residual_multiplier: float = 1.0
-    attention_multiplier: float | None = None
-    logits_scaling: float = 1.0
+    embedding_multiplier: float = key(Real(1.0), of="Granite")
+    residual_multiplier: float = key(Real(1.0), of="Granite")
+    attention_multiplier: float | None = key(Real(1.0), of="Granite", argument=None)
+    logits_scaling: float = key(Real(1.0), of="Granite")
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "huggyllama/llama-7b": grouped_size(32000, 4096, 32, 32, 32, 11008),
-        "huggyllama/llama-13b": grouped_size(32000, 5120, 40, 40, 40, 13824),
-        "huggyllama/llama-65b": grouped_size(32000, 8192, 80, 64, 64, 22016),
-        "meta-llama/Llama-2-7b-hf": grouped_size(32000, 4096, 32, 32, 32, 11008),
-        "meta-llama/Llama-2-13b-hf": grouped_size(32000, 5120, 40, 40, 40, 13824),
-        "meta-llama/Llama-2-70b-hf": grouped_size(32000, 8192, 80, 64, 8, 28672),
-        "codellama/CodeLlama-7b-hf": grouped_size(32016, 4096, 32, 32, 32, 11008),
-        "codellama/CodeLlama-34b-hf": grouped_size(32000, 8192, 48, 64, 8, 22016),
-        "meta-llama/Meta-Llama-3-8B": grouped_size(128256, 4096, 32, 32, 8, 14336),
-        "meta-llama/Meta-Llama-3-70B": grouped_size(128256, 8192, 80, 64, 8, 28672),
-        "meta-llama/Llama-3.1-405B": grouped_size(128256, 16384, 126, 128, 8, 53248),
-        "meta-llama/Llama-3.2-1B": grouped_size(128256, 2048, 16, 32, 8, 8192, tie_word_embeddings=True),
-        "meta-llama/Llama-3.2-3B": grouped_size(128256, 3072, 28, 24, 8, 8192, tie_word_embeddings=True),
-        "TinyLlama/TinyLlama-1.1B-Chat-v1.0": grouped_size(32000, 2048, 22, 32, 4, 5632),
-        "deepseek-ai/deepseek-coder-1.3b-base": grouped_size(32256, 2048, 24, 16, 16, 5504),
-        "deepseek-ai/deepseek-coder-33b-base": grouped_size(32256, 7168, 62, 56, 8, 19200),
-        "01-ai/Yi-6B": grouped_size(64000, 4096, 32, 32, 4, 11008),
-        "01-ai/Yi-34B": grouped_size(64000, 7168, 60, 56, 8, 20480),
-        "mistralai/Mistral-7B-v0.1": grouped_size(32000, 4096, 32, 32, 8, 14336),
-        "mistralai/Mistral-7B-v0.3": grouped_size(32768, 4096, 32, 32, 8, 14336),
-        "mistralai/Mistral-Nemo-Base-2407": grouped_size(131072, 5120, 40, 32, 8, 14336, head_dim=128),
-        "mistralai/Mistral-Small-24B-Base-2501": grouped_size(131072, 5120, 40, 32, 8, 32768, head_dim=128),
-        "mistralai/Codestral-22B-v0.1": grouped_size(32768, 6144, 56, 48, 8, 16384),
-        "Qwen/Qwen1.5-0.5B": grouped_size(151936, 1024, 24, 16, 16, 2816, tie_word_embeddings=True),
-        "Qwen/Qwen1.5-14B": grouped_size(152064, 5120, 40, 40, 40, 13696),
-        "Qwen/Qwen1.5-72B": grouped_size(152064, 8192, 80, 64, 64, 24576),
-        "Qwen/Qwen1.5-110B": grouped_size(152064, 8192, 80, 64, 8, 49152),
-        "Qwen/Qwen2-0.5B": grouped_size(151936, 896, 24, 14, 2, 4864, tie_word_embeddings=True),
-        "Qwen/Qwen2.5-1.5B": grouped_size(151936, 1536, 28, 12, 2, 8960, tie_word_embeddings=True),
-        "Qwen/Qwen2.5-3B": grouped_size(151936, 2048, 36, 16, 2, 11008, tie_word_embeddings=True),
-        "Qwen/Qwen2.5-7B": grouped_size(152064, 3584, 28, 28, 4, 18944),
-        "Qwen/Qwen2.5-32B": grouped_size(152064, 5120, 64, 40, 8, 27648),
-        "Qwen/Qwen2.5-72B": grouped_size(152064, 8192, 80, 64, 8, 29568),
-        "Qwen/Qwen3-0.6B": grouped_size(151936, 1024, 28, 16, 8, 3072, head_dim=128, tie_word_embeddings=True),
-        "Qwen/Qwen3-1.7B": grouped_size(151936, 2048, 28, 16, 8, 6144, head_dim=128, tie_word_embeddings=True),
-        "Qwen/Qwen3-4B": grouped_size(151936, 2560, 36, 32, 8, 9728, head_dim=128, tie_word_embeddings=True),
-        "Qwen/Qwen3-14B": grouped_size(151936, 5120, 40, 40, 8, 17408, head_dim=128),
-        "ibm-granite/granite-3.0-2b-base": grouped_size(49155, 2048, 40, 32, 8, 8192, tie_word_embeddings=True),
-        "ibm-granite/granite-3.0-8b-base": grouped_size(49155, 4096, 40, 32, 8, 12800, tie_word_embeddings=True),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("huggyllama/llama-7b", 6_738_415_616, "Touvron et al. 2023, table 2 (6.7B); model card", counts="LlamaForCausalLM"),
-        Claim("huggyllama/llama-13b", 13_015_864_320, "Touvron et al. 2023, table 2 (13.0B); model card", counts="LlamaForCausalLM"),
-        Claim("huggyllama/llama-65b", 65_285_660_672, "Touvron et al. 2023, table 2 (65.2B); model card", counts="LlamaForCausalLM"),
-        Claim("meta-llama/Llama-2-7b-hf", 6_738_415_616, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Llama-2-13b-hf", 13_015_864_320, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Llama-2-70b-hf", 68_976_648_192, RECALLED, counts="LlamaForCausalLM"),
-        Claim("codellama/CodeLlama-7b-hf", 6_738_546_688, RECALLED, counts="LlamaForCausalLM"),
-        Claim("codellama/CodeLlama-34b-hf", 33_743_970_304, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Meta-Llama-3-8B", 8_030_261_248, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Meta-Llama-3-70B", 70_553_706_496, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Llama-3.1-405B", 405_853_388_800, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Llama-3.2-1B", 1_235_814_400, RECALLED, counts="LlamaForCausalLM"),
-        Claim("meta-llama/Llama-3.2-3B", 3_212_749_824, RECALLED, counts="LlamaForCausalLM"),
-        Claim("TinyLlama/TinyLlama-1.1B-Chat-v1.0", 1_100_048_384, RECALLED, counts="LlamaForCausalLM"),
-        Claim("deepseek-ai/deepseek-coder-1.3b-base", 1_346_471_936, RECALLED, counts="LlamaForCausalLM"),
-        Claim("deepseek-ai/deepseek-coder-33b-base", 33_342_991_360, RECALLED, counts="LlamaForCausalLM"),
-        Claim("01-ai/Yi-6B", 6_061_035_520, RECALLED, counts="LlamaForCausalLM"),
-        Claim("01-ai/Yi-34B", 34_388_917_248, RECALLED, counts="LlamaForCausalLM"),
-        Claim("mistralai/Mistral-7B-v0.1", 7_241_732_096, RECALLED, counts="MistralForCausalLM"),
-        Claim("mistralai/Mistral-7B-v0.3", 7_248_023_552, RECALLED, counts="MistralForCausalLM"),
-        Claim("mistralai/Mistral-Nemo-Base-2407", 12_247_782_400, RECALLED, counts="MistralForCausalLM"),
-        Claim("mistralai/Mistral-Small-24B-Base-2501", 23_572_403_200, RECALLED, counts="MistralForCausalLM"),
-        Claim("mistralai/Codestral-22B-v0.1", 22_247_282_688, RECALLED, counts="MistralForCausalLM"),
-        Claim("Qwen/Qwen1.5-0.5B", 463_987_712, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen1.5-14B", 14_167_290_880, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen1.5-72B", 72_287_920_128, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen1.5-110B", 111_209_914_368, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen2-0.5B", 494_032_768, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen2.5-1.5B", 1_543_714_304, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen2.5-3B", 3_085_938_688, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen2.5-7B", 7_615_616_512, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen2.5-32B", 32_763_876_352, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen2.5-72B", 72_706_203_648, RECALLED, counts="Qwen2ForCausalLM"),
-        Claim("Qwen/Qwen3-0.6B", 596_049_920, RECALLED, counts="Qwen3ForCausalLM"),
-        Claim("Qwen/Qwen3-1.7B", 1_720_574_976, RECALLED, counts="Qwen3ForCausalLM"),
-        Claim("Qwen/Qwen3-4B", 4_022_468_096, RECALLED, counts="Qwen3ForCausalLM"),
-        Claim("Qwen/Qwen3-14B", 14_768_307_200, RECALLED, counts="Qwen3ForCausalLM"),
-        Claim("ibm-granite/granite-3.0-2b-base", 2_533_531_648, BUILT, counts="GraniteForCausalLM"),
-        Claim("ibm-granite/granite-3.0-8b-base", 8_170_848_256, RECALLED, counts="GraniteForCausalLM"),
-    )
+    published, claims = published_in("llama")
 
     def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation and the biases."""
+        """Llama's heads divide the width even where ``head_dim`` leaves the quotient unused."""
         super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
-        if self.kind == "Llama":  # checked by the reference even where head_dim makes the quotient idle
+        if self.kind == "Llama":
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        if self.kind in {"Mistral", "Qwen2"}:
-            self.refuse(attention_bias=self.attention_bias)
-        if self.kind not in {"Llama", "Granite"}:
-            self.refuse(mlp_bias=self.mlp_bias)
 
     @property
     def answering_base_name(self) -> str:  # type: ignore[override]
@@ -254,11 +122,6 @@ class Llama(GroupedDecoder):
         )
 
 
-_NAMES: tuple[str, ...] = get_args(Architecture)
-_BIAS = Flag(default=False)
-_EPS = Real(1e-6)
-
-
 def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Find out which layers see a window: none unless ``use_sliding_window``, else those from ``max_window_layers`` on."""
     used, first = arguments.pop("use_sliding_window"), arguments.pop("max_window_layers")
@@ -280,65 +143,25 @@ def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments |= {"sliding_window": None, "full_layers": 0}
 
 
-_WINDOW: dict[str, Key] = {
-    "use_sliding_window": Flag(default=False),
-    "sliding_window": OptionalWhole(4096),
-    "max_window_layers": OptionalWhole(28, least=0),
+_WINDOW: Mapping[str, Key] = {"use_sliding_window": Flag(), "max_window_layers": Whole(28, least=0)}
+_QWEN = {
+    "vocab_size": 151936,
+    "num_key_value_heads": Size(G, 32, null=True),
+    "intermediate_size": 22016,
+    "max_position_embeddings": 32768,
+    **_WINDOW,
 }
-
+_FORMER = {"LLaMAForCausalLM": "LlamaForCausalLM"}
 FAMILIES = (
-    decoder_family(
-        "llama",
-        Llama,
-        of_kind(_NAMES, "Llama"),
-        grouped_keys(*(32000, 4096, 32, 32, OptionalSize(G, None), 11008), attention_bias=_BIAS, mlp_bias=_BIAS, rms_norm_eps=_EPS),
-        settled(floors=False, named=True),
-        former={"LLaMAForCausalLM": "LlamaForCausalLM"},
-    ),
-    decoder_family(
+    family("llama", Llama, "Llama", {}, settled(floors=False, named=True), former=_FORMER),
+    family(
         "mistral",
         Llama,
-        of_kind(_NAMES, "Mistral"),
-        grouped_keys(*(32000, 4096, 32, 32, Size(G, 8), 14336), positions=131072, rms_norm_eps=_EPS, sliding_window=OptionalWhole(4096)),
+        "Mistral",
+        {"num_key_value_heads": Size(G, 8), "intermediate_size": 14336, "max_position_embeddings": 131072},
         settled(named=True),
     ),
-    decoder_family(
-        "qwen2",
-        Llama,
-        of_kind(_NAMES, "Qwen2"),
-        {**grouped_keys(*(151936, 4096, 32, 32, OptionalSize(G, 32), 22016), positions=32768, rms_norm_eps=_EPS), **_WINDOW},
-        _seeing,
-    ),
-    decoder_family(
-        "qwen3",
-        Llama,
-        of_kind(_NAMES, "Qwen3"),
-        {
-            **grouped_keys(
-                *(151936, 4096, 32, 32, OptionalSize(G, 32), 22016),
-                positions=32768,
-                head_dim=Size(D, 128),
-                attention_bias=_BIAS,
-                rms_norm_eps=_EPS,
-            ),
-            **_WINDOW,
-        },
-        _seeing,
-    ),
-    decoder_family(
-        "granite",
-        Llama,
-        of_kind(_NAMES, "Granite"),
-        grouped_keys(
-            *(32000, 4096, 32, 32, OptionalSize(G, None), 11008),
-            attention_bias=_BIAS,
-            mlp_bias=_BIAS,
-            rms_norm_eps=_EPS,
-            embedding_multiplier=Real(1.0),
-            residual_multiplier=Real(1.0),
-            attention_multiplier=Real(1.0),
-            logits_scaling=Real(1.0),
-        ),
-        settled(),
-    ),
+    family("qwen2", Llama, "Qwen2", _QWEN, _seeing),
+    family("qwen3", Llama, "Qwen3", {**_QWEN, "head_dim": 128}, _seeing),
+    family("granite", Llama, "Granite", {}, settled()),
 )

@@ -5,7 +5,7 @@ References: ``transformers.models.mamba`` and ``mamba2`` 5.23, names and shapes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Any, ClassVar, Literal, get_args
@@ -18,9 +18,9 @@ from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import Activation, check_activation
 from paramsym.models.blocks import Holder
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import Decoder, OptionalSize, OptionalWhole, decoder_family
-from paramsym.models.family import Flag, Key, Number, Size, Sizes, Word, shown, whole
+from paramsym.models.decoder import Decoder, decoder_family
+from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word, shown, whole
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
@@ -29,18 +29,6 @@ Architecture = Literal["MambaModel", "MambaForCausalLM"]
 Architecture2 = Literal["Mamba2Model", "Mamba2ForCausalLM"]
 EXPAND = dims("e")
 """How many times the hidden width the inner width is."""
-
-
-def _size(vocab_size: int, hidden_size: int, layers: int) -> dict[str, int]:
-    """All published sizes of Mamba have 16 states, kernels of 4 and twice the hidden width inside."""
-    return {
-        "vocab_size": vocab_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "state_size": 16,
-        "conv_kernel": 4,
-        "expand": 2,
-    }
 
 
 class _StateSpace(Decoder):
@@ -109,20 +97,7 @@ class MambaLM(_StateSpace):
     layer_norm_epsilon: float = 1e-5
 
     num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "state-spaces/mamba-130m-hf": _size(50280, 768, 24),
-        "state-spaces/mamba-370m-hf": _size(50280, 1024, 48),
-        "state-spaces/mamba-790m-hf": _size(50280, 1536, 48),
-        "state-spaces/mamba-1.4b-hf": _size(50280, 2048, 48),
-        "state-spaces/mamba-2.8b-hf": _size(50280, 2560, 64),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("state-spaces/mamba-130m-hf", 129_135_360, RECALLED, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-370m-hf", 371_516_416, RECALLED, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-790m-hf", 793_204_224, RECALLED, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-1.4b-hf", 1_372_178_432, BUILT, counts="MambaForCausalLM"),
-        Claim("state-spaces/mamba-2.8b-hf", 2_768_345_600, RECALLED, counts="MambaForCausalLM"),
-    )
+    published, claims = published_in("mamba")
 
     def mixer(self) -> Mamba:
         """The selective state-space layer."""
@@ -175,17 +150,7 @@ class Mamba2LM(_StateSpace):
     time_step_limit: tuple[float, float] = (0.0, inf)
 
     num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "AntonV/mamba2-1.3b-hf": {
-            **_size(50288, 2048, 48),
-            "num_heads": 64,
-            "head_dim": 64,
-            "state_size": 128,
-            "n_groups": 1,
-            "tie_word_embeddings": True,
-        }
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (Claim("AntonV/mamba2-1.3b-hf", 1_343_757_312, BUILT, counts="Mamba2ForCausalLM"),)
+    published, claims = published_in("mamba2")
 
     def mixer(self) -> Mamba2:
         """The state-space layer with heads."""
@@ -308,7 +273,7 @@ def _keys(vocab_size: int, width: int, layers: int, states: int, *, tied: bool, 
         "use_conv_bias": Flag(default=True),
         "hidden_act": Word("silu"),
         "tie_word_embeddings": Flag(default=tied),
-        "layer_norm_epsilon": Number(1e-5),
+        "layer_norm_epsilon": Real(1e-5),
         **own,
     }
 
@@ -323,7 +288,7 @@ FAMILIES = (
         "mamba",
         MambaLM,
         get_args(Architecture),
-        _keys(50280, 768, 32, 16, tied=True, time_step_rank=_Rank(), intermediate_size=OptionalSize(F, None)),
+        _keys(50280, 768, 32, 16, tied=True, time_step_rank=_Rank(), intermediate_size=Size(F, None, null=True)),
         _settle,
         ignored=f"{_IGNORED} chunk_size time_step_limit",
     ),
@@ -337,7 +302,7 @@ FAMILIES = (
             num_heads=Size(A, 128),
             head_dim=Size(D, 64),
             n_groups=Size(G, 8),
-            chunk_size=OptionalWhole(256),
+            chunk_size=Whole(256),
             time_step_limit=_Limits(),
         ),
         _check_heads,

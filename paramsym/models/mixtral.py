@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from paramsym.compose import Repeat
 from paramsym.layers.dense import Dense
@@ -12,9 +11,10 @@ from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalWhole, decoder_family, experts, grouped_keys, grouped_size, settled
-from paramsym.models.family import Number as Real, Size
+from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys
+from paramsym.models.keys import Real, Size, Whole
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Own, Rope, Value
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
@@ -69,26 +69,7 @@ class Mixtral(GroupedDecoder):
     rms_norm_eps: float = 1e-5
     sliding_window: Dim | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "mistralai/Mixtral-8x7B-v0.1": grouped_size(32000, 4096, 32, 32, 8, 14336, num_local_experts=8, num_experts_per_tok=2),
-        "mistralai/Mixtral-8x22B-v0.1": grouped_size(32000, 6144, 56, 48, 8, 16384, num_local_experts=8, num_experts_per_tok=2),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("mistralai/Mixtral-8x7B-v0.1", 46_702_792_704, RECALLED, counts="MixtralForCausalLM"),
-        Claim("mistralai/Mixtral-8x22B-v0.1", 140_620_634_112, RECALLED, counts="MixtralForCausalLM"),
-        Claim(
-            "mistralai/Mixtral-8x7B-v0.1",
-            13_000_000_000,
-            "Jiang et al. 2024, abstract (13B active)",
-            counts="rounded; a token uses 12,879,925,248",
-        ),
-        Claim(
-            "mistralai/Mixtral-8x7B-v0.1",
-            56_000_000_000,
-            "the name, 8x7B",
-            counts="wrong; the experts share attention and tables, in all 46,702,792,704",
-        ),
-    )
+    published, claims = published_in("mixtral")
 
     def conditions(self) -> None:
         """Heads and groups divide; a token uses no more experts than there are; the reference knows the activation."""
@@ -140,7 +121,7 @@ FAMILIES = (
             num_local_experts=Size(E, 8),
             num_experts_per_tok=Size(K, 2),
             rms_norm_eps=Real(1e-5),
-            sliding_window=OptionalWhole(),
+            sliding_window=Whole(),
         ),
         settled(),
         aliases={"num_experts": "num_local_experts"},

@@ -13,10 +13,10 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import PreNorm
-from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.family import Flag, Number as Real, Size, Sizes, shown
 from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
+from paramsym.models.keys import Flag, Real, Size, Sizes, shown
+from paramsym.models.published import published_in
 from paramsym.size import Count, Dim, cat, divides
 from paramsym.symbols import A, H, L, V
 
@@ -57,14 +57,7 @@ class Mpt(Decoder):
     answering_base_name: ClassVar[str] = "transformer"
     table_name: ClassVar[str] = "wte"
     classifier_name: ClassVar[str] = "classifier"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "mosaicml/mpt-7b": {"vocab_size": 50432, "d_model": 4096, "n_layers": 32, "n_heads": 32},
-        "mosaicml/mpt-30b": {"vocab_size": 50432, "d_model": 7168, "n_layers": 48, "n_heads": 64},
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("mosaicml/mpt-7b", 6_649_286_656, RECALLED, counts="MptForCausalLM"),
-        Claim("mosaicml/mpt-30b", 29_957_200_896, BUILT, counts="MptForCausalLM"),
-    )
+    published, claims = published_in("mpt")
 
     def conditions(self) -> None:
         """Heads divide the width."""

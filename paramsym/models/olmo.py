@@ -5,28 +5,18 @@ References: ``transformers.models.olmo`` and ``olmo2`` 5.23, names and shapes of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm, RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import PreNorm, Residual, RotatedAttention
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import (
-    GroupedDecoder,
-    OptionalReal,
-    OptionalSize,
-    decoder_family,
-    gated,
-    grouped_keys,
-    grouped_size,
-    of_kind,
-    settled,
-)
-from paramsym.models.family import Flag, Key, Number as Real
+from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys, of_kind
+from paramsym.models.keys import Flag, Key, Real, Size
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -79,18 +69,7 @@ class Olmo(GroupedDecoder):
     clip_qkv: float | None = None
     rope: Rope = ROPE
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "allenai/OLMo-1B-hf": grouped_size(50304, 2048, 16, 16, 16, 8192, tie_word_embeddings=True),
-        "allenai/OLMo-7B-hf": grouped_size(50304, 4096, 32, 32, 32, 11008),
-        "allenai/OLMo-2-1124-13B": grouped_size(100352, 5120, 40, 40, 40, 13824),
-        "allenai/OLMo-2-0325-32B": grouped_size(100352, 5120, 64, 40, 8, 27648),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("allenai/OLMo-1B-hf", 1_176_764_416, BUILT, counts="OlmoForCausalLM"),
-        Claim("allenai/OLMo-7B-hf", 6_888_095_744, BUILT, counts="OlmoForCausalLM"),
-        Claim("allenai/OLMo-2-1124-13B", 13_716_198_400, RECALLED, counts="Olmo2ForCausalLM"),
-        Claim("allenai/OLMo-2-0325-32B", 32_234_279_936, RECALLED, counts="Olmo2ForCausalLM"),
-    )
+    published, claims = published_in("olmo")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""
@@ -123,10 +102,10 @@ _NAMES: tuple[str, ...] = get_args(Architecture)
 
 
 def _keys(**own: Key) -> dict[str, Key]:
-    return {**grouped_keys(50304, 4096, 32, 32, OptionalSize(G, None), 11008, attention_bias=Flag(default=False)), **own}
+    return {**grouped_keys(50304, 4096, 32, 32, Size(G, None, null=True), 11008, attention_bias=Flag(default=False)), **own}
 
 
 FAMILIES = (
-    decoder_family("olmo", Olmo, of_kind(_NAMES, "Olmo"), _keys(clip_qkv=OptionalReal()), settled()),
+    decoder_family("olmo", Olmo, of_kind(_NAMES, "Olmo"), _keys(clip_qkv=Real()), settled()),
     decoder_family("olmo2", Olmo, of_kind(_NAMES, "Olmo2"), _keys(rms_norm_eps=Real(1e-5)), settled()),
 )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from paramsym.extents import over
 from paramsym.layers.attention import HeadNorm
@@ -12,9 +11,10 @@ from paramsym.layers.experts import Router
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.claims import CARD, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalReal, OptionalSize, decoder_family, experts, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Number as Real, Size
+from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys
+from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim, at_most
 from paramsym.symbols import A, E, F, G, H, K, L, V
@@ -65,18 +65,7 @@ class Olmoe(GroupedDecoder):
     norm_topk_prob: bool = False
     clip_qkv: float | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "allenai/OLMoE-1B-7B-0924": grouped_size(50304, 2048, 16, 16, 16, 1024, num_experts=64, num_experts_per_tok=8)
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("allenai/OLMoE-1B-7B-0924", 6_919_161_856, CARD, counts="OlmoeForCausalLM"),
-        Claim(
-            "allenai/OLMoE-1B-7B-0924",
-            1_300_000_000,
-            "Muennighoff et al. 2024, section 2 (1.3B active)",
-            counts="rounded; a token uses 1,282,017,280",
-        ),
-    )
+    published, claims = published_in("olmoe")
 
     def conditions(self) -> None:
         """Heads and groups divide; a token uses no more experts than there are; the reference knows the activation."""
@@ -114,14 +103,14 @@ FAMILIES = (
         Olmoe,
         get_args(Architecture),
         grouped_keys(
-            *(50304, 2048, 16, 16, OptionalSize(G, None), 2048),
+            *(50304, 2048, 16, 16, Size(G, None, null=True), 2048),
             num_experts=Size(E, 64),
             num_experts_per_tok=Size(K, 8),
             positions=4096,
             attention_bias=Flag(default=False),
             rms_norm_eps=Real(1e-5),
             norm_topk_prob=Flag(default=False),
-            clip_qkv=OptionalReal(),
+            clip_qkv=Real(),
         ),
         settled(),
         aliases={"num_local_experts": "num_experts"},

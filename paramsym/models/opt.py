@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Sequential
 from paramsym.layer import Layer
@@ -12,31 +12,18 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, RotatedAttention, activation
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import Decoder, OptionalSize, decoder_family
-from paramsym.models.family import Flag, Size, Sizes, Word
+from paramsym.models.decoder import Decoder
+from paramsym.models.keys import Flag, Function, Key, Sizes
+from paramsym.models.model import classes, family, key
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value
-from paramsym.size import Count, Dim, divides, same
+from paramsym.size import Count, Dim, same
 from paramsym.symbols import A, F, H, L, P, V, dims
 
-Architecture = Literal["OPTModel", "OPTForCausalLM", "OPTForSequenceClassification", "OPTForQuestionAnswering"]
 TABLE = dims("H_e")
 """The width of the token table, where it is not the hidden width."""
-
-
-def _size(hidden_size: int, layers: int, heads: int, **other: Any) -> dict[str, Any]:
-    """All published sizes share the vocabulary, the 2048 positions and a feed-forward width of four times the hidden width."""
-    return {
-        "vocab_size": 50272,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "ffn_dim": 4 * hidden_size,
-        "max_position_embeddings": 2048,
-        **other,
-    }
 
 
 @dataclass(frozen=True)
@@ -58,51 +45,24 @@ class Opt(Decoder):
     125239296
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    ffn_dim: Dim = F
-    max_position_embeddings: Dim = P
-    word_embed_proj_dim: Dim | None = None
-    activation_function: str = "relu"
-    do_layer_norm_before: bool = True
+    vocab_size: Dim = key(V, 50272)
+    hidden_size: Dim = key(H, 768)
+    num_hidden_layers: Count = key(L, 12, least=0)
+    num_attention_heads: Dim = key(A, 12, divides="hidden_size")
+    ffn_dim: Dim = key(F, 3072)
+    max_position_embeddings: Dim = key(P, 2048)
+    word_embed_proj_dim: Dim | None = key(TABLE, None, argument=None)
+    activation_function: str = key(Function("relu"))
+    do_layer_norm_before: bool = key(Flag(default=True))
     remove_final_layer_norm: bool = False
-    enable_bias: bool = True
-    layer_norm_elementwise_affine: bool = True
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "OPTModel"
+    enable_bias: bool = key(Flag(default=True))
+    layer_norm_elementwise_affine: bool = key(Flag(default=True))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"OPT": "Model ForCausalLM ForSequenceClassification ForQuestionAnswering"})
 
+    reads: ClassVar[Mapping[str, Key]] = {"_remove_final_layer_norm": Flag()}
     table_name: ClassVar[str] = "decoder.embed_tokens"
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "facebook/opt-125m": _size(768, 12, 12),
-        "facebook/opt-350m": _size(1024, 24, 16, word_embed_proj_dim=512, do_layer_norm_before=False),
-        "facebook/opt-1.3b": _size(2048, 24, 32),
-        "facebook/opt-2.7b": _size(2560, 32, 32),
-        "facebook/opt-6.7b": _size(4096, 32, 32),
-        "facebook/opt-13b": _size(5120, 40, 40),
-        "facebook/opt-30b": _size(7168, 48, 56),
-        "facebook/opt-66b": _size(9216, 64, 72),
-        "opt-175b": _size(12288, 96, 96),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/opt-125m", 125_239_296, RECALLED, counts="OPTForCausalLM"),
-        Claim("facebook/opt-350m", 331_196_416, BUILT, counts="OPTForCausalLM"),
-        Claim("facebook/opt-1.3b", 1_315_758_080, RECALLED, counts="OPTForCausalLM"),
-        Claim("facebook/opt-2.7b", 2_651_596_800, RECALLED, counts="OPTForCausalLM"),
-        Claim("facebook/opt-6.7b", 6_658_473_984, RECALLED, counts="OPTForCausalLM"),
-        Claim("facebook/opt-13b", 12_853_473_280, BUILT, counts="OPTForCausalLM"),
-        Claim("facebook/opt-30b", 29_974_540_288, BUILT, counts="OPTForCausalLM"),
-        Claim("facebook/opt-66b", 65_719_701_504, BUILT, counts="OPTForCausalLM"),
-        Claim("opt-175b", 174_604_468_224, BUILT, counts="OPTForCausalLM"),
-        Claim("opt-175b", 175_000_000_000, "Zhang et al. 2022, table 1 (175B)", counts="rounded; 174,604,468,224"),
-    )
-
-    def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activation."""
-        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        check_activation(self.activation_function, "activation_function")
+    published, claims = published_in("opt")
 
     def output_width(self) -> Dim:
         """The width of the token table."""
@@ -130,8 +90,7 @@ class Opt(Decoder):
     def block(self, kind: str = "full_attention") -> OptBlock:  # noqa: ARG002 - there is one kind
         """Attention and the feed-forward network, each with its normalisation."""
         width, inner, bias = self.hidden_size, self.ffn_dim, self.enable_bias
-        heads = self.num_attention_heads
-        sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
+        sliced = (self.num_attention_heads, self.head_width())
         project = Dense(width, sliced, bias)
         projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias)}
         layers = {
@@ -186,27 +145,4 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[TABLE]
 
 
-FAMILIES = (
-    decoder_family(
-        "opt",
-        Opt,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 50272),
-            "hidden_size": Size(H, 768),
-            "num_hidden_layers": Size(L, 12, least=0),
-            "num_attention_heads": Size(A, 12),
-            "ffn_dim": Size(F, 3072),
-            "max_position_embeddings": Size(P, 2048),
-            "word_embed_proj_dim": OptionalSize(TABLE, None),
-            "activation_function": Word("relu"),
-            "do_layer_norm_before": Flag(default=True),
-            "_remove_final_layer_norm": Flag(default=False),
-            "enable_bias": Flag(default=True),
-            "layer_norm_elementwise_affine": Flag(default=True),
-            "tie_word_embeddings": Flag(default=True),
-        },
-        _settle,
-        ignored="dropout activation_dropout layerdrop init_std",
-    ),
-)
+FAMILIES = (family("opt", Opt, arrange=_settle, ignored="dropout activation_dropout layerdrop init_std"),)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from paramsym.extents import over
 from paramsym.layers.dense import Dense
@@ -12,9 +11,10 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention, Stem
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalSize, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Number as Real
+from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys
+from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -59,14 +59,7 @@ class Phi(GroupedDecoder):
     rope: Rope = ROPE
 
     output_bias: ClassVar[bool] = True
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "microsoft/phi-1_5": grouped_size(51200, 2048, 24, 32, 32, 8192),
-        "microsoft/phi-2": grouped_size(51200, 2560, 32, 32, 32, 10240),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/phi-1_5", 1_418_270_720, RECALLED, counts="PhiForCausalLM"),
-        Claim("microsoft/phi-2", 2_779_683_840, RECALLED, counts="PhiForCausalLM"),
-    )
+    published, claims = published_in("phi")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""
@@ -113,7 +106,7 @@ FAMILIES = (
         Phi,
         get_args(Architecture),
         grouped_keys(
-            *(51200, 2048, 24, 32, OptionalSize(G, None), 8192),
+            *(51200, 2048, 24, 32, Size(G, None, null=True), 8192),
             act="gelu_new",
             qk_layernorm=Flag(default=False),
             layer_norm_eps=Real(1e-5),

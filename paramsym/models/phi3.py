@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, PreNorm, RotatedAttention, activation
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalSize, OptionalWhole, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.models.family import Number as Real, Sizes
+from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys
+from paramsym.models.keys import Real, Size, Sizes, Whole
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Own, Rope, Value, heads, segments
 from paramsym.size import Count, Dim, cat
 from paramsym.symbols import A, D, F, G, H, L, V
@@ -56,16 +56,7 @@ class Phi3(GroupedDecoder):
     rope: Rope = ROPE
     sliding_window: Dim | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "microsoft/Phi-3-mini-4k-instruct": grouped_size(32064, 3072, 32, 32, 32, 8192),
-        "microsoft/phi-4": grouped_size(100352, 5120, 40, 40, 10, 17920),
-        "microsoft/Phi-4-mini-instruct": grouped_size(200064, 3072, 32, 24, 8, 8192, tie_word_embeddings=True),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/Phi-3-mini-4k-instruct", 3_821_079_552, RECALLED, counts="Phi3ForCausalLM"),
-        Claim("microsoft/phi-4", 14_659_507_200, RECALLED, counts="Phi3ForCausalLM"),
-        Claim("microsoft/Phi-4-mini-instruct", 3_836_021_760, RECALLED, counts="Phi3ForCausalLM"),
-    )
+    published, claims = published_in("phi3")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""
@@ -150,11 +141,11 @@ FAMILIES = (
         Phi3,
         get_args(Architecture),
         grouped_keys(
-            *(32064, 3072, 32, 32, OptionalSize(G, None), 8192),
+            *(32064, 3072, 32, 32, Size(G, None, null=True), 8192),
             positions=4096,
             rms_norm_eps=Real(1e-5),
-            sliding_window=OptionalWhole(),
-            original_max_position_embeddings=OptionalWhole(4096),
+            sliding_window=Whole(),
+            original_max_position_embeddings=Whole(4096),
         ),
         _settle,
     ),

@@ -5,10 +5,10 @@ References: ``transformers.models.qwen2_moe`` and ``qwen3_moe`` 5.23, names and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import lcm
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, copies_of
 from paramsym.errors import ConfigError
@@ -20,22 +20,10 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.claims import CARD, RECALLED, Claim
-from paramsym.models.decoder import (
-    GroupedDecoder,
-    Number,
-    OptionalWhole,
-    by_turns,
-    check_window,
-    decoder_family,
-    experts,
-    gated,
-    grouped_keys,
-    grouped_size,
-    of_kind,
-    settled,
-)
-from paramsym.models.family import Flag, Key, Number as Real, Size, Sizes, shown
+from paramsym.models.decoder import GroupedDecoder, by_turns, check_window, decoder_family, experts, gated, grouped_keys, of_kind
+from paramsym.models.keys import Fixed, Flag, Key, Real, Size, Sizes, Whole, shown
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Own, Rope, Value
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, at_most, canonical
@@ -55,10 +43,6 @@ Architecture = Literal[
 ]
 EXPERT, SHARED = dims("F_e F_s")
 """The widths of an expert and of the one that every token uses."""
-
-
-def _size(*dense: int, expert: int, stored: int, used: int, **other: Any) -> dict[str, Any]:
-    return grouped_size(*dense, moe_intermediate_size=expert, num_experts=stored, num_experts_per_tok=used, **other)
 
 
 @dataclass(frozen=True)
@@ -114,20 +98,7 @@ class QwenMoe(GroupedDecoder):
     layer_types: tuple[str, ...] = ("full_attention",)
     max_window_layers: int | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "Qwen/Qwen1.5-MoE-A2.7B": _size(
-            *(151936, 2048, 24, 16, 16, 5632), expert=1408, stored=60, used=4, shared_expert_intermediate_size=5632
-        ),
-        "Qwen/Qwen3-30B-A3B": _size(151936, 2048, 48, 32, 4, 6144, expert=768, stored=128, used=8, head_dim=128),
-        "Qwen/Qwen3-235B-A22B": _size(151936, 4096, 94, 64, 4, 12288, expert=1536, stored=128, used=8, head_dim=128),
-        "Qwen/Qwen3-Coder-480B-A35B-Instruct": _size(151936, 6144, 62, 96, 8, 8192, expert=2560, stored=160, used=8, head_dim=128),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("Qwen/Qwen1.5-MoE-A2.7B", 14_315_784_192, RECALLED, counts="Qwen2MoeForCausalLM"),
-        Claim("Qwen/Qwen3-30B-A3B", 30_532_122_624, CARD, counts="Qwen3MoeForCausalLM"),
-        Claim("Qwen/Qwen3-235B-A22B", 235_093_634_560, RECALLED, counts="Qwen3MoeForCausalLM"),
-        Claim("Qwen/Qwen3-Coder-480B-A35B-Instruct", 480_154_875_392, RECALLED, counts="Qwen3MoeForCausalLM"),
-    )
+    published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
         """Heads and groups divide; a token uses no more experts than there are; the family has the biases."""
@@ -316,12 +287,12 @@ def _keys(heads: int, groups: int, inner: int, expert: int, stored: int, used: i
         moe_intermediate_size=Size(EXPERT, expert),
         num_experts=Size(E, stored, least=0),
         num_experts_per_tok=Size(K, used),
-        decoder_sparse_step=Number(1),
+        decoder_sparse_step=Fixed(1),
         mlp_only_layers=LayerNumbers(),
         rms_norm_eps=Real(1e-6),
         norm_topk_prob=Flag(default=False),
         use_sliding_window=Flag(default=False),
-        sliding_window=OptionalWhole(4096, least=0),
+        sliding_window=Whole(4096, least=0),
         **own,
     )
 
@@ -336,7 +307,7 @@ FAMILIES = (
             *(16, 16, 5632, 1408, 60, 4),
             shared_expert_intermediate_size=Size(SHARED, 5632, least=0),
             qkv_bias=Flag(default=True),
-            max_window_layers=OptionalWhole(28, least=0),
+            max_window_layers=Whole(28, least=0),
         ),
         _settle,
     ),

@@ -21,7 +21,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.program import Own, Value, apply, axes, rearrange
 from paramsym.size import Dim, Shape, canonical
 from paramsym.symbols import B, N, W, dims

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -19,9 +19,10 @@ from paramsym.layers.dense import Dense
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.backbone import check_features, settle_stages, stage_name
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Flag, Listed, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Listed, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
 from paramsym.size import Count, Dim, Shape, canonical, same, within
 from paramsym.symbols import B, C, H, N, W
@@ -31,12 +32,6 @@ REDUCTION = 4
 """How much narrower a bottleneck is inside."""
 _LABELLED = frozenset({"ResNetForImageClassification"})
 _BACKBONE = ("ResNetBackbone",)
-
-
-def _size(*depths: int, layer_type: str = "bottleneck") -> dict[str, Any]:
-    """All published sizes begin with 64 channels and double them from stage to stage."""
-    widths = (256, 512, 1024, 2048) if layer_type == "bottleneck" else (64, 128, 256, 512)
-    return {"num_channels": 3, "embedding_size": 64, "hidden_sizes": widths, "depths": depths, "layer_type": layer_type}
 
 
 @dataclass(frozen=True)
@@ -71,20 +66,7 @@ class ResNetV15(Layer):
     _: KW_ONLY
     out_features: tuple[str, ...] | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "microsoft/resnet-18": _size(2, 2, 2, 2, layer_type="basic"),
-        "microsoft/resnet-34": _size(3, 4, 6, 3, layer_type="basic"),
-        "microsoft/resnet-50": _size(3, 4, 6, 3),
-        "microsoft/resnet-101": _size(3, 4, 23, 3),
-        "microsoft/resnet-152": _size(3, 8, 36, 3),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/resnet-18", 11_689_512, "torchvision, ResNet18_Weights: num_params", counts="ResNetForImageClassification"),
-        Claim("microsoft/resnet-34", 21_797_672, "torchvision, ResNet34_Weights: num_params", counts="ResNetForImageClassification"),
-        Claim("microsoft/resnet-50", 25_557_032, "torchvision, ResNet50_Weights: num_params", counts="ResNetForImageClassification"),
-        Claim("microsoft/resnet-101", 44_549_160, RECALLED, counts="ResNetForImageClassification"),
-        Claim("microsoft/resnet-152", 60_192_808, RECALLED, counts="ResNetForImageClassification"),
-    )
+    published, claims = published_in("resnet_v1_5")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""

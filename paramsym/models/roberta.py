@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
@@ -17,10 +17,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
 from paramsym.models.activations import check_activation
 from paramsym.models.bert import Pooler, TextBase, TextClassifier, TextModel, encoder_of
-from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
-from paramsym.models.decoder import OptionalWhole
-from paramsym.models.family import Family, Flag, Key, Number, Size, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Key, Real, Size, Whole, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, constant, past, rearrange
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, P, T, V
@@ -46,19 +46,6 @@ XlmRobertaClass = Literal[
 _LABELLED = frozenset(
     name for name in (*get_args(RobertaClass), *get_args(XlmRobertaClass)) if name.endswith(("Classification", "Answering"))
 )
-
-
-def _size(vocab_size: int, hidden_size: int, layers: int, heads: int) -> dict[str, int]:
-    """All published sizes have 514 positions, of which two are never used, and one token type."""
-    return {
-        "vocab_size": vocab_size,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "max_position_embeddings": 514,
-        "type_vocab_size": 1,
-    }
 
 
 @dataclass(frozen=True)
@@ -98,25 +85,7 @@ class Roberta(TextModel):
     layer_norm_eps: float = 1e-12
     pad_token_id: int | None = 1
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "roberta-base": _size(50265, 768, 12, 12),
-        "roberta-large": _size(50265, 1024, 24, 16),
-        "distilroberta-base": _size(50265, 768, 6, 12),
-        "xlm-roberta-base": _size(250002, 768, 12, 12),
-        "xlm-roberta-large": _size(250002, 1024, 24, 16),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("roberta-base", 124_645_632, BUILT, counts="RobertaModel"),
-        Claim("roberta-base", 124_697_433, RECALLED, counts="RobertaForMaskedLM"),
-        Claim("roberta-large", 355_359_744, BUILT, counts="RobertaModel"),
-        Claim("roberta-large", 355_412_057, CARD, counts="RobertaForMaskedLM"),
-        Claim("distilroberta-base", 82_118_400, BUILT, counts="RobertaModel"),
-        Claim("xlm-roberta-base", 278_043_648, BUILT, counts="XLMRobertaModel"),
-        Claim("xlm-roberta-base", 278_295_186, RECALLED, counts="XLMRobertaForMaskedLM"),
-        Claim("xlm-roberta-large", 559_890_432, BUILT, counts="XLMRobertaModel"),
-        Claim("xlm-roberta-large", 560_142_482, BUILT, counts="XLMRobertaForMaskedLM"),
-        Claim("roberta-base", 125_000_000, "Liu et al. 2019, README of fairseq (125M)", counts="rounded; 124,697,433 with the tied head"),
-    )
+    published, claims = published_in("roberta")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -271,8 +240,8 @@ def _keys(vocab_size: int) -> Mapping[str, Key]:
         "is_decoder": Flag(default=False),
         "add_cross_attention": Flag(default=False),
         "tie_word_embeddings": Flag(default=True),
-        "layer_norm_eps": Number(1e-12),
-        "pad_token_id": OptionalWhole(1, least=0),
+        "layer_norm_eps": Real(1e-12),
+        "pad_token_id": Whole(1, least=0),
     }
 
 

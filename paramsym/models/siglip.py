@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.errors import NotYetError
 from paramsym.layer import Layer, Part, Tensor
@@ -13,7 +13,6 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Holder, last_position, tokens
-from paramsym.models.claims import BUILT, RECALLED, Claim
 from paramsym.models.clip import (
     IGNORED,
     PLAIN,
@@ -29,9 +28,11 @@ from paramsym.models.clip import (
     vision_keys,
     whole_square,
 )
-from paramsym.models.family import Family, Flag, Nested, Size
+from paramsym.models.family import Family, Nested
 from paramsym.models.images import ImageModel, feed_forward, mean_of_places
+from paramsym.models.keys import Flag, Size
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.vit import fitting
 from paramsym.program import Own, Value, apply, contract, copies, rearrange, take
 from paramsym.size import Count, Dim, Shape, divides
@@ -68,7 +69,7 @@ class SiglipText(Layer):
     _: KW_ONLY
     layer_norm_eps: float = 1e-6
 
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims = ()
 
     def conditions(self) -> None:
         """Heads divide the width."""
@@ -141,7 +142,7 @@ class SiglipVision(ImageModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-6
 
-    claims: ClassVar[tuple[Claim, ...]] = ()
+    claims = ()
 
     def conditions(self) -> None:
         """Patches divide the image, heads the width."""
@@ -213,14 +214,6 @@ class SiglipPooling(Layer):
         return take(found + own.mlp(own.layernorm(found)), 1, 0)
 
 
-def _size(width: int, inner: int, layers: int, heads: int, image: int, patch: int, words: int = 32000) -> dict[str, Any]:
-    """The two towers of a published size are equal; ``image`` is what whole patches cover, 378 of 384 pixels."""
-    return {
-        "text_config": SiglipText(words, width, inner, layers, heads, 64),
-        "vision_config": SiglipVision(width, inner, layers, heads, 3, image, patch),
-    }
-
-
 @dataclass(frozen=True)
 class Siglip(TwoTowers):
     """SigLIP: a tower that reads and one that sees; or the second with a classifier.
@@ -242,14 +235,7 @@ class Siglip(TwoTowers):
     num_labels: Count | None = None
     architecture: Architecture = "SiglipModel"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "google/siglip-base-patch16-224": _size(768, 3072, 12, 12, 224, 16),
-        "google/siglip-so400m-patch14-384": _size(1152, 4304, 27, 16, 378, 14),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/siglip-base-patch16-224", 203_155_970, RECALLED, counts="SiglipModel"),
-        Claim("google/siglip-so400m-patch14-384", 877_960_498, BUILT, counts="SiglipModel"),
-    )
+    published, claims = published_in("siglip", text_config=SiglipText, vision_config=SiglipVision)
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""

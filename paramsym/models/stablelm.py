@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
 from paramsym.ledger import Numbers
 from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Parallel, PreNorm, RotatedAttention
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Number as Real, Size
+from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys
+from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Own, Rope, Value, collected, rearrange, roll, take
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -60,14 +61,7 @@ class StableLm(GroupedDecoder):
 
     head_dim: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     """The reference's heads are always of the width H/A."""
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "stabilityai/stablelm-3b-4e1t": grouped_size(50304, 2560, 32, 32, 32, 6912),
-        "stabilityai/stablelm-2-1_6b": grouped_size(100352, 2048, 24, 32, 32, 5632, use_qkv_bias=True),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("stabilityai/stablelm-3b-4e1t", 2_795_443_200, BUILT, counts="StableLmForCausalLM"),
-        Claim("stabilityai/stablelm-2-1_6b", 1_644_515_328, RECALLED, counts="StableLmForCausalLM"),
-    )
+    published, claims = published_in("stablelm")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""

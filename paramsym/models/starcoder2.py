@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import FeedForward, PreNorm, RotatedAttention
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.decoder import GroupedDecoder, OptionalWhole, decoder_family, grouped_keys, grouped_size, settled
-from paramsym.models.family import Flag, Number as Real, Size
+from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys
+from paramsym.models.keys import Flag, Real, Size, Whole
+from paramsym.models.published import published_in
+from paramsym.models.rope import settled
 from paramsym.program import ROPE, Rope
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
@@ -58,16 +58,7 @@ class Starcoder2(GroupedDecoder):
     rope: Rope = ROPE
     sliding_window: Dim | None = None
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "bigcode/starcoder2-3b": grouped_size(49152, 3072, 30, 24, 2, 12288),
-        "bigcode/starcoder2-7b": grouped_size(49152, 4608, 32, 36, 4, 18432),
-        "bigcode/starcoder2-15b": grouped_size(49152, 6144, 40, 48, 4, 24576, tie_word_embeddings=False),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("bigcode/starcoder2-3b", 3_030_371_328, RECALLED, counts="Starcoder2ForCausalLM"),
-        Claim("bigcode/starcoder2-7b", 7_173_923_840, RECALLED, counts="Starcoder2ForCausalLM"),
-        Claim("bigcode/starcoder2-15b", 15_957_889_024, RECALLED, counts="Starcoder2ForCausalLM"),
-    )
+    published, claims = published_in("starcoder2")
 
     def conditions(self) -> None:
         """Heads and groups divide; the reference knows the activation."""
@@ -104,7 +95,7 @@ FAMILIES = (
             positions=4096,
             use_bias=Flag(default=True),
             norm_epsilon=Real(1e-5),
-            sliding_window=OptionalWhole(),
+            sliding_window=Whole(),
         ),
         settled(),
         ignored="activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights mlp_type norm_type",

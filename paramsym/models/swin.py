@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Sequential
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
@@ -17,10 +17,11 @@ from paramsym.layers.resampling import PixelShuffle
 from paramsym.models.activations import check_activation
 from paramsym.models.backbone import feature_norms, settle_stages, stage_name
 from paramsym.models.blocks import Holder, Ladder
-from paramsym.models.claims import RECALLED, Claim
-from paramsym.models.family import Family, Flag, Listed, Number, Pair, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family
 from paramsym.models.images import ImageModel, feed_forward, masked as marked, pair
+from paramsym.models.keys import Flag, Listed, Pair, Real, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, whole_patches
 from paramsym.program import Own, Value, attend, constant, copies, heads, lookup, pad, rearrange, reduce, roll, take
 from paramsym.size import Count, Dim, canonical, divides, text
@@ -31,19 +32,6 @@ _LABELLED = frozenset({"SwinForImageClassification"})
 _BACKBONE = ("SwinBackbone",)
 _PAPER = "Liu et al. 2021, table 1"
 WINDOW, STAGES = dims("M n_stages")
-
-
-def _size(embed_dim: int, deep: int, heads: int, window: int = 7) -> dict[str, Any]:
-    """All published sizes are deep in the third stage and double their heads from stage to stage."""
-    return {
-        "image_size": 384 if window == 12 else 224,
-        "patch_size": 4,
-        "num_channels": 3,
-        "embed_dim": embed_dim,
-        "depths": (2, 2, deep, 2),
-        "num_heads": (heads, 2 * heads, 4 * heads, 8 * heads),
-        "window_size": window,
-    }
 
 
 @dataclass(frozen=True)
@@ -87,20 +75,7 @@ class Swin(ImageModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-5
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "microsoft/swin-tiny-patch4-window7-224": _size(96, 6, 3),
-        "microsoft/swin-small-patch4-window7-224": _size(96, 18, 3),
-        "microsoft/swin-base-patch4-window7-224": _size(128, 18, 4),
-        "microsoft/swin-large-patch4-window7-224": _size(192, 18, 6),
-        "microsoft/swin-base-patch4-window12-384": _size(128, 18, 4, 12),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("microsoft/swin-tiny-patch4-window7-224", 28_288_354, RECALLED, counts="SwinForImageClassification"),
-        Claim("microsoft/swin-small-patch4-window7-224", 49_606_258, RECALLED, counts="SwinForImageClassification"),
-        Claim("microsoft/swin-base-patch4-window7-224", 87_768_224, "torchvision, Swin_B_Weights", counts="SwinForImageClassification"),
-        Claim("microsoft/swin-large-patch4-window7-224", 196_532_476, RECALLED, counts="SwinForImageClassification"),
-        Claim("microsoft/swin-tiny-patch4-window7-224", 29_000_000, _PAPER, counts="rounded up; 28,288,354"),
-    )
+    published, claims = published_in("swin")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -397,10 +372,10 @@ FAMILIES = (
             "depths": Several("L", (2, 2, 6, 2), least=0),
             "num_heads": Several("A", (3, 6, 12, 24)),
             "window_size": Size(WINDOW, 7),
-            "mlp_ratio": Number(4.0),
+            "mlp_ratio": Real(4.0),
             "qkv_bias": Flag(default=True),
             "hidden_act": Word("gelu"),
-            "layer_norm_eps": Number(1e-5),
+            "layer_norm_eps": Real(1e-5),
             "use_absolute_embeddings": Flag(default=False),
             "encoder_stride": Size(STRIDE, 32, only=("SwinForMaskedImageModeling",)),
             "num_layers": Size(STAGES, None, only=("SwinForMaskedImageModeling",)),

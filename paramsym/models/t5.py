@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -18,10 +18,10 @@ from paramsym.layers.normalization import RMSNorm
 from paramsym.layers.position import Distances
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, activation, last_position, scaled
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.decoder import OptionalWhole
-from paramsym.models.family import Family, Flag, Key, Number, Size, Sizes, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
 from paramsym.program import Mask, Own, Value, attend, collected, constant, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
@@ -56,22 +56,6 @@ _ALL = (*get_args(T5Class), *get_args(Mt5Class), *get_args(Umt5Class))
 _LABELLED = frozenset(name for name in _ALL if name.endswith(("Classification", "Answering")))
 _UNTIED = "V*H more: the file has an output matrix of its own, which transformers 5 ties when it builds the class"
 BUCKETS, DECODER_LAYERS = dims("n_b L_d")
-
-
-def _size(
-    d_model: int, d_ff: int, layers: int, heads: int, d_kv: int = 64, vocab_size: int = 32128, *, gated: bool = True
-) -> dict[str, Any]:
-    """All published sizes have 32 buckets; the first release is not gated."""
-    return {
-        "vocab_size": vocab_size,
-        "d_model": d_model,
-        "d_kv": d_kv,
-        "d_ff": d_ff,
-        "num_layers": layers,
-        "num_heads": heads,
-        "relative_attention_num_buckets": 32,
-        "feed_forward_proj": "gated-gelu" if gated else "relu",
-    }
 
 
 @dataclass(frozen=True)
@@ -116,41 +100,7 @@ class T5(Seq2Seq):
     scale_decoder_outputs: bool = True
     decoder_start_token_id: int | None = 0
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "t5-small": _size(512, 2048, 6, 8, gated=False),
-        "t5-base": _size(768, 3072, 12, 12, gated=False),
-        "t5-large": _size(1024, 4096, 24, 16, gated=False),
-        "t5-3b": _size(1024, 16384, 24, 32, 128, gated=False),
-        "t5-11b": _size(1024, 65536, 24, 128, 128, gated=False),
-        "google/flan-t5-small": _size(512, 1024, 8, 6),
-        "google/flan-t5-base": _size(768, 2048, 12, 12),
-        "google/flan-t5-large": _size(1024, 2816, 24, 16),
-        "google/flan-t5-xl": _size(2048, 5120, 24, 32),
-        "google/flan-t5-xxl": _size(4096, 10240, 24, 64),
-        "google/mt5-small": _size(512, 1024, 8, 6, vocab_size=250112),
-        "google/mt5-base": _size(768, 2048, 12, 12, vocab_size=250112),
-        "google/mt5-large": _size(1024, 2816, 24, 16, vocab_size=250112),
-        "google/mt5-xl": _size(2048, 5120, 24, 32, vocab_size=250112),
-        "google/mt5-xxl": _size(4096, 10240, 24, 64, vocab_size=250112),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("t5-small", 60_506_624, RECALLED, counts="T5ForConditionalGeneration"),
-        Claim("t5-base", 222_903_552, RECALLED, counts="T5ForConditionalGeneration"),
-        Claim("t5-large", 737_668_096, RECALLED, counts="T5ForConditionalGeneration"),
-        Claim("t5-3b", 2_851_598_336, BUILT, counts="T5ForConditionalGeneration"),
-        Claim("t5-11b", 11_307_321_344, BUILT, counts="T5ForConditionalGeneration"),
-        Claim("google/flan-t5-small", 76_961_152, RECALLED, "T5ForConditionalGeneration", 32128 * 512, _UNTIED),
-        Claim("google/flan-t5-base", 247_577_856, RECALLED, "T5ForConditionalGeneration", 32128 * 768, _UNTIED),
-        Claim("google/flan-t5-large", 783_150_080, RECALLED, "T5ForConditionalGeneration", 32128 * 1024, _UNTIED),
-        Claim("google/flan-t5-xl", 2_849_757_184, RECALLED, "T5ForConditionalGeneration", 32128 * 2048, _UNTIED),
-        Claim("google/flan-t5-xxl", 11_135_332_352, RECALLED, "T5ForConditionalGeneration", 32128 * 4096, _UNTIED),
-        Claim("google/mt5-small", 300_176_768, RECALLED, "MT5ForConditionalGeneration", 250112 * 512, _UNTIED),
-        Claim("google/mt5-base", 582_401_280, RECALLED, "MT5ForConditionalGeneration", 250112 * 768, _UNTIED),
-        Claim("google/mt5-large", 1_229_581_312, RECALLED, "MT5ForConditionalGeneration", 250112 * 1024, _UNTIED),
-        Claim("google/mt5-xl", 3_742_619_648, RECALLED, "MT5ForConditionalGeneration", 250112 * 2048, _UNTIED),
-        Claim("google/mt5-xxl", 11_896_598_528, BUILT, counts="MT5ForConditionalGeneration"),
-        Claim("t5-base", 220_000_000, "Raffel et al. 2020, section 3.1.1 (about 220 million)", counts="rounded; 222,903,552"),
-    )
+    published, claims = published_in("t5")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -401,9 +351,9 @@ def _keys(vocab_size: int, d_ff: int, layers: int, heads: int, feed_forward_proj
         "feed_forward_proj": Word(feed_forward_proj),
         "is_gated_act": Flag(None),
         "dense_act_fn": Word(None),
-        "relative_attention_max_distance": OptionalWhole(128),
-        "layer_norm_epsilon": Number(1e-6),
-        "decoder_start_token_id": OptionalWhole(0, least=0),
+        "relative_attention_max_distance": Whole(128),
+        "layer_norm_epsilon": Real(1e-6),
+        "decoder_start_token_id": Whole(0, least=0),
     }
 
 

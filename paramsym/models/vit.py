@@ -5,9 +5,9 @@ Reference: ``transformers.models.vit`` and ``transformers.models.deit`` 5.23.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from sympy import Symbol, floor
 
@@ -20,10 +20,11 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.resampling import PixelShuffle
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, PreNorm, activation
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Number, Pair, Size, Sizes, Word
+from paramsym.models.family import Family
 from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row, masked as marked, on_map, pair
+from paramsym.models.keys import Flag, Pair, Real, Size, Sizes, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import Own, Value, take
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, C, D, F, H, K, L, N, W, dims
@@ -36,19 +37,6 @@ _LABELLED = frozenset({"ViTForImageClassification", "DeiTForImageClassification"
 _PAPER = "Dosovitskiy et al. 2021, table 1"
 IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH = dims("W_h W_w K_h K_w")
 POOLED, STRIDE = dims("H_p s")
-
-
-def _size(hidden_size: int, layers: int, heads: int, patch_size: int, image_size: int = 224) -> dict[str, int]:
-    """All published sizes look at three channels and have a feed-forward width of four times the hidden width."""
-    return {
-        "image_size": image_size,
-        "patch_size": patch_size,
-        "num_channels": 3,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-    }
 
 
 @dataclass(frozen=True)
@@ -93,38 +81,7 @@ class Vit(ImageModel):
     _: KW_ONLY
     layer_norm_eps: float = 1e-12
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "google/vit-base-patch16-224": _size(768, 12, 12, 16),
-        "google/vit-base-patch16-384": _size(768, 12, 12, 16, 384),
-        "google/vit-base-patch32-384": _size(768, 12, 12, 32, 384),
-        "google/vit-large-patch16-224": _size(1024, 24, 16, 16),
-        "google/vit-large-patch16-384": _size(1024, 24, 16, 16, 384),
-        "google/vit-large-patch32-384": _size(1024, 24, 16, 32, 384),
-        "google/vit-base-patch16-224-in21k": _size(768, 12, 12, 16),
-        "google/vit-base-patch32-224-in21k": _size(768, 12, 12, 32),
-        "google/vit-large-patch16-224-in21k": _size(1024, 24, 16, 16),
-        "google/vit-large-patch32-224-in21k": _size(1024, 24, 16, 32),
-        "google/vit-huge-patch14-224-in21k": _size(1280, 32, 16, 14),
-        "facebook/deit-tiny-patch16-224": _size(192, 12, 3, 16),
-        "facebook/deit-small-patch16-224": _size(384, 12, 6, 16),
-        "facebook/deit-base-distilled-patch16-224": _size(768, 12, 12, 16),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("google/vit-base-patch16-224", 86_567_656, "torchvision, ViT_B_16_Weights: num_params", counts="ViTForImageClassification"),
-        Claim("google/vit-large-patch16-224", 304_326_632, "torchvision, ViT_L_16_Weights: num_params", counts="ViTForImageClassification"),
-        Claim("google/vit-base-patch16-384", 86_859_496, BUILT, counts="ViTForImageClassification"),
-        Claim("google/vit-large-patch32-384", 306_632_680, BUILT, counts="ViTForImageClassification"),
-        Claim("google/vit-base-patch16-224-in21k", 86_389_248, RECALLED, counts="ViTModel"),
-        Claim("facebook/deit-tiny-patch16-224", 5_717_416, "timm, deit_tiny_patch16_224", counts="ViTForImageClassification"),
-        Claim("facebook/deit-small-patch16-224", 22_050_664, "timm, deit_small_patch16_224", counts="ViTForImageClassification"),
-        Claim("facebook/deit-base-distilled-patch16-224", 86_390_784, BUILT, counts="DeiTModel"),
-        Claim("facebook/deit-base-distilled-patch16-224", 87_338_192, BUILT, counts="DeiTForImageClassificationWithTeacher"),
-        Claim("google/vit-base-patch16-224", 86_000_000, _PAPER, counts="rounded; 85,798,656 without pooler and classifier"),
-        Claim(
-            "google/vit-large-patch16-224", 307_000_000, _PAPER, counts="more than the model has; 303,301,632 without pooler and classifier"
-        ),
-        Claim("google/vit-huge-patch14-224-in21k", 632_000_000, _PAPER, counts="rounded; 632,404,480 with pooler, 630,764,800 without"),
-    )
+    published, claims = published_in("vit")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -346,7 +303,7 @@ FAMILIES = tuple(
             "num_attention_heads": Size(A, 12),
             "intermediate_size": Size(F, 3072),
             "hidden_act": Word("gelu"),
-            "layer_norm_eps": Number(1e-12),
+            "layer_norm_eps": Real(1e-12),
             "qkv_bias": Flag(default=True),
             "head_dim": Size(D, None),
             "encoder_stride": Size(STRIDE, 16, only=_MASKED),

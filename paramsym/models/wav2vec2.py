@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -20,9 +20,10 @@ from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, Ladder, activation
-from paramsym.models.claims import BUILT, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Key, Number, Several, Size, Sizes, Word, numbered
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Key, Real, Several, Size, Sizes, Word, numbered
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.program import (
     Own,
     Value,
@@ -63,25 +64,6 @@ _FRAMES, _SPEAKERS, _PRETRAINING = "Wav2Vec2ForAudioFrameClassification", "Wav2V
 _LABELLED = frozenset({*_SEQUENCE, _FRAMES, _SPEAKERS})
 SPAN, GROUPS, PROJECTED, ADAPTED, OUTPUT, ADAPTERS, ADAPTER_KERNEL, ADAPTER_STRIDE = dims("K_p g H_c H_a H_o L_a K_a s_a")
 CODEBOOKS, CODES, CODE, SHARED, SPEAKER = dims("n_g n_c H_q H_s H_x")
-
-
-def _size(hidden_size: int, layers: int, heads: int, *, stable: bool) -> dict[str, Any]:
-    """All published sizes share the seven convolutions; the large ones normalise every one of them and have biases."""
-    return {
-        "vocab_size": 32,
-        "hidden_size": hidden_size,
-        "num_hidden_layers": layers,
-        "num_attention_heads": heads,
-        "intermediate_size": 4 * hidden_size,
-        "feat_extract_norm": "layer" if stable else "group",
-        "conv_dim": (512,) * 7,
-        "conv_stride": (5, 2, 2, 2, 2, 2, 2),
-        "conv_kernel": (10, 3, 3, 3, 3, 2, 2),
-        "conv_bias": stable,
-        "num_conv_pos_embeddings": 128,
-        "num_conv_pos_embedding_groups": 16,
-        "do_stable_layer_norm": stable,
-    }
 
 
 @dataclass(frozen=True)
@@ -147,21 +129,7 @@ class Wav2Vec2(Layer):
     _: KW_ONLY
     layer_norm_eps: float = 1e-5
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "facebook/wav2vec2-base-960h": _size(768, 12, 12, stable=False),
-        "facebook/wav2vec2-large-960h-lv60-self": _size(1024, 24, 16, stable=True),
-        "facebook/hubert-base-ls960": _size(768, 12, 12, stable=False),
-        "facebook/hubert-large-ll60k": _size(1024, 24, 16, stable=True),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("facebook/wav2vec2-base-960h", 94_396_320, RECALLED, counts="Wav2Vec2ForCTC"),
-        Claim("facebook/wav2vec2-base-960h", 94_371_712, BUILT, counts="Wav2Vec2Model"),
-        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_471_520, BUILT, counts="Wav2Vec2ForCTC"),
-        Claim("facebook/wav2vec2-large-960h-lv60-self", 315_438_720, BUILT, counts="Wav2Vec2Model"),
-        Claim("facebook/hubert-base-ls960", 94_371_712, BUILT, counts="HubertModel"),
-        Claim("facebook/hubert-large-ll60k", 315_438_720, BUILT, counts="HubertModel"),
-        Claim("facebook/wav2vec2-base-960h", 95_000_000, "Baevski et al. 2020 (95M)", counts="rounded; 94,396,320"),
-    )
+    published, claims = published_in("wav2vec2")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
@@ -625,10 +593,10 @@ _SHARED_KEYS: Mapping[str, Key] = {
     "num_conv_pos_embeddings": Size(SPAN, 128),
     "num_conv_pos_embedding_groups": Size(GROUPS, 16),
     "do_stable_layer_norm": Flag(default=False),
-    "mask_time_prob": Number(0.05),
-    "mask_feature_prob": Number(0.0),
+    "mask_time_prob": Real(0.05),
+    "mask_feature_prob": Real(0.0),
     "use_weighted_layer_sum": Flag(default=False),
-    "layer_norm_eps": Number(1e-5),
+    "layer_norm_eps": Real(1e-5),
     "classifier_proj_size": Size(PROJECTED, 256, only=_SEQUENCE),
 }
 _IGNORED = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ShapeError
@@ -28,9 +28,10 @@ from paramsym.models.bart import (
     stacks,
 )
 from paramsym.models.blocks import Holder, tokens
-from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
-from paramsym.models.family import Family, Flag, Size, Word
+from paramsym.models.family import Family
+from paramsym.models.keys import Flag, Size, Word
 from paramsym.models.labels import give_labels
+from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.program import Own, Value, apply, axes, collected, each, join, rearrange, reduce, softmax
 from paramsym.size import Count, Dim, Shape, canonical, divides, text
@@ -42,23 +43,6 @@ _ENCODES = ("WhisperModel", "WhisperForConditionalGeneration", "WhisperForAudioC
 _DECODES = ("WhisperModel", "WhisperForConditionalGeneration", "WhisperForCausalLM")
 _PAPER = "Radford et al. 2022, table 1"
 TARGETS, PROJECTED = dims("P_d H_p")
-
-
-def _size(d_model: int, layers: int, heads: int, *, vocab_size: int = 51865, mels: int = 80, decoder_layers: int = 0) -> dict[str, int]:
-    """All published sizes hear 30 seconds, write 448 tokens, and have a feed-forward width of four times the width."""
-    return {
-        "vocab_size": vocab_size,
-        "num_mel_bins": mels,
-        "d_model": d_model,
-        "encoder_layers": layers,
-        "encoder_ffn_dim": 4 * d_model,
-        "encoder_attention_heads": heads,
-        "decoder_layers": decoder_layers or layers,
-        "decoder_ffn_dim": 4 * d_model,
-        "decoder_attention_heads": heads,
-        "max_source_positions": 1500,
-        "max_target_positions": 448,
-    }
 
 
 @dataclass(frozen=True)
@@ -99,26 +83,7 @@ class Whisper(Layer):
     num_labels: Dim | None = None
     architecture: Architecture = "WhisperModel"
 
-    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "openai/whisper-tiny": _size(384, 4, 6),
-        "openai/whisper-base": _size(512, 6, 8),
-        "openai/whisper-small": _size(768, 12, 12),
-        "openai/whisper-medium": _size(1024, 24, 16),
-        "openai/whisper-large-v2": _size(1280, 32, 20),
-        "openai/whisper-large-v3": _size(1280, 32, 20, vocab_size=51866, mels=128),
-        "openai/whisper-large-v3-turbo": _size(1280, 32, 20, vocab_size=51866, mels=128, decoder_layers=4),
-    }
-    claims: ClassVar[tuple[Claim, ...]] = (
-        Claim("openai/whisper-tiny", 37_760_640, RECALLED, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-base", 72_593_920, BUILT, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-small", 241_734_912, RECALLED, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-medium", 763_857_920, RECALLED, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-large-v2", 1_543_304_960, BUILT, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-large-v3", 1_543_490_560, CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-large-v3-turbo", 808_878_080, CARD, counts="WhisperForConditionalGeneration"),
-        Claim("openai/whisper-tiny", 39_000_000, _PAPER, counts="more than the model has; 37,760,640"),
-        Claim("openai/whisper-large-v2", 1_550_000_000, _PAPER, counts="rounded; 1,543,304,960"),
-    )
+    published, claims = published_in("whisper")
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""

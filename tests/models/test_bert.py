@@ -12,7 +12,7 @@ from paramsym import A, F, H, L, N, P, T, V, cat, per  # noqa: F401 - repr is ev
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError, StructureError, UnknownNameError
 from paramsym.models import Bert, family_of
 from paramsym.models.bert import BertEmbeddings, BertPredictions
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 
 BASE = 2 * F * H * L + F * L + 4 * H**2 * L + H**2 + 9 * H * L + H * P + H * T + H * V + 3 * H
 ARCHITECTURES = family_of("bert").architectures

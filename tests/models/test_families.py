@@ -11,8 +11,8 @@ from oracles.families import NEEDED
 
 import paramsym as ps
 from paramsym.models import FAMILIES, family_of, model_types
-from paramsym.models.claims import Claim
 from paramsym.models.family import CENTRAL, COMMON, Family
+from paramsym.models.published import Claim
 
 READERS = [family_of(model_type) for model_type in model_types()]
 MODELS = list(dict.fromkeys(reader.model for reader in READERS))

@@ -10,7 +10,8 @@ import paramsym as ps
 from paramsym import models
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer
-from paramsym.models.family import COMMON, LARGEST, USUAL, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
+from paramsym.models.family import COMMON, USUAL
+from paramsym.models.keys import LARGEST, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
 
 FIRST, SECOND, BOTH = Symbol("first"), Symbol("second"), Symbol("both")
 

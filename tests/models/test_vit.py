@@ -11,7 +11,7 @@ import paramsym as ps
 from paramsym import A, C, D, F, H, K, L, N, W, cat, dims, per  # noqa: F401 - repr is evaluated with the letters in scope
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import Vit, family_of
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vit import VitEmbeddings
 
 BLOCKS = L * (2 * F * H + F + 4 * H**2 + 9 * H)

@@ -1,0 +1,312 @@
+"""How one key of a ``config.json`` is read: what it may hold, the constructor's argument it becomes, and the reference's default.
+
+A key that holds a size becomes a letter, and the number goes into ``sizes``; other keys become what they hold. ``only`` are the reference's
+classes whose tensors depend on the key; empty for all. ``null`` says that a key may hold null whatever its default is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+from sympy import Symbol
+
+from paramsym.errors import ConfigError
+from paramsym.symbols import dims
+
+LARGEST = 2**63 - 1
+"""No tensor of any framework has a longer axis."""
+Sizes: TypeAlias = "dict[Symbol, int]"
+
+
+class _Defaults:
+    """What a key has that does not state it; no dataclass, so that a subclass may state it as a field in any place."""
+
+    default: Any = None
+    nothing: Any = None  # what null becomes
+
+
+@dataclass(frozen=True)
+class Key(_Defaults):
+    """A key of a configuration, abstract."""
+
+    _: KW_ONLY
+    only: tuple[str, ...] = ()
+    null: bool = False
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
+        """Check a value, put its sizes in, and return the constructor's argument.
+
+        Raises:
+            ConfigError: a value that the key cannot have.
+        """
+        return self.nothing if value is None and self.may_be_null else self.check(value, where, sizes)
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> Any:
+        """Do as ``read`` does, for a value that is not an allowed null."""
+        raise NotImplementedError
+
+    def missing(self, sizes: Sizes) -> Any:
+        """Return the argument where the configuration does not have the key: the reference's default."""
+        return self.read(self.default, "the default", sizes)
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether null is allowed: always where null is the default."""
+        return self.null or self.default is None
+
+
+@dataclass(frozen=True)
+class Size(Key):
+    """A size: the letter it becomes, and the reference's default."""
+
+    letter: Symbol
+    default: int | None
+    least: int = 1
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> Symbol:
+        """Return the letter."""
+        sizes[self.letter] = whole(value, where, self.least)
+        return self.letter
+
+
+@dataclass(frozen=True)
+class Pair(Key):
+    """One size for both directions, or a list of two: height, then width."""
+
+    letter: Symbol
+    letters: tuple[Symbol, Symbol]
+    default: int
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
+        """Return the letter, or the two letters."""
+        if not isinstance(value, list | tuple):
+            sizes[self.letter] = whole(value, where, 1)
+            return self.letter
+        if len(value) != 2:
+            message = f"{where} has {len(value)} entries; wanted a whole number or two of them, height and width."
+            raise ConfigError(message)
+        for position, (letter, entry) in enumerate(zip(self.letters, value, strict=True)):
+            sizes[letter] = whole(entry, f"{where}[{position}]", 1)
+        return self.letters
+
+
+@dataclass(frozen=True)
+class Limit(Key):
+    """A size, or zero or less (-1, usually) where there is none."""
+
+    letter: Symbol
+    default: int = -1
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> Symbol | None:
+        """Return the letter, or None."""
+        if isinstance(value, int) and not isinstance(value, bool) and -LARGEST <= value <= 0:
+            return None
+        sizes[self.letter] = whole(value, where, 1)
+        return self.letter
+
+
+@dataclass(frozen=True)
+class Several(Key):
+    """A list of sizes, one letter each, numbered from 1: ``C_1``, ``C_2``, ..."""
+
+    letter: str
+    default: tuple[int, ...]
+    least: int = 1
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[Symbol, ...]:
+        """Return the letters."""
+        if not isinstance(value, list | tuple) or not 0 < len(value) <= 64:
+            message = f"{where} is {shown(value)}; wanted a list of 1 to 64 whole numbers."
+            raise ConfigError(message)
+        letters = numbered(self.letter, len(value))
+        for position, (letter, entry) in enumerate(zip(letters, value, strict=True)):
+            sizes[letter] = whole(entry, f"{where}[{position}]", self.least)
+        return letters
+
+
+@dataclass(frozen=True)
+class Whole(Key):
+    """A whole number or null that is no letter of its own: a window, or another spelling of a size."""
+
+    default: int | None = None
+    least: int = 1
+    null: bool = field(default=True, kw_only=True)
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> int:
+        """Return the number."""
+        del sizes
+        return whole(value, where, self.least)
+
+
+@dataclass(frozen=True)
+class Fixed(Key):
+    """A number that decides which tensors there are, so that no letter can stand for it; from ``least`` to ``most``."""
+
+    default: int
+    least: int = 1
+    most: int = 256
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> int:
+        """Return the number."""
+        del sizes
+        if (found := whole(value, where, self.least)) > self.most:
+            message = f"{where} is {shown(value)}; at most {self.most} can be built."
+            raise ConfigError(message)
+        return found
+
+
+@dataclass(frozen=True)
+class Flag(Key):
+    """True or false, where null, if allowed, is false; the default is None where the reference works out what holds without the key."""
+
+    default: bool | None = False
+
+    nothing: ClassVar[bool] = False
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether null is allowed."""
+        return self.null
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> bool:
+        """Return the flag."""
+        del sizes
+        if not isinstance(value, bool):
+            message = f"{where} is {shown(value)}; wanted true{', false or null' if self.null else ' or false'}."
+            raise ConfigError(message)
+        return value
+
+    def missing(self, sizes: Sizes) -> bool | None:
+        """Return the default."""
+        del sizes
+        return self.default
+
+
+@dataclass(frozen=True)
+class Real(Key):
+    """A number that is no size: a rate, a limit, a scale, or a start value that decides whether there is anything to start."""
+
+    default: float | None = None
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> float:
+        """Return the number; a whole one of absurd length is none."""
+        del sizes
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+            message = f"{where} is {shown(value)}; wanted a number."
+            raise ConfigError(message)
+        return float(value)
+
+
+@dataclass(frozen=True)
+class Word(Key):
+    """A word; the model's constructor knows which words there are."""
+
+    default: str | None = None
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> str:
+        """Return the word."""
+        del sizes
+        if not isinstance(value, str):
+            message = f"{where} is {shown(value)}; wanted a string."
+            raise ConfigError(message)
+        return value
+
+
+@dataclass(frozen=True)
+class Function(Word):
+    """The name of an activation; a model refuses one that the reference does not know."""
+
+
+@dataclass(frozen=True)
+class Words(Key):
+    """A list of words, or one string of them with bars between; null is no words."""
+
+    nothing: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
+        """Return the words."""
+        del sizes
+        if isinstance(value, str):
+            return tuple(word.strip() for word in value.lower().split("|"))
+        if not isinstance(value, list | tuple) or not all(isinstance(word, str) for word in value):
+            message = f"{where} is {shown(value)}; wanted a list of strings."
+            raise ConfigError(message)
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Listed(Key):
+    """A list of numbers or of words that are no sizes, such as the stages that a backbone hands on; null is the default."""
+
+    of: type[int | str]
+    default: tuple[Any, ...] | None = None
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[Any, ...] | None:
+        """Return what is listed."""
+        del sizes
+        if value is None or value is self.default:
+            return self.default
+        if not isinstance(value, list | tuple) or len(value) > 1000 or not all(type(one) is self.of for one in value):
+            message = f"{where} is {shown(value)}; wanted a list of {'whole numbers' if self.of is int else 'words'}."
+            raise ConfigError(message)
+        return tuple(value)
+
+
+@dataclass(frozen=True)
+class Names(Key):
+    """A list of words from a small vocabulary, one per layer, or null."""
+
+    known: frozenset[str]
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
+        """Return the words."""
+        del sizes
+        if not isinstance(value, list | tuple):
+            message = f"{where} is {shown(value)}; wanted a list of words, one per layer."
+            raise ConfigError(message)
+        for position, word in enumerate(value):
+            if not isinstance(word, str) or word not in self.known:
+                message = f"{where}[{position}] is {shown(word)}; known are {', '.join(sorted(self.known))}."
+                raise ConfigError(message)
+        return tuple(value)
+
+
+def numbered(letter: str, count: int) -> tuple[Symbol, ...]:
+    """Return a letter with the numbers from 1 on.
+
+    >>> numbered("C", 2)
+    (C_1, C_2)
+    """
+    letters: tuple[Symbol, ...] = dims(" ".join(f"{letter}_{number}" for number in range(1, count + 1)) + ",")
+    return letters
+
+
+def whole(value: Any, where: str, least: int) -> int:
+    """Return a whole number from ``least`` to the longest axis there is.
+
+    Raises:
+        ConfigError: anything else; a float, a bool or a string is not rounded or read, however whole it looks.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
+        wanted = "a positive whole number" if least else "a whole number, zero or more"
+        limit = " below 2**63" if isinstance(value, int) and value > LARGEST else ""
+        message = f"{where} is {shown(value)}; wanted {wanted}{limit}."
+        raise ConfigError(message)
+    return value
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """Write a stranger's value for a message: short whatever it holds, with its type."""
+    if isinstance(value, int) and abs(value) > 10**limit:
+        return f"an int of about {value.bit_length() * 3 // 10} digits"
+    if isinstance(value, list | tuple | dict | set) and len(value) > 8:
+        return f"a {type(value).__name__} of {len(value)} entries"
+    try:
+        words = repr(value)
+    except (RecursionError, ValueError):
+        return f"a {type(value).__name__}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    words = words if len(words) <= limit else words[: limit - 3] + "..."
+    return f"{words} ({type(value).__name__})"

@@ -1,0 +1,171 @@
+"""A family's model class, declared: a field states a key of the configuration, the letter it becomes, and the reference's default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
+
+from sympy import Symbol
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer
+from paramsym.models.activations import check_activation
+from paramsym.models.family import Family
+from paramsym.models.keys import Function, Key, Size, Sizes
+from paramsym.size import Dim, divides
+from paramsym.symbols import N
+
+LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
+"""The classes that most decoder-only language models have, without their prefix."""
+Ignored: TypeAlias = Mapping[str, str]
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+def key(
+    how: Symbol | Key,
+    default: int | None = None,
+    *,
+    least: int = 1,
+    null: bool = False,
+    only: tuple[str, ...] = (),
+    of: str = "",
+    divides: str = "",
+    argument: Any = MISSING,
+) -> Any:
+    """Return a field that a configuration's key of the same name fills: a size by its letter, anything else by its ``Key``.
+
+    ``default`` is the reference's. The constructor's own is the letter, of other keys that of the key, or ``argument``. ``of`` are the
+    prefixes of the classes that have the key, where not all do: others refuse another value. ``divides`` is the field that a size divides.
+    """
+    how = how if isinstance(how, Key) else Size(how, default, least, null=null, only=only)
+    own = (how.letter if isinstance(how, Size) else how.default) if argument is MISSING else argument
+    return field(default=own, metadata={"key": how, "of": frozenset(of.split()), "divides": divides})
+
+
+def classes(names: Mapping[str, str]) -> Any:
+    """Return the field of the reference's class, the first by default: names without their prefix, by prefixes.
+
+    >>> classes({"Mpt Opt": "Model ForCausalLM"}).metadata["classes"]["Opt"]
+    ('OptModel', 'OptForCausalLM')
+    """
+    found = {one: tuple(one + rest for rest in ends.split()) for prefixes, ends in names.items() for one in prefixes.split()}
+    return field(default=next(iter(found.values()))[0], kw_only=True, metadata={"classes": found})
+
+
+@dataclass(frozen=True)
+class Model(Layer):
+    """A reference's model, abstract: its fields are the keys of the reference's configuration, ``architecture`` the reference's class.
+
+    ``num_labels`` is N where the class has labels and no number is given; ``labelled`` are the ends of such classes' names.
+    """
+
+    _: KW_ONLY
+    architecture: str = ""
+    num_labels: Dim | None = None
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    claims: ClassVar[Any] = ()
+    labelled: ClassVar[tuple[str, ...]] = ("Classification",)
+    reads: ClassVar[Mapping[str, Key]] = {}
+    """Keys that are no arguments; the family's ``arrange`` makes arguments of them."""
+    ignored: ClassVar[Ignored] = {}
+    usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
+    def __post_init__(self) -> None:
+        """Give the labels their letter where there are labels and no number."""
+        if self.num_labels is None and isinstance(self.architecture, str) and self.architecture.endswith(self.labelled):
+            object.__setattr__(self, "num_labels", N)
+        super().__post_init__()
+
+    def conditions(self) -> None:
+        """The reference knows the class and the activations; what is declared to divide does; the class has the keys that are given."""
+        known = [name for names in self.prefixes().values() for name in names]
+        if self.architecture not in known:
+            message = f"architecture is {self.architecture!r:.80}; wanted one of {', '.join(known)}."
+            raise ArgumentError(message)
+        for one, how in _keyed(type(self)):
+            value = getattr(self, one.name)
+            if isinstance(how, Function) and value is not None:
+                check_activation(value, one.name)
+            if one.metadata["divides"]:
+                divides(value, getattr(self, one.metadata["divides"]), one.name, one.metadata["divides"])
+            if one.metadata["of"] and self.kind not in one.metadata["of"] and value != one.default:
+                message = f"{one.name}={value!r}: {self.architecture} has no {one.name}."
+                raise ArgumentError(message)
+
+    @classmethod
+    def prefixes(cls) -> Mapping[str, tuple[str, ...]]:
+        """Return the reference's classes by their prefix."""
+        found: Mapping[str, tuple[str, ...]] = cls.__dataclass_fields__["architecture"].metadata["classes"]
+        return found
+
+    @property
+    def kind(self) -> str:
+        """The prefix of the class's name: ``Qwen2`` of ``Qwen2ForCausalLM``."""
+        return next((prefix for prefix, names in self.prefixes().items() if self.architecture in names), "")
+
+    @property
+    def task(self) -> str:
+        """What the head is for; empty for the base model."""
+        return self.architecture.partition("For")[2]
+
+    def head_width(self) -> Dim:
+        """Return the width of a head: that of the heads together, divided by their number, unless it is given."""
+        given: Dim | None = getattr(self, "head_dim", None)
+        if given is not None:
+            return given
+        heads, width = (getattr(self, name) for name in ("num_attention_heads", "hidden_size"))
+        return divides(heads, width, "num_attention_heads", "hidden_size")
+
+
+@cache
+def _keyed(cls: type[Model]) -> tuple[tuple[Field[Any], Key], ...]:
+    """Return the fields that a configuration fills, and how each is read."""
+    return tuple((one, one.metadata["key"]) for one in fields(cls) if "key" in one.metadata)
+
+
+def family(
+    model_type: str,
+    model: type[Model],
+    prefix: str = "",
+    defaults: Mapping[str, Any] = _NONE,
+    arrange: Callable[[dict[str, Any], Sizes], None] | None = None,
+    *,
+    without: str = "",
+    ignored: str | Ignored = "",
+    usual: Mapping[str, tuple[Any, ...]] = _NONE,
+    **own: Any,
+) -> Family:
+    """Return how configurations of one ``model_type`` are read, from the fields that its model class declares.
+
+    ``prefix`` are the prefixes of its classes; empty for all. ``defaults`` are the reference's where they differ from the fields', or
+    another ``Key``, also for keys that are no arguments; ``without`` names fields that the type does not read.
+    """
+    chosen = prefix.split() or [*model.prefixes()]
+    architectures = tuple(name for one in chosen for name in model.prefixes()[one])
+    keys = {one.name: how for one, how in _keyed(model) if not one.metadata["of"] or one.metadata["of"].intersection(chosen)}
+    keys |= model.reads
+    for name, value in defaults.items():
+        keys[name] = value if isinstance(value, Key) else replace(keys[name], default=value)  # type: ignore[call-arg]
+    for name in without.split():
+        del keys[name]
+    extra = {"is of a relative, and this family does not read it": ignored} if isinstance(ignored, str) else ignored
+    handled = {*keys, *own.get("aliases", ())}
+    return Family(
+        model_type=model_type,
+        model=model,
+        architectures=architectures,
+        labelled=frozenset(name for name in architectures if name.endswith(model.labelled)),
+        keys=keys,
+        ignored={reason: " ".join(_others(names, handled)) for reason, names in {**model.ignored, **extra}.items()},
+        usual={name: values for name, values in {**model.usual, **usual}.items() if name not in handled},
+        arrange=arrange,
+        **own,
+    )
+
+
+def _others(names: str, handled: set[str]) -> Iterator[str]:
+    return (name for name in names.split() if name not in handled)

@@ -1,0 +1,147 @@
+"""Published sizes and counts: rows of a data file beside a family's module, read when first asked for.
+
+A row gives a published ``name``, constructor arguments by column, and what the model is said to have: ``count`` parameters of its
+``class`` in the reference, as ``source`` prints it. An empty cell says nothing. Further rows of one name hold further counts. A tuple is
+written in brackets, with blanks between its entries; a column ``vision_config.hidden_size`` is an argument of the model inside.
+"""
+
+from __future__ import annotations
+
+import csv
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+_CARD = "Hugging Face's count of the numbers in the checkpoint's file"
+SOURCES: Mapping[str, str] = {
+    "built": "the checkpoint's configuration, built by transformers 5.23",
+    "card": _CARD,
+    "recalled": f"{_CARD}, as recalled; checked against its configuration, built by transformers 5.23",
+}
+"""Sources that many counts share, by the word in the file. A count written down from memory is called so: what it was checked against is
+what the test checks."""
+_CLAIM = ("name", "class", "count", "source", "besides", "note")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number from the world: ``count`` parameters of the model ``name``, as ``source`` prints it.
+
+    ``counts`` is the reference class that has this many parameters. Where the published number counts something else or is wrong,
+    ``besides`` is what it adds to (or, below zero, takes from) the class's own parameters, and ``note`` says what that is.
+
+    >>> Claim("gpt2", 124_439_808, "openai/gpt-2, README: 124M", counts="GPT2LMHeadModel").count
+    124439808
+    """
+
+    name: str
+    count: int
+    source: str
+    counts: str
+    besides: int = 0
+    note: str = ""
+
+
+class _File:
+    """A data file of this package, read once."""
+
+    def __init__(self, name: str, inside: Mapping[str, Callable[..., Any]]) -> None:
+        self.name, self.inside = name, inside
+
+    @cached_property
+    def rows(self) -> list[dict[str, str]]:
+        """The rows, each without its empty cells."""
+        data = pkgutil.get_data(__package__ or "", f"{self.name}.csv") or b""
+        return [{column: cell for column, cell in row.items() if cell} for row in csv.DictReader(data.decode().splitlines())]
+
+    @cached_property
+    def sizes(self) -> dict[str, dict[str, Any]]:
+        """The constructor arguments of each published name."""
+        found: dict[str, dict[str, Any]] = {}
+        for row in self.rows:
+            given = {column: _value(cell) for column, cell in row.items() if column not in _CLAIM}
+            found.setdefault(row["name"], {}).update(given)
+        for arguments in found.values():
+            for name, model in self.inside.items():
+                own = {column.removeprefix(f"{name}."): arguments.pop(column) for column in [*arguments] if column.startswith(f"{name}.")}
+                arguments[name] = model(**own)
+        return found
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """The published counts."""
+        return tuple(
+            Claim(
+                row["name"],
+                int(row["count"]),
+                SOURCES.get(row["source"], row["source"]),
+                row["class"],
+                int(row.get("besides", 0)),
+                row.get("note", ""),
+            )
+            for row in self.rows
+            if "count" in row
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Published(Mapping[str, Mapping[str, Any]]):
+    """The constructor arguments of each published name."""
+
+    file: _File
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        """Return the arguments."""
+        return self.file.sizes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names, in the order of the file."""
+        return iter(self.file.sizes)
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(self.file.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Claims(Sequence[Claim]):
+    """The published counts of a family."""
+
+    file: _File
+
+    @overload
+    def __getitem__(self, index: int) -> Claim: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Claim]: ...
+    def __getitem__(self, index: int | slice) -> Claim | Sequence[Claim]:
+        """Return one count, or some."""
+        return self.file.claims[index]
+
+    def __len__(self) -> int:
+        """Return the number of counts."""
+        return len(self.file.claims)
+
+
+def published_in(name: str, **inside: Callable[..., Any]) -> tuple[Published, Claims]:
+    """Return the sizes and the counts of a family's data file; ``inside`` are the models that stand inside the model, by argument.
+
+    >>> sizes, claims = published_in("llama")
+    >>> sizes["Qwen/Qwen2-0.5B"]["num_key_value_heads"], claims[0].count
+    (2, 6738415616)
+    """
+    file = _File(name, inside)
+    return Published(file), Claims(file)
+
+
+def _value(cell: str) -> Any:
+    """Read a cell: a whole number, true, false, null, a tuple of these in brackets, or a word."""
+    if cell.startswith("["):
+        return tuple(map(_value, cell[1:-1].split()))
+    if cell in _WORDS:
+        return _WORDS[cell]
+    return int(cell) if cell.lstrip("-").isdecimal() else cell
+
+
+_WORDS = {"true": True, "false": False, "null": None}

@@ -1,0 +1,172 @@
+"""How configurations of decoders with rotated heads are read: the rotation, its share of a head, the width of a head, lists per layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import floor
+
+from paramsym.errors import ConfigError
+from paramsym.models.keys import Flag, Key, Real, Sizes, shown, whole
+from paramsym.program import Rope
+from paramsym.symbols import A, D, H, L, dims
+
+ROTATED = dims("r")
+"""The entries of a head that are rotated, where not all of them are."""
+
+
+@dataclass(frozen=True)
+class Share(Key):
+    """The share of a head that is rotated, from 0 to 1; null is the default."""
+
+    default: float | None = None
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> float | None:
+        """Return the share."""
+        del sizes
+        if value is None:
+            return self.default
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            message = f"{where} is {shown(value)}; wanted a number from 0 to 1."
+            raise ConfigError(message)
+        return value
+
+
+@dataclass(frozen=True)
+class RopeSettings(Key):
+    """How positions are rotated: an object with a ``rope_type`` (once ``type``), or null."""
+
+    def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any] | None:
+        """Return the settings: the type, the share of a head that is rotated, and the numbers."""
+        del sizes
+        if value is None or value == {}:
+            return None
+        if not isinstance(value, Mapping):
+            message = f"{where} is {shown(value)}; wanted an object such as {{'rope_type': 'default'}}, or null."
+            raise ConfigError(message)
+        kind = value.get("rope_type", value.get("type", "default"))
+        if not isinstance(kind, str) or kind not in _ROPE_TYPES:
+            message = f"{where}: rope_type is {shown(kind)}; known are {', '.join(sorted(_ROPE_TYPES))}."
+            raise ConfigError(message)
+        numbers = {name: _setting(name, value[key], f"{where}: {key}") for key, name in _ROPE_NUMBERS.items() if value.get(key) is not None}
+        share = Share().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
+        return {"kind": kind, "share": share, "numbers": numbers}
+
+
+_ROPE_NUMBERS: Mapping[str, str] = {
+    "rope_theta": "theta",
+    "original_max_position_embeddings": "original_positions",
+    **{
+        name: name
+        for name in (
+            "factor",
+            "attention_factor",
+            "low_freq_factor",
+            "high_freq_factor",
+            "beta_fast",
+            "beta_slow",
+            "truncate",
+            "mscale",
+            "mscale_all_dim",
+            "short_factor",
+            "long_factor",
+        )
+    },
+}
+"""The settings of a rotation by their names in a configuration."""
+
+
+def _setting(name: str, value: Any, where: str) -> Any:
+    """Check one setting of a rotation: a number, a list of numbers, or a flag."""
+    if name == "truncate":
+        return Flag(default=True).read(value, where, {})
+    if name == "original_positions":
+        return whole(value, where, 1)
+    if not name.endswith(("short_factor", "long_factor")):
+        return Real(0.0).read(value, where, {})
+    if not isinstance(value, list | tuple) or len(value) > 4096:
+        message = f"{where} is {shown(value)}; wanted a list of numbers, one for each pair of entries."
+        raise ConfigError(message)
+    return tuple(Real(0.0).read(one, f"{where}[{position}]", {}) for position, one in enumerate(value))
+
+
+_ROPE_TYPES = frozenset({"default", "linear", "dynamic", "yarn", "longrope", "su", "llama3", "proportional"})
+
+
+def settled(
+    *, floors: bool = True, share: float | None = None, partial: bool = False, named: bool = False
+) -> Callable[[dict[str, Any], Sizes], None]:
+    """Return how a family of grouped decoders settles what depends on sizes.
+
+    ``floors``: the reference rounds the width of a head down where heads do not divide the width, rather than refuse. ``partial``: it
+    rotates a share of a head whatever the rope's type is, ``share`` where the configuration does not say. ``named``: it names the width of
+    a head, given or not, and so refuses to rotate an odd one.
+    """
+
+    def settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+        check_length(arguments, sizes, "layer_types")
+        round_heads(arguments, sizes, floors=floors)
+        kind, factor = rotation(arguments, share)
+        given = arguments.get("head_dim") == D
+        width = sizes[D] if given else sizes[H] // sizes[A]
+        if named or given:
+            check_even(width, factor)
+        rotate(arguments, sizes, width, kind, factor, partial=partial)
+
+    return settle
+
+
+def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[str, ...] | None:
+    """Take a list with one entry per layer out of the arguments; raise ``ConfigError`` where its length is another."""
+    found: tuple[str, ...] | None = arguments.pop(name, None)
+    if found is not None and len(found) != sizes[L]:
+        message = f"{name} has {len(found)} entries for num_hidden_layers {sizes[L]}; wanted one per layer."
+        raise ConfigError(message)
+    return found
+
+
+def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> None:
+    """Round the width of a head down where the reference does, in the open: a floor enters the formula."""
+    divided = sizes[H] % sizes[A] == 0
+    if not divided and not floors:
+        message = f"this configuration cannot be built. hidden_size {sizes[H]} is not divisible by num_attention_heads {sizes[A]}."
+        raise ConfigError(message)
+    if arguments.get("head_dim") is None and not divided and sizes[H] > sizes[A]:
+        arguments["head_dim"] = floor(H / A)
+
+
+_ROPE_KEYS = ("rope_scaling", "rope_parameters", "rope_theta", "max_position_embeddings", "partial_rotary_factor")
+
+
+def rotation(arguments: dict[str, Any], share: float | None = None) -> tuple[str, float | None]:
+    """Put the keys of the rotation together to one argument, ``rope``; return its type and the share of a head that is rotated."""
+    taken: dict[str, Any] = {name: arguments.pop(name, None) for name in _ROPE_KEYS}
+    given: Mapping[str, Any] = taken["rope_scaling"] or taken["rope_parameters"] or {"kind": "default", "share": None, "numbers": {}}
+    kind: Any = "longrope" if given["kind"] == "su" else given["kind"]
+    share = next((found for found in (given["share"], taken["partial_rotary_factor"], share) if found is not None), None)
+    settings: dict[str, Any] = {"theta": 10000.0 if taken["rope_theta"] is None else taken["rope_theta"], **given["numbers"]}
+    if taken["max_position_embeddings"] is not None:
+        settings["positions"] = taken["max_position_embeddings"]
+    arguments["rope"] = Rope(kind=kind, share=1.0 if share is None or kind != "proportional" else share, **settings)
+    return kind, share
+
+
+def check_even(width: int, factor: float | None) -> None:
+    """Raise ``ConfigError`` for an odd width that is rotated as a whole; the reference lets up to four entries pass."""
+    if width > 4 and width % 2 and int(width * (1 if factor is None else factor)) == width:
+        message = f"this configuration cannot be built. Rotation takes pairs, and a head has {width} entries; wanted an even width."
+        raise ConfigError(message)
+
+
+def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, factor: float | None, *, partial: bool = False) -> None:
+    """Give the number of rotated entries a letter where it is not the width; where none is left, it is the number 0."""
+    if kind == "default" and not partial:
+        return
+    rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))
+    if rotated == 0:
+        arguments["rotary_dim"] = 0
+    elif rotated != width:
+        arguments["rotary_dim"] = ROTATED
+        sizes[ROTATED] = rotated
