@@ -74,7 +74,7 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
     for name, key in reader.keys.items():
         here: Sizes = {}
         value = key.read(given[name], name, here) if name in given else key.missing(here)
-        if not key.only or architecture in key.only:
+        if not key.only or architecture.endswith(key.only):
             arguments[name] = value
             sizes.update(here)
     labels = _labels(config, reader.labels)

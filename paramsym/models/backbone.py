@@ -2,23 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 from paramsym.compose import Block
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
 from paramsym.ledger import Numbers
-from paramsym.models.keys import shown
+from paramsym.models.keys import Key, Listed, shown
+from paramsym.models.model import Model, key
 from paramsym.program import Own, Value
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, canonical
 
+_ONLY = ("Backbone",)
+IGNORED = {"chooses what a backbone returns": "_out_features _out_indices stage_names"}
+"""What configurations of models with a backbone hold, and no class reads."""
+
+
+@dataclass(frozen=True)
+class Backbone(Model):
+    """A vision model with a backbone among its classes, abstract: that gives the maps of ``out_features``, of the last stage for None.
+
+    ``depths`` has an entry for each stage, unless a family says how many ``stages`` there are.
+    """
+
+    _: KW_ONLY
+    out_features: tuple[str, ...] | None = key(Listed(str, only=_ONLY))
+
+    reads: ClassVar[Mapping[str, Key]] = {"out_indices": Listed(int, only=_ONLY)}
+
+    def conditions(self) -> None:
+        """The class gives feature maps where some are chosen, and they are stages, in order."""
+        super().conditions()
+        if self.out_features is None:
+            return
+        allowed = self.__dataclass_fields__["out_features"].metadata["key"].only
+        if not self.architecture.endswith(allowed):
+            message = f"out_features is for classes that end in {' or '.join(allowed)}; {self.architecture} has none."
+            raise ArgumentError(message)
+        depth = self.stages
+        last = depth if isinstance(depth, int) else max(map(stage_number, self.out_features), default=0)
+        check_features(self.out_features, tuple(map(stage_name, range(last + 1))))
+
+    @property
+    def is_backbone(self) -> bool:
+        """Whether feature maps come out."""
+        return self.architecture.endswith("Backbone")
+
+    @property
+    def stages(self) -> Count:
+        """How many stages there are."""
+        return len(getattr(self, "depths", ()))
+
+    @property
+    def chosen(self) -> tuple[Any, ...]:
+        """The numbers of the stages whose maps come out, whole but for the last of a symbolic number; the stem's is 0."""
+        return (self.stages,) if self.out_features is None else tuple(map(stage_number, self.out_features))
+
 
 def settle_stages(arguments: dict[str, Any], stages: int) -> None:
     """Make ``out_features`` of the two spellings, and of numbers that count from the end; the last stage, where neither is given.
+
+    Nothing is done for classes that have neither.
 
     Raises:
         ConfigError: a number that is no stage's, or spellings that choose different stages.
@@ -29,6 +77,8 @@ def settle_stages(arguments: dict[str, Any], stages: int) -> None:
     >>> arguments
     {'out_features': ('stage1', 'stage4')}
     """
+    if "out_indices" not in arguments:
+        return
     numbers, features = arguments.pop("out_indices"), arguments["out_features"]
     if numbers is not None:
         if any(not -stages <= number + 1 <= stages + 1 for number in numbers):
@@ -53,17 +103,6 @@ def check_features(features: tuple[str, ...], stages: tuple[str, ...]) -> None:
 def stage_name(number: int) -> str:
     """Return the reference's name of a stage: ``stem``, then ``stage1``, ``stage2``, ..."""
     return f"stage{number}" if number else "stem"
-
-
-def check_chosen(features: tuple[str, ...] | None, depth: Count, architecture: str, *allowed: str) -> None:
-    """Raise ``ArgumentError`` for features of an architecture that has none, or that are no stages of ``depth`` blocks, in order."""
-    if features is None:
-        return
-    if architecture not in allowed:
-        message = f"out_features is for {' and '.join(allowed)}; {architecture} has none."
-        raise ArgumentError(message)
-    stages = depth if isinstance(depth, int) else max(map(stage_number, features), default=0)
-    check_features(features, tuple(map(stage_name, range(stages + 1))))
 
 
 def stage_number(name: str) -> int:

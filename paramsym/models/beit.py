@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation
-from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_number
+from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Holder
-from paramsym.models.family import Family
-from paramsym.models.images import Attention, ImageModel, behind, feed_forward, in_row, masked as marked, mean_of_places, on_map, pair
-from paramsym.models.keys import Flag, Listed, Pair, Real, Size, Sizes, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.images import feed_forward, mean_of_places, on_map
+from paramsym.models.keys import Flag, Key, Listed, Real, Sizes
+from paramsym.models.model import classes, family, key
+from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.published import published_in
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
-from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, whole_heads, whole_patches
 from paramsym.program import Own, Value, constant, join, lookup, rearrange, resample, take
-from paramsym.size import Count, Dim, canonical, divides
-from paramsym.symbols import A, C, D, F, H, K, L, N, V, W, dims
+from paramsym.size import Count, Dim, canonical
+from paramsym.symbols import F, L, V, dims
 
-Architecture = Literal[
-    "BeitModel", "BeitForImageClassification", "BeitForMaskedImageModeling", "BeitForSemanticSegmentation", "BeitBackbone"
-]
-_LABELLED = frozenset({"BeitForImageClassification", "BeitForSemanticSegmentation"})
-_SEGMENTS = ("BeitForSemanticSegmentation",)
-_PYRAMID = ("BeitForSemanticSegmentation", "BeitBackbone")
+_SEGMENTS = ("SemanticSegmentation",)
+_PYRAMID = ("SemanticSegmentation", "Backbone")
 AUXILIARY, CONVOLUTIONS = dims("C_a n_c")
 """The channels of the auxiliary head, and how many convolutions it has."""
-_TIMM = "timm, beit_base_patch16_224"
 
 
 @dataclass(frozen=True)
-class Beit(ImageModel):
+class Beit(PatchTransformer, Backbone):
     """BEiT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -64,79 +55,63 @@ class Beit(ImageModel):
     86530984
     """
 
-    vocab_size: Dim = V
-    image_size: Dim | tuple[Dim, Dim] = W
-    patch_size: Dim | tuple[Dim, Dim] = K
-    num_channels: Dim = C
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    hidden_act: str = "gelu"
-    head_dim: Dim | None = None
-    use_mask_token: bool = False
-    use_absolute_position_embeddings: bool = False
-    use_relative_position_bias: bool = False
-    use_shared_relative_position_bias: bool = False
-    layer_scale_init_value: float = 0.1
-    use_mean_pooling: bool = True
-    num_labels: Count | None = None
+    vocab_size: Dim = key(V, 8192, only=("MaskedImageModeling",))
+    intermediate_size: Dim = key(F, 3072)
+    use_mask_token: bool = key(Flag())
+    use_absolute_position_embeddings: bool = key(Flag())
+    use_relative_position_bias: bool = key(Flag())
+    use_shared_relative_position_bias: bool = key(Flag())
+    layer_scale_init_value: float = key(Real(0.1))
+    use_mean_pooling: bool = key(Flag(default=True))
     add_pooling_layer: bool = True
-    add_fpn: bool = False
-    pool_scales: tuple[int, ...] = (1, 2, 3, 6)
-    use_auxiliary_head: bool = True
-    auxiliary_channels: Dim = AUXILIARY
-    auxiliary_num_convs: Count = CONVOLUTIONS
-    auxiliary_concat_input: bool = False
-    architecture: Architecture = "BeitModel"
+    add_fpn: bool = key(Flag(only=("Backbone",)))
+    pool_scales: tuple[int, ...] = key(Listed(int, (1, 2, 3, 6), only=_SEGMENTS))
+    use_auxiliary_head: bool = key(Flag(default=True, only=_SEGMENTS))
+    auxiliary_channels: Dim = key(AUXILIARY, 256, only=_SEGMENTS)
+    auxiliary_num_convs: Count = key(CONVOLUTIONS, 1, least=0, only=_SEGMENTS)
+    auxiliary_concat_input: bool = key(Flag(only=_SEGMENTS))
+    architecture: str = classes({"Beit": "Model ForImageClassification ForMaskedImageModeling ForSemanticSegmentation Backbone"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-12
-    out_features: tuple[str, ...] | None = None
-    reshape_hidden_states: bool = True
+    out_features: tuple[str, ...] | None = key(Listed(str, only=_PYRAMID))
+    reshape_hidden_states: bool = key(Flag(default=True, only=("Backbone",)))
 
+    reads: ClassVar[Mapping[str, Key]] = {"out_indices": Listed(int, only=_PYRAMID), "segmentation_indices": Listed(int, only=_PYRAMID)}
+    labelled: ClassVar[tuple[str, ...]] = ("Classification", "Segmentation")
     published, claims = published_in("beit")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
     def conditions(self) -> None:
-        """Patches divide the image, heads the width."""
-        self._patches()
-        self._heads()
-        check_activation(self.hidden_act, "hidden_act")
-        if self.add_fpn and self.architecture != "BeitBackbone":
+        """The backbone alone is asked for a pyramid."""
+        super().conditions()
+        if self.add_fpn and not self.is_backbone:
             message = f"add_fpn is for BeitBackbone; {self.architecture} itself decides whether it has a pyramid."
             raise ArgumentError(message)
-        check_chosen(self.out_features, self.num_hidden_layers, self.architecture, *_PYRAMID)
+
+    @property
+    def base_name(self) -> str:
+        """The backbone, too, has the base model under its name."""
+        return "" if self.architecture == "BeitModel" else "beit"
+
+    @property
+    def stages(self) -> Count:
+        """Each block is a stage."""
+        return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``beit`` where a head follows, then the head."""
-        if self.architecture == "BeitModel":
-            yield Part("", self._base(pooled=self.add_pooling_layer))
-            return
-        masked = self.architecture == "BeitForMaskedImageModeling"
-        yield Part("beit", self._base(pooled=self.architecture == "BeitForImageClassification"))
-        if self.architecture in _PYRAMID:
-            yield from self._segmented()
-        elif masked:
-            yield Part("layernorm", LayerNorm(self.hidden_size, self.layer_norm_eps))
-            yield Part("lm_head", Dense(self.hidden_size, self.vocab_size))
-        elif self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Dense(self.hidden_size, self.num_labels))
-
-    def _segmented(self) -> Iterator[Part]:
-        width = self.hidden_size
-        if self.add_fpn or self.architecture in _SEGMENTS:
+        width, labels = self.hidden_size, self.num_labels
+        yield Part(self.base_name, self._base(pooled=self.task == "ImageClassification" or (not self.base_name and self.add_pooling_layer)))
+        if self.add_fpn or self.task in _SEGMENTS:
             yield Part("fpn", pyramid_neck(width))
-        if self.architecture in _SEGMENTS and self.num_labels is not None:
-            yield Part("decode_head", uper_head(width, self.pool_scales, self.num_labels))
+        if self.task == "MaskedImageModeling":
+            yield Part("layernorm", self.norm())
+            yield Part("lm_head", Dense(width, self.vocab_size))
+        if self.task not in _SEGMENTS:
+            yield from self.classifier(width)
+        elif labels is not None:
+            yield Part("decode_head", uper_head(width, self.pool_scales, labels))
             if self.use_auxiliary_head:
-                head = fcn_head(
-                    *(width, self.auxiliary_channels, self.num_labels, self.auxiliary_num_convs), concatenates=self.auxiliary_concat_input
-                )
-                yield Part("auxiliary_head", head)
+                sizes = (width, self.auxiliary_channels, labels, self.auxiliary_num_convs)
+                yield Part("auxiliary_head", fcn_head(*sizes, concatenates=self.auxiliary_concat_input))
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
         """(batch, tokens, width), scores of labels or of visual words for every patch, labels of pixels, or the maps of a backbone.
@@ -144,19 +119,19 @@ class Beit(ImageModel):
         ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
         """
         mask = () if bool_masked_pos is None else (bool_masked_pos,)
-        x, *others = own["" if self.architecture == "BeitModel" else "beit"](self.checked(pixel_values), *mask)
-        if self.architecture == "BeitForMaskedImageModeling":
+        x, *others = own[self.base_name](self.checked(pixel_values), *mask)
+        if self.task == "MaskedImageModeling":
             x = own.layernorm(x)
             return own.lm_head(take(x, 1, 1, canonical(x.sizes[1] - 1)))
-        if self.architecture == "BeitForImageClassification":
+        if self.task == "ImageClassification":
             return own.classifier(others[0]) if "classifier" in own else others[0]
-        return x if self.architecture == "BeitModel" else self._segmenting(own, others)
+        return self._segmenting(own, others) if self.base_name else x
 
     def _segmenting(self, own: Own, found: list[Value]) -> Any:
         """Return the maps of a backbone, or labels of pixels."""
         maps = tuple(found)
-        if self.reshape_hidden_states or self.architecture in _SEGMENTS:
-            maps = tuple(on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), self._patches()) for x in found)
+        if self.reshape_hidden_states or self.task in _SEGMENTS:
+            maps = tuple(on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), self.patches()) for x in found)
         if "fpn" in own:
             if len(maps) != LEVELS:
                 message = f"out_features chooses {len(maps)} feature maps; wanted {LEVELS}."
@@ -168,50 +143,34 @@ class Beit(ImageModel):
             own.auxiliary_head(*maps)
         return own.decode_head(*maps)
 
-    def _stages(self) -> tuple[Count, ...]:
-        """Return after how many blocks a map is taken; segmentation takes the one before a stage, and for the stem the last."""
-        depth = self.num_hidden_layers
-        numbers = (depth,) if self.out_features is None else tuple(map(stage_number, self.out_features))
-        return tuple(number - 1 if number else depth for number in numbers) if self.architecture in _SEGMENTS else numbers
-
     def _base(self, *, pooled: bool) -> BeitBase:
-        width, patches = self.hidden_size, self._patches()
-        positions = patches if self.use_absolute_position_embeddings else None
-        norm = LayerNorm(width, self.layer_norm_eps)
         layers: dict[str, Layer] = {
-            "embeddings": BeitEmbeddings(positions, self.patch_size, self.num_channels, width, self.use_mask_token, patches),
+            "embeddings": self.embeddings(masked=self.use_mask_token, located=self.use_absolute_position_embeddings)
         }
         if self.use_shared_relative_position_bias:
-            layers["shared_position_bias"] = BeitPositionBias(patches, self.num_attention_heads)
-        depth, block = self.num_hidden_layers, self._layer()
-        layers["layers"] = Staged(block, depth, (depth, *self._stages())) if self.architecture in _PYRAMID else Repeat(block, depth)
+            layers["shared_position_bias"] = BeitPositionBias(self.patches(), self.num_attention_heads)
+        depth, block = self.num_hidden_layers, self.block()
+        taken = self.chosen
+        if self.task in _SEGMENTS:  # which takes the map before a stage, and for the stem the last
+            taken = tuple(number - 1 if number else depth for number in taken)
+        layers["layers"] = Staged(block, depth, (depth, *taken)) if self.architecture.endswith(_PYRAMID) else Repeat(block, depth)
         if not self.use_mean_pooling:
-            layers["layernorm"] = norm
+            layers["layernorm"] = self.norm()
         elif pooled:
-            layers["pooler"] = Sequential(layernorm=norm)
+            layers["pooler"] = Sequential(layernorm=self.norm())
         return BeitBase(layers)
 
-    def _layer(self) -> BeitBlock:
-        width, sliced = self.hidden_size, self._heads()
-        projection, norm = Dense(width, sliced), LayerNorm(width, self.layer_norm_eps)
-        inward = {"q_proj": projection, "k_proj": Dense(width, sliced, bias=False), "v_proj": projection}
+    def block(self) -> BeitBlock:
+        """Return one block."""
         layers: dict[str, Layer] = {
-            "attention": Attention({**inward, "o_proj": Dense(sliced, width)}),
-            "layernorm_before": norm,
-            "layernorm_after": norm,
-            "mlp": feed_forward(width, self.intermediate_size, self.hidden_act),
+            "attention": self.attention(key_bias=False),
+            "layernorm_before": self.norm(),
+            "layernorm_after": self.norm(),
+            "mlp": feed_forward(self.hidden_size, self.intermediate_size, self.hidden_act),
         }
         if self.use_relative_position_bias:
-            layers["relative_position_bias"] = BeitPositionBias(self._patches(), self.num_attention_heads)
-        return BeitBlock(layers, width if self.layer_scale_init_value > 0 else None)
-
-    def _heads(self) -> tuple[Dim, Dim]:
-        heads, width = self.num_attention_heads, self.hidden_size
-        return heads, divides(heads, width, "num_attention_heads", "hidden_size") if self.head_dim is None else self.head_dim
-
-    def _patches(self) -> tuple[Dim, Dim]:
-        image, patch = pair(self.image_size), pair(self.patch_size)
-        return fitting(image[0], patch[0]), fitting(image[1], patch[1])
+            layers["relative_position_bias"] = BeitPositionBias(self.patches(), self.num_attention_heads)
+        return BeitBlock(layers, self.hidden_size if self.layer_scale_init_value > 0 else None)
 
 
 @dataclass(frozen=True)
@@ -258,46 +217,6 @@ class BeitBlock(Holder):
 
 
 @dataclass(frozen=True)
-class BeitEmbeddings(Layer):
-    """Class token, mask token and positions where there are any, and the projection of a patch.
-
-    ``patches`` are the numbers of patches down and across that have a position, or None; ``extents`` are those numbers in any case.
-
-    >>> BeitEmbeddings(None, 16, 3, H).params, BeitEmbeddings((14, 14), 16, 3, H).params
-    (770*H, 967*H)
-    """
-
-    patches: tuple[Dim, Dim] | None
-    patch_size: Dim | tuple[Dim, Dim]
-    num_channels: Dim
-    hidden_size: Dim
-    use_mask_token: bool = False
-    extents: tuple[Dim, Dim] | None = None
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The tokens, then the positions."""
-        yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
-        if self.use_mask_token:
-            yield Tensor("mask_token", (1, 1, self.hidden_size), role="table")
-        if self.patches is not None:
-            down, across = self.patches
-            yield Tensor("position_embeddings", (1, down * across + 1, self.hidden_size), role="table")
-
-    def parts(self) -> Iterator[Part]:
-        """The projection, a convolution that moves by whole patches."""
-        yield Part(
-            "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
-        )
-
-    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        """Project, put the mask token where the ``mask`` says, put the class token in front, add positions."""
-        x = in_row(own.patch_embeddings(pixel_values), *(self.extents or self.patches or ()))
-        x = marked(x, own.mask_token, *mask) if mask else x
-        x = behind(own.cls_token, x)
-        return x if self.patches is None else x + own.position_embeddings
-
-
-@dataclass(frozen=True)
 class BeitPositionBias(Layer):
     """A bias per head for every distance between two patches, and three more rows for those from, to and at the class token.
 
@@ -326,22 +245,16 @@ class BeitPositionBias(Layer):
         return rearrange(bias, "q k a -> () a q k")
 
 
-def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
-    if "out_indices" in arguments:
-        _check_maps(arguments, sizes)
-    whole_patches(arguments, sizes)
-    whole_heads(arguments, sizes)
-    if sizes.get(N) == 0:
-        arguments["num_labels"] = sizes.pop(N)
-
-
-def _check_maps(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """A pyramid is made of four maps; which four changes no tensor."""
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Find the maps that are taken; a pyramid is made of four, and which four changes no tensor."""
+    rounded(arguments, sizes)
+    if "out_indices" not in arguments:
+        return
     older = arguments.pop("segmentation_indices")
     arguments["out_indices"] = older if arguments["out_indices"] is None else arguments["out_indices"]
     settle_stages(arguments, sizes[L])
     maps = arguments["out_features"]
-    if len(maps) != LEVELS and (arguments.get("add_fpn") or arguments["architecture"] in _SEGMENTS):
+    if len(maps) != LEVELS and (arguments.get("add_fpn") or arguments["architecture"].endswith(_SEGMENTS)):
         message = f"out_indices chooses {len(maps)} feature maps; wanted {LEVELS}, as in [3, 5, 7, 11]."
         raise ConfigError(message)
     if not arguments.get("use_auxiliary_head", True):
@@ -352,46 +265,14 @@ def _check_maps(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 FAMILIES = (
-    Family(
-        model_type="beit",
-        model=Beit,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 8192, only=("BeitForMaskedImageModeling",)),
-            "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
-            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 16),
-            "num_channels": Size(C, 3),
-            "hidden_size": Size(H, 768),
-            "num_hidden_layers": Size(L, 12, least=0),
-            "num_attention_heads": Size(A, 12),
-            "intermediate_size": Size(F, 3072),
-            "hidden_act": Word("gelu"),
-            "layer_norm_eps": Real(1e-12),
-            "head_dim": Size(D, None),
-            "use_mask_token": Flag(default=False),
-            "use_absolute_position_embeddings": Flag(default=False),
-            "use_relative_position_bias": Flag(default=False),
-            "use_shared_relative_position_bias": Flag(default=False),
-            "layer_scale_init_value": Real(0.1),
-            "use_mean_pooling": Flag(default=True),
-            "out_features": Listed(str, only=_PYRAMID),
-            "out_indices": Listed(int, only=_PYRAMID),
-            "segmentation_indices": Listed(int, only=_PYRAMID),
-            "reshape_hidden_states": Flag(default=True, only=("BeitBackbone",)),
-            "add_fpn": Flag(default=False, only=("BeitBackbone",)),
-            "pool_scales": Listed(int, (1, 2, 3, 6), only=_SEGMENTS),
-            "use_auxiliary_head": Flag(default=True, only=_SEGMENTS),
-            "auxiliary_channels": Size(AUXILIARY, 256, only=_SEGMENTS),
-            "auxiliary_num_convs": Size(CONVOLUTIONS, 1, least=0, only=_SEGMENTS),
-            "auxiliary_concat_input": Flag(default=False, only=_SEGMENTS),
-        },
+    family(
+        "beit",
+        Beit,
+        arrange=_settle,
         ignored={
-            "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
+            **IGNORED,
+            "drops branches while training": "drop_path_rate",
             "weighs a loss": "auxiliary_loss_weight semantic_loss_ignore_index",
-            "chooses what a backbone returns": "_out_features _out_indices stage_names",
-            "there is no word table": "tie_word_embeddings",
         },
-        arrange=_as_the_reference_rounds,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -13,27 +13,20 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import per_axis
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.backbone import check_features, settle_stages, stage_name
+from paramsym.models.activations import learned
+from paramsym.models.backbone import IGNORED, Backbone, settle_stages, stage_name
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.family import Family
-from paramsym.models.keys import Listed, Pair, Real, Several, Size, Sizes, Word, numbered
-from paramsym.models.labels import give_labels
+from paramsym.models.images import ImageModel, no_labels
+from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.vit import PATCH_HEIGHT, PATCH_WIDTH
 from paramsym.program import Own, Value, axes, rearrange, reduce
 from paramsym.size import Count, Dim, Shape, canonical
-from paramsym.symbols import B, C, K, N, W, dims
-
-Architecture = Literal["ConvNextModel", "ConvNextForImageClassification", "ConvNextBackbone"]
-_LABELLED = frozenset({"ConvNextForImageClassification"})
-_README = "facebookresearch/ConvNeXt, README"
-_BACKBONE = ("ConvNextBackbone",)
-STAGES = dims("n_s")
+from paramsym.symbols import B, K, W, dims
 
 
 @dataclass(frozen=True)
-class ConvNext(Layer):
+class ConvNext(ImageModel, Backbone):
     """ConvNeXt, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
@@ -53,78 +46,62 @@ class ConvNext(Layer):
     8*H_1**2 + 58*H_1
     """
 
-    num_channels: Dim = C
-    patch_size: Dim | tuple[Dim, Dim] = K
-    num_stages: int | None = None
-    hidden_sizes: tuple[Dim, ...] = numbered("H", 4)
-    depths: tuple[Count, ...] = numbered("L", 4)
-    hidden_act: str = "gelu"
-    layer_scale_init_value: float = 1e-6
-    num_labels: Count | None = None
-    out_features: tuple[str, ...] | None = None
-    architecture: Architecture = "ConvNextModel"
+    patch_size: Dim | tuple[Dim, Dim] = key(Pair(K, dims("K_h K_w"), 4))
+    num_stages: int | None = key(Whole(4, least=0, null=False), argument=None)
+    hidden_sizes: tuple[Dim, ...] = key(Several("H", (96, 192, 384, 768)))
+    depths: tuple[Count, ...] = key(Several("L", (3, 3, 9, 3), least=0))
+    hidden_act: str = key(Function("gelu"))
+    layer_scale_init_value: float = key(Real(1e-6))
+    architecture: str = classes({"ConvNext": "Model ForImageClassification Backbone"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-12
+    layer_norm_eps: float = key(Real(1e-12))
 
     published, claims = published_in("convnext")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
     def conditions(self) -> None:
         """Every stage has a width and a depth."""
-        check_activation(self.hidden_act, "hidden_act")
-        stages = len(self.depths) if self.num_stages is None else self.num_stages
-        if not 0 <= stages <= min(len(self.depths), len(self.hidden_sizes)) or not self.hidden_sizes:
-            message = (
-                f"num_stages is {stages}, with {len(self.hidden_sizes)} hidden_sizes and {len(self.depths)} depths; wanted one of each for"
-                " every stage."
-            )
+        super().conditions()
+        depths, widths, stages = len(self.depths), len(self.hidden_sizes), self._built
+        if not 0 <= stages <= min(depths, widths) or not widths:
+            message = f"num_stages is {stages}, with {widths} hidden_sizes and {depths} depths; wanted one of each for every stage."
             raise ArgumentError(message)
-        if self.architecture in _BACKBONE and len(self.hidden_sizes) < len(self.depths):
-            message = f"there are {len(self.depths)} depths and {len(self.hidden_sizes)} hidden_sizes; a backbone has as many widths."
+        if self.is_backbone and widths < depths:
+            message = f"there are {depths} depths and {widths} hidden_sizes; a backbone has as many widths."
             raise ArgumentError(message)
-        if self.out_features is not None and self.architecture not in _BACKBONE:
-            message = f"out_features is for ConvNextBackbone; {self.architecture} has none."
-            raise ArgumentError(message)
-        if self.out_features is not None:
-            check_features(self.out_features, tuple(map(stage_name, range(len(self.depths) + 1))))
+
+    @property
+    def _built(self) -> int:
+        return len(self.depths) if self.num_stages is None else self.num_stages
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``convnext`` where a classifier follows, then the classifier."""
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
-        labelled = self.architecture in _LABELLED
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
         layers: dict[str, Layer] = {
             "embeddings": Sequential(patch_embeddings=patches, layernorm=_MapNorm(first, 1e-6)),
             "encoder": Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
         }
-        if self.architecture in _BACKBONE:
+        if self.is_backbone:
             widths = (first, *self.hidden_sizes[: len(self.depths)])
-            known = {stage_name(number): _MapNorm(width, 1e-6) for number, width in enumerate(widths)}
-            chosen = list(known)[-1:] if self.out_features is None else self.out_features
-            yield Part("", Block(layers, hidden_states_norms=Block({name: known[name] for name in chosen})))
+            norms = {stage_name(number): _MapNorm(widths[number], 1e-6) for number in self.chosen}
+            yield Part("", Block(layers, hidden_states_norms=Block(norms)))
             return
         layers["layernorm"] = LayerNorm(last, self.layer_norm_eps)
-        yield Part("convnext" if labelled else "", _Base(layers, pooled=labelled))
-        if labelled and self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Dense(last, self.num_labels))
+        yield Part(self.base_name, _Base(layers, pooled=bool(self.task)))
+        yield from self.classifier(last)
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
         """Images (batch, channels, height, width); sides that patches and stages divide without a rest leave no floors."""
-        stages = len(self.depths) if self.num_stages is None else self.num_stages
-        sides = (canonical(2 ** max(stages - 1, 0) * size * W) for size in per_axis(self.patch_size, 2, "patch_size"))
+        sides = (canonical(2 ** max(self._built - 1, 0) * size * W) for size in per_axis(self.patch_size, 2, "patch_size"))
         return {"pixel_values": (B, self.num_channels, *sides)}
 
     def forward(self, own: Own, pixel_values: Value) -> Any:
         """The last map, (batch, channels, height, width); the normalised maps of the chosen stages; or labels, (batch, labels)."""
         x, _ = axes(pixel_values, "batch channels height width", channels=self.num_channels)
-        if self.architecture in _BACKBONE:
+        if self.is_backbone:
             return self._maps(own, x)
-        x = own["convnext" if self.architecture in _LABELLED else ""](x)
+        x = own[self.base_name](x)
         return own.classifier(x) if "classifier" in own else x
 
     def _maps(self, own: Own, x: Value) -> tuple[Value, ...]:
@@ -202,41 +179,17 @@ class ConvNextBlock(Layer):
         return x + rearrange(y, "b h w c -> b c h w")
 
 
-def _stages_are_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """How many stages there are is structure; and without labels the reference stores no classifier."""
-    if STAGES in sizes:
-        arguments["num_stages"] = sizes.pop(STAGES)
-    if "out_features" in arguments:
-        settle_stages(arguments, len(arguments["depths"]))
-    if sizes.get(N) == 0:
-        arguments["num_labels"] = sizes.pop(N)
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    settle_stages(arguments, len(arguments["depths"]))
+    no_labels(arguments, sizes)
 
 
 FAMILIES = (
-    Family(
-        model_type="convnext",
-        model=ConvNext,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "num_channels": Size(C, 3),
-            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 4),
-            "num_stages": Size(STAGES, 4, least=0),
-            "hidden_sizes": Several("H", (96, 192, 384, 768)),
-            "depths": Several("L", (3, 3, 9, 3), least=0),
-            "hidden_act": Word("gelu"),
-            "layer_scale_init_value": Real(1e-6),
-            "layer_norm_eps": Real(1e-12),
-            "out_features": Listed(str, only=_BACKBONE),
-            "out_indices": Listed(int, only=_BACKBONE),
-        },
+    family(
+        "convnext",
+        ConvNext,
+        arrange=_settle,
         aliases={"num_hidden_layers": "num_stages"},
-        ignored={
-            "drops values while training": "drop_path_rate",
-            "no position is stored": "image_size",
-            "chooses what a backbone returns": "_out_features _out_indices stage_names",
-            "there is no word table": "tie_word_embeddings",
-        },
-        arrange=_stages_are_no_letter,
+        ignored={**IGNORED, "drops branches while training": "drop_path_rate", "no position is stored": "image_size"},
     ),
 )

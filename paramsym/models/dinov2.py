@@ -4,48 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from sympy import Rational, floor
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.layer import Layer, Part, Tensor
-from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation
-from paramsym.models.backbone import Staged, check_chosen, settle_stages, stage_number
+from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Gated, Holder
-from paramsym.models.family import Family
-from paramsym.models.images import (
-    Attention,
-    ImageModel,
-    behind,
-    feed_forward,
-    fitted,
-    in_row,
-    masked,
-    mean_of_places,
-    on_map,
-    pair,
-    patches_of,
-)
-from paramsym.models.keys import Flag, Listed, Pair, Real, Size, Sizes, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.images import feed_forward, mean_of_places, on_map, pair, patches_of
+from paramsym.models.keys import Flag, Real, Sizes
+from paramsym.models.model import classes, family, key
+from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.published import published_in
-from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, fitting, whole_heads, whole_patches
-from paramsym.program import Own, Value, features, join, rearrange, take
-from paramsym.size import Count, Dim, canonical, divides
-from paramsym.symbols import A, C, D, H, K, L, N, W, dims
+from paramsym.program import Own, Value, features, join, take
+from paramsym.size import Count, Dim, canonical
+from paramsym.symbols import L, dims
 
-Architecture = Literal["Dinov2Model", "Dinov2ForImageClassification", "Dinov2Backbone"]
-_LABELLED = frozenset({"Dinov2ForImageClassification"})
-_BACKBONE = ("Dinov2Backbone",)
 RATIO = dims("m")
 
 
 @dataclass(frozen=True)
-class Dinov2(ImageModel):
+class Dinov2(PatchTransformer, Backbone):
     """DINOv2 and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
@@ -68,46 +49,33 @@ class Dinov2(ImageModel):
     2*H**2*m + 4*H**2 + H*m + 11*H
     """
 
-    image_size: Dim | tuple[Dim, Dim] = W
-    patch_size: Dim | tuple[Dim, Dim] = K
-    num_channels: Dim = C
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    mlp_ratio: Dim = RATIO
-    hidden_act: str = "gelu"
-    qkv_bias: bool = True
-    head_dim: Dim | None = None
-    use_swiglu_ffn: bool = False
-    use_mask_token: bool = True
-    num_labels: Count | None = None
-    architecture: Architecture = "Dinov2Model"
+    mlp_ratio: Dim = key(RATIO, 4)
+    qkv_bias: bool = key(Flag(default=True))
+    use_swiglu_ffn: bool = key(Flag())
+    use_mask_token: bool = key(Flag(default=True))
+    architecture: str = classes({"Dinov2": "Model ForImageClassification Backbone"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-6
-    out_features: tuple[str, ...] | None = None
-    apply_layernorm: bool = True
-    reshape_hidden_states: bool = True
+    layer_norm_eps: float = key(Real(1e-6))
+    apply_layernorm: bool = key(Flag(default=True, only=("Backbone",)))
+    reshape_hidden_states: bool = key(Flag(default=True, only=("Backbone",)))
 
     published, claims = published_in("dinov2")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
-    def conditions(self) -> None:
-        """Patches divide the image, heads the width."""
-        self._patches()
-        self._heads()
-        check_activation(self.hidden_act, "hidden_act")
-        check_chosen(self.out_features, self.num_hidden_layers, self.architecture, "Dinov2Backbone")
+    @property
+    def stages(self) -> Count:
+        """Each block is a stage."""
+        return self.num_hidden_layers
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``dinov2`` where a head follows, then the head."""
-        labelled = self.architecture in _LABELLED
-        yield Part("dinov2" if labelled else "", self._base())
-        if labelled and self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Dense(2 * self.hidden_size, self.num_labels))
+        block, depth = self.block(), self.num_hidden_layers
+        layers = {
+            "embeddings": self.embeddings(masked=self.use_mask_token, flat=True),
+            "encoder": Sequential(layer=Staged(block, depth, self.chosen) if self.is_backbone else Repeat(block, depth)),
+            "layernorm": self.norm(),
+        }
+        yield Part(self.base_name, Dinov2Base(layers))
+        yield from self.classifier(2 * self.hidden_size)
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
         """(batch, tokens, width) of the base model, (batch, labels) of a classifier, the maps of a backbone.
@@ -115,11 +83,11 @@ class Dinov2(ImageModel):
         ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
         """
         images, mask = self.checked(pixel_values, any_size=True), () if bool_masked_pos is None else (bool_masked_pos,)
-        if self.architecture in _BACKBONE:
+        if self.is_backbone:
             extents = patches_of(images, pair(self.image_size), pair(self.patch_size))
             return tuple(self._map(own, x, extents) for x in own.encoder(own.embeddings(images, *mask)))
-        x = own["dinov2" if self.architecture in _LABELLED else ""](images, *mask)
-        if self.architecture not in _LABELLED:
+        x = own[self.base_name](images, *mask)
+        if not self.task:
             return x
         both = join(take(x, 1, 0), mean_of_places(x, 1))
         return own.classifier(both) if "classifier" in own else both
@@ -128,33 +96,16 @@ class Dinov2(ImageModel):
         x = own.layernorm(x) if self.apply_layernorm else x
         return on_map(take(x, 1, 1, canonical(x.sizes[1] - 1)), extents) if self.reshape_hidden_states else x
 
-    def _base(self) -> Dinov2Base:
-        width, depth = self.hidden_size, self.num_hidden_layers
-        layers: Layer = Repeat(self._layer(), depth)
-        if self.architecture in _BACKBONE:
-            layers = Staged(self._layer(), depth, (depth,) if self.out_features is None else tuple(map(stage_number, self.out_features)))
-        return Dinov2Base(
-            {
-                "embeddings": Dinov2Embeddings(
-                    self._patches(), self.patch_size, self.num_channels, width, self.use_mask_token, self.image_size
-                ),
-                "encoder": Sequential(layer=layers),
-                "layernorm": LayerNorm(width, self.layer_norm_eps),
-            }
-        )
-
-    def _layer(self) -> Dinov2Layer:
-        width, sliced = self.hidden_size, self._heads()
-        projection = Dense(width, sliced, bias=self.qkv_bias)
-        norm, scale = LayerNorm(width, self.layer_norm_eps), LayerScale(width)
+    def block(self) -> Dinov2Layer:
+        """Return one block."""
         return Dinov2Layer(
             {
-                "norm1": norm,
-                "attention": Attention({"q_proj": projection, "k_proj": projection, "v_proj": projection, "o_proj": Dense(sliced, width)}),
-                "layer_scale1": scale,
-                "norm2": norm,
+                "norm1": self.norm(),
+                "attention": self.attention(bias=self.qkv_bias),
+                "layer_scale1": LayerScale(self.hidden_size),
+                "norm2": self.norm(),
                 "mlp": self._feed_forward(),
-                "layer_scale2": scale,
+                "layer_scale2": LayerScale(self.hidden_size),
             }
         )
 
@@ -165,14 +116,6 @@ class Dinov2(ImageModel):
         # Two thirds rounded down, then up to a multiple of 8: 8*floor((floor(2*inner/3) + 7)/8), in one floor.
         gated = 8 * floor((2 * inner + 21) * Rational(1, 24))
         return Gated({"gate_proj": Dense(width, gated), "up_proj": Dense(width, gated), "down_proj": Dense(gated, width)}, "silu")
-
-    def _heads(self) -> tuple[Dim, Dim]:
-        heads, width = self.num_attention_heads, self.hidden_size
-        return heads, divides(heads, width, "num_attention_heads", "hidden_size") if self.head_dim is None else self.head_dim
-
-    def _patches(self) -> tuple[Dim, Dim]:
-        image, patch = pair(self.image_size), pair(self.patch_size)
-        return fitting(image[0], patch[0]), fitting(image[1], patch[1])
 
 
 @dataclass(frozen=True)
@@ -213,88 +156,17 @@ class LayerScale(Layer):
         return features(x, self.width) * own.lambda1
 
 
-@dataclass(frozen=True)
-class Dinov2Embeddings(Layer):
-    """Class token, mask token where there is one, positions, and the projection of a patch.
-
-    ``patches`` are the numbers of patches down and across; a position is stored for each, and one for the class token. Images of another
-    size than ``image_size``, which is that of all patches where it is None, have interpolated positions.
-
-    >>> Dinov2Embeddings((37, 37), 14, 3, H).params
-    1961*H
-    """
-
-    patches: tuple[Dim, Dim]
-    patch_size: Dim | tuple[Dim, Dim]
-    num_channels: Dim
-    hidden_size: Dim
-    use_mask_token: bool = True
-    image_size: Dim | tuple[Dim, Dim] | None = None
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The tokens, then the positions."""
-        down, across = self.patches
-        yield Tensor("cls_token", (1, 1, self.hidden_size), role="table")
-        if self.use_mask_token:
-            yield Tensor("mask_token", (1, self.hidden_size), role="table")
-        yield Tensor("position_embeddings", (1, down * across + 1, self.hidden_size), role="table")
-
-    def parts(self) -> Iterator[Part]:
-        """The projection, a convolution that moves by whole patches."""
-        yield Part(
-            "patch_embeddings", Sequential(projection=Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size))
-        )
-
-    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
-        """Project, put the mask token where the ``mask`` says, put the class token in front, add positions."""
-        patch = pair(self.patch_size)
-        whole = (canonical(self.patches[0] * patch[0]), canonical(self.patches[1] * patch[1]))
-        found = patches_of(pixel_values, whole if self.image_size is None else pair(self.image_size), patch)
-        x = in_row(own.patch_embeddings(pixel_values), *found)
-        x = masked(x, rearrange(own.mask_token, "one h -> one () h"), *mask) if mask else x
-        return behind(own.cls_token, x) + fitted(own.position_embeddings, 1, self.patches, found)
-
-
-def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
-    whole_patches(arguments, sizes)
-    whole_heads(arguments, sizes)
-    if "out_features" in arguments:
-        settle_stages(arguments, sizes[L])
-    if sizes.get(N) == 0:
-        arguments["num_labels"] = sizes.pop(N)
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    rounded(arguments, sizes)
+    settle_stages(arguments, sizes[L])
 
 
 FAMILIES = (
-    Family(
-        model_type="dinov2",
-        model=Dinov2,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
-            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 14),
-            "num_channels": Size(C, 3),
-            "hidden_size": Size(H, 768),
-            "num_hidden_layers": Size(L, 12, least=0),
-            "num_attention_heads": Size(A, 12),
-            "mlp_ratio": Size(RATIO, 4),
-            "hidden_act": Word("gelu"),
-            "layer_norm_eps": Real(1e-6),
-            "qkv_bias": Flag(default=True),
-            "head_dim": Size(D, None),
-            "use_swiglu_ffn": Flag(default=False),
-            "use_mask_token": Flag(default=True),
-            "out_features": Listed(str, only=_BACKBONE),
-            "out_indices": Listed(int, only=_BACKBONE),
-            "apply_layernorm": Flag(default=True, only=_BACKBONE),
-            "reshape_hidden_states": Flag(default=True, only=_BACKBONE),
-        },
-        ignored={
-            "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
-            "is where the scales begin": "layerscale_value",
-            "chooses what a backbone returns": "_out_features _out_indices stage_names",
-            "there is no word table": "tie_word_embeddings",
-        },
-        arrange=_as_the_reference_rounds,
+    family(
+        "dinov2",
+        Dinov2,
+        defaults={"patch_size": 14},
+        arrange=_settle,
+        ignored={**IGNORED, "drops branches while training": "drop_path_rate", "is where the scales begin": "layerscale_value"},
     ),
 )

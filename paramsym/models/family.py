@@ -99,6 +99,11 @@ class Nested(Key):
     reader: Family
     overruled_by: str = ""
 
+    def unset(self) -> Layer:
+        """Return the model inside in the letters of its keys."""
+        letters = {name: key.letter for name, key in self.reader.keys.items() if isinstance(key, Size) and key.default is not None}
+        return in_letters(self.reader.model, letters)
+
     def read(self, value: Any, where: str, sizes: Sizes) -> Layer:
         """Return the model inside; null is a configuration that has no keys.
 

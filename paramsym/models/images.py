@@ -1,21 +1,21 @@
-"""What models that see images share: attention of all patches to all, images in rows of patches, and what stands before the patches."""
+"""What models that see images share: their classifier, attention of all patches to all, images in rows of patches and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from paramsym.errors import ShapeError
-from paramsym.extents import differ, over
-from paramsym.layer import Layer
-from paramsym.layers.axes import spatial
+from paramsym.extents import over
+from paramsym.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, activation
+from paramsym.models.keys import Sizes
+from paramsym.models.model import Ignored, Model, key
 from paramsym.program import ALL, Mask, Own, Value, attend, copies, heads, join, known, rearrange, reduce, resample, take
-from paramsym.size import Axis, Dim, Shape, canonical, per, text
-from paramsym.symbols import B
+from paramsym.size import Axis, Count, Dim, canonical, per
+from paramsym.symbols import C, N
 
 _Extent = TypeVar("_Extent")
 
@@ -25,28 +25,38 @@ def pair(size: _Extent | tuple[_Extent, _Extent]) -> tuple[_Extent, _Extent]:
     return size if isinstance(size, tuple) else (size, size)
 
 
-class ImageModel(Layer):
-    """A model that sees images, (batch, channels, height, width), of the one size that its positions are made for."""
+@dataclass(frozen=True)
+class Classifying(Model):
+    """A model that may end in a classifier of images, abstract; with ``num_labels`` 0 the reference stores none."""
 
-    image_size: Any
-    num_channels: Dim
+    _: KW_ONLY
+    num_labels: Count | None = None
+
+    ignored: ClassVar[Ignored] = {"there is no word table": "tie_word_embeddings"}
 
     @property
-    def inputs(self) -> Mapping[str, Shape]:
-        """The images."""
-        return {"pixel_values": (B, self.num_channels, *pair(self.image_size))}
+    def base_name(self) -> str:
+        """The name of the base model; empty where it is the whole model."""
+        return self.kind.lower() if self.task else ""
 
-    def checked(self, pixel_values: Value, *, any_size: bool = False) -> Value:
-        """Return the images, after a check of their axes.
+    def classifier(self, width: Dim, *names: str) -> Iterator[Part]:
+        """Yield the classifier of vectors, or one under each of ``names``, where there are labels."""
+        labels = self.num_labels
+        if labels is not None and labels != 0 and self.architecture.endswith(self.labelled):
+            yield from (Part(name, Dense(width, labels)) for name in names or ("classifier",))
 
-        Raises:
-            ShapeError: other axes or channels, or another size, unless the model takes ``any_size``.
-        """
-        x, _ = spatial(pixel_values, 2, channels=self.num_channels, batched=True)
-        if not any_size and any(map(differ, x.sizes[2:], pair(self.image_size))):
-            message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
-            raise ShapeError(message)
-        return x
+
+@dataclass(frozen=True)
+class ImageModel(Classifying):
+    """A model that sees images of C channels, abstract."""
+
+    num_channels: Dim = key(C, 3)
+
+
+def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Without labels the reference stores no classifier: their number is then no letter."""
+    if sizes.get(N) == 0:
+        arguments["num_labels"] = sizes.pop(N)
 
 
 @dataclass(frozen=True)

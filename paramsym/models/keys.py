@@ -1,7 +1,8 @@
 """How one key of a ``config.json`` is read: what it may hold, the constructor's argument it becomes, and the reference's default.
 
-A key that holds a size becomes a letter, and the number goes into ``sizes``; other keys become what they hold. ``only`` are the reference's
-classes whose tensors depend on the key; empty for all. ``null`` says that a key may hold null whatever its default is.
+A key that holds a size becomes a letter, and the number goes into ``sizes``; other keys become what they hold. ``only`` are the ends of the
+names of the reference's classes whose tensors depend on the key; empty for all. ``null`` says that a key may hold null whatever its default
+is.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ class Key(_Defaults):
         """Return the argument where the configuration does not have the key: the reference's default."""
         return self.read(self.default, "the default", sizes)
 
+    def unset(self) -> Any:
+        """Return what the constructor's argument is where it is not given: letters for sizes."""
+        return self.default
+
     @property
     def may_be_null(self) -> bool:
         """Whether null is allowed: always where null is the default."""
@@ -64,6 +69,10 @@ class Size(Key):
     default: int | None
     least: int = 1
 
+    def unset(self) -> Symbol:
+        """Return the letter."""
+        return self.letter
+
     def check(self, value: Any, where: str, sizes: Sizes) -> Symbol:
         """Return the letter."""
         sizes[self.letter] = whole(value, where, self.least)
@@ -77,6 +86,10 @@ class Pair(Key):
     letter: Symbol
     letters: tuple[Symbol, Symbol]
     default: int
+
+    def unset(self) -> Symbol:
+        """Return the letter for both directions."""
+        return self.letter
 
     def check(self, value: Any, where: str, sizes: Sizes) -> Symbol | tuple[Symbol, Symbol]:
         """Return the letter, or the two letters."""
@@ -113,6 +126,10 @@ class Several(Key):
     letter: str
     default: tuple[int, ...]
     least: int = 1
+
+    def unset(self) -> tuple[Symbol, ...]:
+        """Return the letters."""
+        return numbered(self.letter, len(self.default))
 
     def check(self, value: Any, where: str, sizes: Sizes) -> tuple[Symbol, ...]:
         """Return the letters."""

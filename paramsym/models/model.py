@@ -41,7 +41,7 @@ def key(
     prefixes of the classes that have the key, where not all do: others refuse another value. ``divides`` is the field that a size divides.
     """
     how = how if isinstance(how, Key) else Size(how, default, least, null=null, only=only)
-    own = (how.letter if isinstance(how, Size) else how.default) if argument is MISSING else argument
+    own = how.unset() if argument is MISSING else argument
     return field(default=own, metadata={"key": how, "of": frozenset(of.split()), "divides": divides})
 
 

@@ -6,8 +6,8 @@ Reference: ``transformers.models.resnet`` 5.23, names and shapes of its state di
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -15,27 +15,23 @@ from paramsym.extents import over
 from paramsym.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
-from paramsym.layers.dense import Dense
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.backbone import check_features, settle_stages, stage_name
+from paramsym.models.activations import learned
+from paramsym.models.backbone import IGNORED, Backbone, settle_stages
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Listed, Several, Size, Sizes, Word, numbered
-from paramsym.models.labels import give_labels
+from paramsym.models.images import ImageModel, no_labels
+from paramsym.models.keys import Flag, Function, Several, Sizes, Word
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
-from paramsym.size import Count, Dim, Shape, canonical, same, within
-from paramsym.symbols import B, C, H, N, W
+from paramsym.size import Dim, Shape, canonical, same, within
+from paramsym.symbols import B, H, W
 
-Architecture = Literal["ResNetModel", "ResNetForImageClassification", "ResNetBackbone"]
 REDUCTION = 4
 """How much narrower a bottleneck is inside."""
-_LABELLED = frozenset({"ResNetForImageClassification"})
-_BACKBONE = ("ResNetBackbone",)
 
 
 @dataclass(frozen=True)
-class ResNetV15(Layer):
+class ResNetV15(ImageModel, Backbone):
     """ResNet, its classifier and its backbone, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A convolution of 7 by 7 from C channels to H = ``embedding_size``; then
@@ -53,59 +49,36 @@ class ResNetV15(Layer):
     25557032
     """
 
-    num_channels: Dim = C
-    embedding_size: Dim = H
-    hidden_sizes: tuple[Dim, ...] = numbered("H", 4)
-    depths: tuple[Dim, ...] = numbered("L", 4)
-    layer_type: Literal["bottleneck", "basic"] = "bottleneck"
-    hidden_act: str = "relu"
-    downsample_in_first_stage: bool = False
-    downsample_in_bottleneck: bool = False
-    num_labels: Count | None = None
-    architecture: Architecture = "ResNetModel"
-    _: KW_ONLY
-    out_features: tuple[str, ...] | None = None
+    embedding_size: Dim = key(H, 64)
+    hidden_sizes: tuple[Dim, ...] = key(Several("H", (256, 512, 1024, 2048)))
+    depths: tuple[Dim, ...] = key(Several("L", (3, 4, 6, 3), least=0))
+    layer_type: Literal["bottleneck", "basic"] = key(Word("bottleneck"))
+    hidden_act: str = key(Function("relu"))
+    downsample_in_first_stage: bool = key(Flag())
+    downsample_in_bottleneck: bool = key(Flag())
+    architecture: str = classes({"ResNet": "Model ForImageClassification Backbone"})
 
     published, claims = published_in("resnet_v1_5")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
     def conditions(self) -> None:
-        """Every width has a depth."""
-        check_activation(self.hidden_act, "hidden_act")
+        """There are stages; a bottleneck has a quarter of their width."""
+        super().conditions()
         if not self.hidden_sizes or not self.depths:
             message = "hidden_sizes and depths need at least one entry each."
             raise ArgumentError(message)
-        thin = [
-            width for width in self.hidden_sizes[: len(self.depths)] if self.layer_type == "bottleneck" and not within(REDUCTION, width)
-        ]
-        if thin:
+        built = self.hidden_sizes[: len(self.depths)] if self.layer_type == "bottleneck" else ()
+        if thin := [width for width in built if not within(REDUCTION, width)]:
             message = f"hidden_sizes has {thin[0]}, of which a bottleneck takes a quarter; wanted {REDUCTION} or more."
             raise ArgumentError(message)
-        if self.out_features is not None:
-            if self.architecture not in _BACKBONE:
-                message = f"out_features is for ResNetBackbone; {self.architecture} has none."
-                raise ArgumentError(message)
-            check_features(self.out_features, self._stage_names)
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``resnet`` where a classifier follows, then the classifier."""
-        labelled = self.architecture in _LABELLED
         stem = convolved(self.num_channels, self.embedding_size, 7, self.hidden_act, stride=2)
         stages = Sequential({str(position): stage for position, stage in enumerate(self._stages())})
-        chosen = (stage_name(len(self.depths)),) if self.out_features is None else self.out_features
-        yield Part(
-            "resnet" if labelled else "",
-            _Base(
-                {"embedder": _Embedder({"embedder": stem}), "encoder": Sequential(stages=stages)},
-                tuple(map(self._stage_names.index, chosen)) if self.architecture in _BACKBONE else None,
-            ),
-        )
-        if labelled and self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Sequential({"1": Dense(self.hidden_sizes[-1], self.num_labels)}))
+        layers = {"embedder": _Embedder({"embedder": stem}), "encoder": Sequential(stages=stages)}
+        yield Part(self.base_name, _Base(layers, self.chosen if self.is_backbone else None))
+        for head in self.classifier(self.hidden_sizes[-1]):
+            yield Part(head.name, Sequential({"1": head.layer}))
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -116,14 +89,11 @@ class ResNetV15(Layer):
     def forward(self, own: Own, pixel_values: Value) -> Any:
         """The last map, (batch, channels, height, width); the maps of the chosen stages; or labels, (batch, labels)."""
         x, _ = axes(pixel_values, "batch channels height width", channels=self.num_channels)
-        if self.architecture not in _LABELLED:
-            return own[""](x)
-        mean = reduce("mean", own.resnet(x), 2, 3)
+        x = own[self.base_name](x)
+        if not self.task:
+            return x
+        mean = reduce("mean", x, 2, 3)
         return own.classifier(mean) if "classifier" in own else mean
-
-    @property
-    def _stage_names(self) -> tuple[str, ...]:
-        return tuple(map(stage_name, range(len(self.depths) + 1)))
 
     def _stages(self) -> Iterator[Layer]:
         near = self.embedding_size
@@ -206,43 +176,16 @@ class _Base(Holder):
         return maps[-1] if self.chosen is None else tuple(maps[number] for number in self.chosen)
 
 
-def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Equal widths at the beginning are one letter; a stage has at least its first block."""
     first, *others = arguments["hidden_sizes"]
     if sizes[first] == sizes[H]:
         arguments["hidden_sizes"] = (H, *others)
         del sizes[first]
-    if "out_features" in arguments:
-        settle_stages(arguments, len(arguments["depths"]))
+    settle_stages(arguments, len(arguments["depths"]))
     for letter in arguments["depths"]:
         sizes[letter] = max(sizes[letter], 1)
-    if sizes.get(N) == 0:
-        arguments["num_labels"] = sizes.pop(N)
+    no_labels(arguments, sizes)
 
 
-FAMILIES = (
-    Family(
-        model_type="resnet",
-        model=ResNetV15,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "num_channels": Size(C, 3),
-            "embedding_size": Size(H, 64),
-            "hidden_sizes": Several("H", (256, 512, 1024, 2048)),
-            "depths": Several("L", (3, 4, 6, 3), least=0),
-            "layer_type": Word("bottleneck"),
-            "hidden_act": Word("relu"),
-            "downsample_in_first_stage": Flag(default=False),
-            "downsample_in_bottleneck": Flag(default=False),
-            "out_features": Listed(str, only=_BACKBONE),
-            "out_indices": Listed(int, only=_BACKBONE),
-        },
-        ignored={
-            "chooses what a backbone returns": "_out_features _out_indices stage_names",
-            "lists the kinds of block": "layer_types",
-            "there is no word table": "tie_word_embeddings",
-        },
-        arrange=_as_the_reference_rounds,
-    ),
-)
+FAMILIES = (family("resnet", ResNetV15, arrange=_settle, ignored={**IGNORED, "lists the kinds of block": "layer_types"}),)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Sequential
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
@@ -13,29 +13,23 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.resampling import PixelShuffle
-from paramsym.models.activations import check_activation
-from paramsym.models.backbone import feature_norms, settle_stages, stage_name
+from paramsym.models.backbone import IGNORED, Backbone, feature_norms, settle_stages, stage_name
 from paramsym.models.blocks import Holder, Ladder
-from paramsym.models.family import Family
-from paramsym.models.images import ImageModel, feed_forward, masked as marked, pair
-from paramsym.models.keys import Flag, Listed, Pair, Real, Several, Size, Sizes, Word, numbered
-from paramsym.models.labels import give_labels
+from paramsym.models.images import feed_forward, masked as marked, no_labels, pair
+from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whole
+from paramsym.models.model import classes, family, key
+from paramsym.models.patches import PatchModel, pixels_again, whole_patches
 from paramsym.models.published import published_in
-from paramsym.models.vit import IMAGE_HEIGHT, IMAGE_WIDTH, PATCH_HEIGHT, PATCH_WIDTH, STRIDE, fitting, whole_patches
 from paramsym.program import Own, Value, attend, constant, copies, heads, lookup, pad, rearrange, reduce, roll, take
 from paramsym.size import Count, Dim, canonical, divides, text
-from paramsym.symbols import C, H, K, N, W, dims
+from paramsym.symbols import H, dims
 
-Architecture = Literal["SwinModel", "SwinForImageClassification", "SwinForMaskedImageModeling", "SwinBackbone"]
-_LABELLED = frozenset({"SwinForImageClassification"})
-_BACKBONE = ("SwinBackbone",)
-_PAPER = "Liu et al. 2021, table 1"
-WINDOW, STAGES = dims("M n_stages")
+_MASKED = ("MaskedImageModeling",)
+WINDOW, STRIDE = dims("M s")
 
 
 @dataclass(frozen=True)
-class Swin(ImageModel):
+class Swin(PatchModel, Backbone):
     """Swin and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
@@ -56,70 +50,59 @@ class Swin(ImageModel):
     8*H**2 + 8*H
     """
 
-    image_size: Dim | tuple[Dim, Dim] = W
-    patch_size: Dim | tuple[Dim, Dim] = K
-    num_channels: Dim = C
-    embed_dim: Dim = H
-    depths: tuple[Count, ...] = numbered("L", 4)
-    num_heads: tuple[Dim, ...] = numbered("A", 4)
-    window_size: Dim = WINDOW
-    mlp_ratio: float = 4.0
-    qkv_bias: bool = True
-    hidden_act: str = "gelu"
-    use_absolute_embeddings: bool = False
-    encoder_stride: Dim = 32
-    num_labels: Count | None = None
+    embed_dim: Dim = key(H, 96)
+    depths: tuple[Count, ...] = key(Several("L", (2, 2, 6, 2), least=0))
+    num_heads: tuple[Dim, ...] = key(Several("A", (3, 6, 12, 24)))
+    window_size: Dim = key(WINDOW, 7)
+    mlp_ratio: float = key(Real(4.0))
+    qkv_bias: bool = key(Flag(default=True))
+    hidden_act: str = key(Function("gelu"))
+    use_absolute_embeddings: bool = key(Flag())
+    encoder_stride: Dim = key(STRIDE, 32, only=_MASKED, argument=32)
     use_mask_token: bool = False
-    out_features: tuple[str, ...] | None = None
-    architecture: Architecture = "SwinModel"
+    architecture: str = classes({"Swin": "Model ForImageClassification ForMaskedImageModeling Backbone"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-5
+    layer_norm_eps: float = key(Real(1e-5))
 
+    reads: ClassVar[Mapping[str, Key]] = {**Backbone.reads, "num_layers": Whole(only=_MASKED)}
     published, claims = published_in("swin")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
     def conditions(self) -> None:
-        """Every stage has heads; they divide its width; positions fit."""
-        check_activation(self.hidden_act, "hidden_act")
+        """Every stage has heads; the base class alone is asked for a mask token."""
+        super().conditions()
         if not self.depths or len(self.num_heads) < len(self.depths):
             message = f"num_heads has {len(self.num_heads)} entries and depths {len(self.depths)}; wanted heads for every stage."
             raise ArgumentError(message)
         if not 0 < self.mlp_ratio <= 2**16:
             message = f"mlp_ratio is {self.mlp_ratio}; wanted a number above 0."
             raise ArgumentError(message)
-        if self.use_mask_token and self.architecture != "SwinModel":
+        if self.use_mask_token and self.base_name:
             message = f"use_mask_token is for SwinModel; {self.architecture} itself decides whether it has one."
             raise ArgumentError(message)
-        if self.out_features is not None and self.architecture not in _BACKBONE:
-            message = f"out_features is for SwinBackbone; {self.architecture} has none."
-            raise ArgumentError(message)
+
+    @property
+    def base_name(self) -> str:
+        """The backbone, too, has the base model under its name."""
+        return "" if self.architecture == "SwinModel" else "swin"
 
     def parts(self) -> Iterator[Part]:
         """The base model, under ``swin`` where a head follows, then the head."""
-        masked = self.architecture == "SwinForMaskedImageModeling"
-        last = 2 ** (len(self.depths) - 1) * self.embed_dim
-        patches = self._patches() if self.use_absolute_embeddings else None
+        masked, widths = self.task in _MASKED, [2**position * self.embed_dim for position in range(len(self.depths))]
+        patches = self.patches() if self.use_absolute_embeddings else None
         embeddings = SwinEmbeddings(self.patch_size, self.num_channels, self.embed_dim, patches, masked or self.use_mask_token)
         base = SwinBase(
             {
                 "embeddings": embeddings,
                 "encoder": Sequential(layers=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
-                "layernorm": LayerNorm(last, self.layer_norm_eps),
+                "layernorm": LayerNorm(widths[-1], self.layer_norm_eps),
             }
         )
-        yield Part("" if self.architecture == "SwinModel" else "swin", base)
+        yield Part(self.base_name, base)
         if masked:
-            pixels = self.encoder_stride * self.encoder_stride * self.num_channels
-            yield Part("decoder", Sequential({"0": Conv2d(last, pixels, 1), "1": PixelShuffle(self.encoder_stride)}))
-        elif self.architecture in _BACKBONE:
-            widths = (2**position * self.embed_dim for position in range(len(self.depths)))
+            yield Part("decoder", pixels_again(widths[-1], self.encoder_stride, self.num_channels))
+        if self.is_backbone:
             yield Part("hidden_states_norms", feature_norms(self.out_features, (self.embed_dim, *widths)))
-        elif self.architecture in _LABELLED and self.num_labels is not None and self.num_labels != 0:
-            yield Part("classifier", Dense(last, self.num_labels))
+        yield from self.classifier(widths[-1])
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
         """(batch, places, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
@@ -127,21 +110,16 @@ class Swin(ImageModel):
         ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
         """
         mask = () if bool_masked_pos is None else (bool_masked_pos,)
-        images = self.checked(pixel_values, any_size=True)
-        x, *maps = own["" if self.architecture == "SwinModel" else "swin"](images, *mask)
-        if self.architecture in _BACKBONE:
+        x, *maps = own[self.base_name](self.checked(pixel_values, any_size=True), *mask)
+        if self.is_backbone:
             norms = ((f"hidden_states_norms.{stage_name(number)}", one) for number, one in enumerate(maps))
             return tuple(rearrange(own[name](one), "b h w c -> b c h w") for name, one in norms if name in own)
-        if self.architecture == "SwinForMaskedImageModeling":
+        if self.task in _MASKED:
             return own.decoder(rearrange(x, "b h w c -> b c h w"))
-        if self.architecture == "SwinModel":
+        if not self.task:
             return rearrange(x, "b h w c -> b (h w) c")
         mean = reduce("mean", x, 1, 2)
         return own.classifier(mean) if "classifier" in own else mean
-
-    def _patches(self) -> tuple[Dim, Dim]:
-        image, patch = pair(self.image_size), pair(self.patch_size)
-        return fitting(image[0], patch[0]), fitting(image[1], patch[1])
 
     def _stages(self) -> Iterator[Holder]:
         for position, (depth, number) in enumerate(zip(self.depths, self.num_heads, strict=False)):
@@ -170,7 +148,7 @@ class Swin(ImageModel):
             "mlp": feed_forward(width, inner, self.hidden_act),
         }
         shift = over(self.window_size, 2) if shifted else 0
-        return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.architecture in _BACKBONE)
+        return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.is_backbone)
 
 
 @dataclass(frozen=True)
@@ -342,54 +320,33 @@ class SwinPositionBias(Layer):
         return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
 
 
-def _as_the_reference_rounds(arguments: dict[str, Any], sizes: Sizes) -> None:
-    stages = sizes.pop(STAGES, None)
-    arguments.pop("num_layers", None)
-    if stages not in {None, len(arguments["depths"])}:
-        message = f"num_layers is {stages}, and depths has {len(arguments['depths'])} entries; the decoder would not fit the last stage."
+def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Compare the spellings of how many stages there are; round the image down where positions are stored."""
+    stages = len(arguments["depths"])
+    said = arguments.pop("num_layers", None)
+    if said not in {None, stages}:
+        message = f"num_layers is {said}, and depths has {stages} entries; the decoder would not fit the last stage."
         raise ConfigError(message)
     if arguments["use_absolute_embeddings"]:
         whole_patches(arguments, sizes)
     if exact_ratio(arguments["mlp_ratio"]) is None:  # the inner width is then known for a number only
         arguments["embed_dim"] = sizes.pop(H)
-    if "out_features" in arguments:
-        settle_stages(arguments, len(arguments["depths"]))
-    if sizes.get(N) == 0:
-        arguments["num_labels"] = sizes.pop(N)
+    settle_stages(arguments, stages)
+    no_labels(arguments, sizes)
 
 
 FAMILIES = (
-    Family(
-        model_type="swin",
-        model=Swin,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "image_size": Pair(W, (IMAGE_HEIGHT, IMAGE_WIDTH), 224),
-            "patch_size": Pair(K, (PATCH_HEIGHT, PATCH_WIDTH), 4),
-            "num_channels": Size(C, 3),
-            "embed_dim": Size(H, 96),
-            "depths": Several("L", (2, 2, 6, 2), least=0),
-            "num_heads": Several("A", (3, 6, 12, 24)),
-            "window_size": Size(WINDOW, 7),
-            "mlp_ratio": Real(4.0),
-            "qkv_bias": Flag(default=True),
-            "hidden_act": Word("gelu"),
-            "layer_norm_eps": Real(1e-5),
-            "use_absolute_embeddings": Flag(default=False),
-            "encoder_stride": Size(STRIDE, 32, only=("SwinForMaskedImageModeling",)),
-            "num_layers": Size(STAGES, None, only=("SwinForMaskedImageModeling",)),
-            "out_features": Listed(str, only=_BACKBONE),
-            "out_indices": Listed(int, only=_BACKBONE),
-        },
+    family(
+        "swin",
+        Swin,
+        defaults={"patch_size": 4},
+        arrange=_settle,
         aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
         ignored={
-            "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob drop_path_rate",
+            **IGNORED,
+            "drops branches while training": "drop_path_rate",
             "follows from depths and embed_dim": "hidden_size",
             "was never read": "path_norm",
-            "chooses what a backbone returns": "_out_features _out_indices stage_names",
-            "there is no word table": "tie_word_embeddings",
         },
-        arrange=_as_the_reference_rounds,
     ),
 )

@@ -11,8 +11,8 @@ import paramsym as ps
 from paramsym import A, C, D, F, H, K, L, N, W, cat, dims, per  # noqa: F401 - repr is evaluated with the letters in scope
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.models import Vit, family_of
+from paramsym.models.patches import Embeddings
 from paramsym.models.published import Claim
-from paramsym.models.vit import VitEmbeddings
 
 BLOCKS = L * (2 * F * H + F + 4 * H**2 + 9 * H)
 BASE = C * H * K**2 + H + H + (W**2 / K**2 + 1) * H + BLOCKS + 2 * H
@@ -100,7 +100,7 @@ def test_being_a_value(architecture: str) -> None:
     vit = Vit(architecture=architecture)
     assert eval(repr(vit)) == vit
     assert pickle.loads(pickle.dumps(vit)) == vit
-    embeddings = VitEmbeddings((per(W, K), per(W, K)), K, C, H)
+    embeddings = Embeddings((per(W, K), per(W, K)), K, C, H)
     assert eval(repr(embeddings)) == embeddings
 
 

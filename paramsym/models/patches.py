@@ -1,0 +1,203 @@
+"""Models that cut images into patches: how many fit, the tokens and positions of a row of patches, and transformers over it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from sympy import Symbol, floor
+
+from paramsym.compose import Sequential
+from paramsym.errors import ConfigError, DivisibilityError, ShapeError
+from paramsym.extents import differ
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.axes import spatial
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.resampling import PixelShuffle
+from paramsym.models.images import Attention, ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
+from paramsym.models.keys import Function, Pair, Real, Sizes
+from paramsym.models.model import Ignored, key
+from paramsym.program import Own, Value, rearrange
+from paramsym.size import Count, Dim, Shape, canonical, divides, text
+from paramsym.symbols import A, B, D, H, K, L, W, dims
+
+
+@dataclass(frozen=True)
+class PatchModel(ImageModel):
+    """A model that cuts images of width W into (W/K)**2 patches of K by K pixels, abstract.
+
+    ``image_size`` and ``patch_size`` may each be a pair, height then width.
+    """
+
+    image_size: Dim | tuple[Dim, Dim] = key(Pair(W, dims("W_h W_w"), 224))
+    patch_size: Dim | tuple[Dim, Dim] = key(Pair(K, dims("K_h K_w"), 16))
+
+    ignored: ClassVar[Ignored] = {
+        **ImageModel.ignored,
+        "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob",
+    }
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The images, (batch, channels, height, width)."""
+        return {"pixel_values": (B, self.num_channels, *pair(self.image_size))}
+
+    def checked(self, pixel_values: Value, *, any_size: bool = False) -> Value:
+        """Return the images, after a check of their axes.
+
+        Raises:
+            ShapeError: other axes or channels, or another size, unless the model takes ``any_size``.
+        """
+        x, _ = spatial(pixel_values, 2, channels=self.num_channels, batched=True)
+        if not any_size and any(map(differ, x.sizes[2:], pair(self.image_size))):
+            message = f"the image is {text(x.sizes[2:])}; wanted {text(self.image_size)}."
+            raise ShapeError(message)
+        return x
+
+    def patches(self) -> tuple[Dim, Dim]:
+        """Return how many patches lie down and across.
+
+        Raises:
+            DivisibilityError: patches that do not divide the image. The reference drops what is left over; the message says which
+                argument does the same.
+        """
+        (height, width), (down, across) = pair(self.image_size), pair(self.patch_size)
+        return _fitting(height, down), _fitting(width, across)
+
+
+def _fitting(image: Dim, patch: Dim) -> Dim:
+    try:
+        return divides(patch, image, "patch_size", "image_size")
+    except DivisibilityError as error:
+        numbers = isinstance(image, int) and isinstance(patch, int) and image > patch
+        hint = f" The reference drops what is left over, which is image_size={image - image % patch}." if numbers else ""
+        message = f"{error}{hint}"
+        raise DivisibilityError(message) from None
+
+
+@dataclass(frozen=True)
+class PatchTransformer(PatchModel):
+    """A transformer over the patches of an image, abstract; ``head_dim`` is H/A where it is None."""
+
+    hidden_size: Dim = key(H, 768)
+    num_hidden_layers: Count = key(L, 12, least=0)
+    num_attention_heads: Dim = key(A, 12)
+    hidden_act: str = key(Function("gelu"))
+    head_dim: Dim | None = key(D, None, argument=None)
+    _: KW_ONLY
+    layer_norm_eps: float = key(Real(1e-12))
+
+    def conditions(self) -> None:
+        """Patches divide the image, heads the width."""
+        super().conditions()
+        self.patches()
+        self.head_width()
+
+    def head_width(self) -> Dim:
+        """Return the width of a head; where heads do not divide the width, say how the reference rounds."""
+        try:
+            return super().head_width()
+        except DivisibilityError as error:
+            heads, width = self.num_attention_heads, self.hidden_size
+            numbers = isinstance(heads, int) and isinstance(width, int) and width > heads
+            hint = f" Heads of the whole part, as the reference builds them, are head_dim={width // heads}." if numbers else ""
+            message = f"{error}{hint}"
+            raise DivisibilityError(message) from None
+
+    def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, flat: bool = False) -> Embeddings:
+        """Return the tokens, the positions and the projection of a patch."""
+        return Embeddings(self.patches(), self.patch_size, self.num_channels, self.hidden_size, masked, located, distilled, flat)
+
+    def norm(self) -> LayerNorm:
+        """Return one normalisation of the hidden width."""
+        return LayerNorm(self.hidden_size, self.layer_norm_eps)
+
+    def attention(self, *, bias: bool = True, key_bias: bool = True) -> Attention:
+        """Return the four matrices of attention; ``bias`` is that of queries, keys and values."""
+        width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
+        inward = Dense(width, sliced, bias)
+        layers = {"q_proj": inward, "k_proj": Dense(width, sliced, bias and key_bias), "v_proj": inward}
+        return Attention({**layers, "o_proj": Dense(sliced, width)})
+
+
+@dataclass(frozen=True)
+class Embeddings(Layer):
+    """Class token; mask token, positions and token of distillation where there are any; the projection of a patch.
+
+    ``patches`` are the numbers of patches down and across. Of ``located`` ones each has a position, and each other token but the mask has
+    one. Images of another size have interpolated positions. A mask token that is ``flat`` is stored without the axis of the places.
+
+    >>> Embeddings((14, 14), 16, 3, H).params, Embeddings((14, 14), 16, 3, H, located=False).params
+    (967*H, 770*H)
+    """
+
+    patches: tuple[Dim, Dim]
+    patch_size: Dim | tuple[Dim, Dim]
+    num_channels: Dim
+    hidden_size: Dim
+    use_mask_token: bool = False
+    located: bool = True
+    distilled: bool = False
+    flat: bool = False
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tokens, the positions, the token of distillation."""
+        (down, across), width = self.patches, self.hidden_size
+        yield Tensor("cls_token", (1, 1, width), role="table")
+        if self.use_mask_token:
+            yield Tensor("mask_token", (1, width) if self.flat else (1, 1, width), role="table")
+        if self.located:
+            yield Tensor("position_embeddings", (1, down * across + (2 if self.distilled else 1), width), role="table")
+        if self.distilled:
+            yield Tensor("distillation_token", (1, 1, width), role="table")
+
+    def parts(self) -> Iterator[Part]:
+        """The projection, a convolution that moves by whole patches."""
+        projection = Conv2d(self.num_channels, self.hidden_size, self.patch_size, stride=self.patch_size)
+        yield Part("patch_embeddings", Sequential(projection=projection))
+
+    def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
+        """Project, put the mask token where the ``mask`` says, put the other tokens in front, add positions."""
+        (down, across), (high, wide) = self.patches, pair(self.patch_size)
+        found = patches_of(pixel_values, (canonical(down * high), canonical(across * wide)), (high, wide))
+        x = in_row(own.patch_embeddings(pixel_values), *found)
+        if mask:
+            x = masked(x, rearrange(own.mask_token, "one h -> one () h") if self.flat else own.mask_token, *mask)
+        x = behind(own.cls_token, behind(own.distillation_token, x) if self.distilled else x)
+        return x + fitted(own.position_embeddings, 2 if self.distilled else 1, self.patches, found) if self.located else x
+
+
+def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:
+    """Return what makes an image of a map of vectors, ``stride`` pixels of each vector in both directions.
+
+    >>> from paramsym.symbols import C
+    >>> pixels_again(H, 16, C).params
+    256*C*H + 256*C
+    """
+    return Sequential({"0": Conv2d(width, stride * stride * channels, 1), "1": PixelShuffle(stride)})
+
+
+def whole_patches(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Leave out of the image what no whole patch covers, in the open: floors enter the formula where the sizes do not divide."""
+    images: tuple[Symbol, Symbol] = pair(arguments["image_size"])
+    patches: tuple[Symbol, Symbol] = pair(arguments["patch_size"])
+    for image, patch in zip(images, patches, strict=True):
+        if sizes[image] < sizes[patch]:
+            message = (
+                f"this configuration cannot be built. image_size {sizes[image]} is less than patch_size {sizes[patch]}; not one patch fits."
+            )
+            raise ConfigError(message)
+    if any(sizes[image] % sizes[patch] for image, patch in zip(images, patches, strict=True)):
+        covered = tuple(patch * floor(image / patch) for image, patch in zip(images, patches, strict=True))
+        arguments["image_size"] = covered if covered[0] != covered[1] else covered[0]
+
+
+def rounded(arguments: dict[str, Any], sizes: Sizes) -> None:
+    """Round down the patches of an image and the width of a head where the reference does; without labels there is no classifier."""
+    whole_patches(arguments, sizes)
+    if arguments["head_dim"] is None and sizes[H] % sizes[A] and sizes[H] > sizes[A]:
+        arguments["head_dim"] = floor(H / A)
+    no_labels(arguments, sizes)

@@ -1,0 +1,269 @@
+"""What models with a tower that reads and one that sees share: the towers, and the products of what they make of texts and images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from sympy import Symbol
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.errors import ShapeError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
+from paramsym.models.blocks import PreNorm, tokens
+from paramsym.models.family import Family
+from paramsym.models.images import Attention, Classifying, behind, feed_forward, in_row, mean_of_places
+from paramsym.models.keys import Function, Real, Size
+from paramsym.models.model import Ignored, Model, key
+from paramsym.models.patches import PatchModel
+from paramsym.program import ALL, Mask, Own, Value, apply, contract, rearrange, reduce
+from paramsym.size import Count, Dim, Shape
+from paramsym.symbols import A, B, F, H, K, L, P, S, V, W, dims
+
+SEEING: Mapping[Symbol, Symbol] = dict(zip((H, L, A, F), dims("H_v L_v A_v F_v"), strict=True))
+"""Width, depth, heads and feed-forward width of the tower that sees, where another reads."""
+PROJECTED = dims("H_p")
+
+
+@dataclass(frozen=True)
+class Tower(Model):
+    """One tower, abstract: L blocks of 4*H**2 + 2*F*H + 9*H + F with what stands around them."""
+
+    hidden_size: Dim = key(H, 768)
+    intermediate_size: Dim = key(F, 3072)
+    num_hidden_layers: Count = key(L, 12, least=0)
+    num_attention_heads: Dim = key(A, 12, divides="hidden_size")
+    hidden_act: str = key(Function("gelu"))
+    _: KW_ONLY
+    layer_norm_eps: float = key(Real(1e-5))
+
+    ignored: ClassVar[Ignored] = {
+        "drops values while training": "attention_dropout dropout",
+        "the output is no word": "tie_word_embeddings",
+    }
+
+    def parts(self) -> Iterator[Part]:
+        """The tower."""
+        yield Part("", self.tower())
+
+    def tower(self) -> Layer:
+        """Return embeddings, blocks, and what follows them."""
+        raise NotImplementedError
+
+    def norm(self) -> LayerNorm:
+        """Return one normalisation of the hidden width."""
+        return LayerNorm(self.hidden_size, self.layer_norm_eps)
+
+    def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
+        """Return the blocks; CLIP's and SigLIP's differ in the order in which they store their parts."""
+        width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
+        inward = Dense(width, sliced)
+        layers = {"k_proj": inward, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
+        parts: dict[str, Layer] = {
+            "self_attn": Attention(layers, output="out_proj", mask=mask),
+            "layer_norm1": self.norm(),
+            "mlp": feed_forward(width, self.intermediate_size, self.hidden_act),
+            "layer_norm2": self.norm(),
+        }
+        order = ("layer_norm1", "self_attn", "layer_norm2", "mlp")
+        block = PreNorm({name: parts[name] for name in order} if norm_first else parts, names=order)
+        return Sequential(layers=Repeat(block, self.num_hidden_layers))
+
+
+@dataclass(frozen=True)
+class ReadingTower(Tower):
+    """A tower that reads, abstract: V words and P positions of H before the blocks."""
+
+    vocab_size: Dim = key(V, 32000)
+    max_position_embeddings: Dim = key(P, 64)
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The numbers of tokens."""
+        return {"input_ids": (B, S)}
+
+    def embeddings(self) -> TextEmbeddings:
+        """Return the two tables."""
+        return TextEmbeddings(self.vocab_size, self.max_position_embeddings, self.hidden_size)
+
+
+@dataclass(frozen=True)
+class SeeingTower(Tower, PatchModel):
+    """A tower that sees square images, abstract: patches and their positions before the blocks."""
+
+    image_size: Dim = key(W, 224)
+    patch_size: Dim = key(K, 16)
+
+    def conditions(self) -> None:
+        """Patches divide the image."""
+        super().conditions()
+        self.patches()
+
+    def embeddings(self, *, class_token: bool) -> PatchEmbeddings:
+        """Return the projection of a patch, the positions, and the class token where there is one."""
+        return PatchEmbeddings(self.patches()[0], self.patch_size, self.num_channels, self.hidden_size, class_token)
+
+
+@dataclass(frozen=True)
+class TwoTowers(Classifying):
+    """A tower that reads and one that sees, and the products of what they make of texts and images; or the second with a classifier.
+
+    (batch, positions) of the texts and (batch, channels, height, width) of the images go in; what comes out are the scores of each image
+    for each text, (images, texts), and the same as (texts, images). The classifier is given the images alone, and takes the mean of the
+    places from ``first_place`` on. Abstract.
+    """
+
+    text_config: Any
+    vision_config: Any
+
+    first_place: ClassVar[int] = 0
+    ignored: ClassVar[Ignored] = {"the output is no word": "tie_word_embeddings"}
+
+    def parts(self) -> Iterator[Part]:
+        """The towers, or the one that sees and a classifier."""
+        if self.compares:
+            yield Part("text_model", self.text_config.tower())
+        yield Part("vision_model", self.vision_config.tower())
+        yield from self.classifier(self.vision_config.hidden_size)
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """The texts and the images, each as many as there are; a classifier has the images alone."""
+        (name, seen), *_ = self.vision_config.inputs.items()
+        return {"input_ids": (B, S), name: (dims("B_v"), *seen[1:])} if self.compares else {name: seen}
+
+    @property
+    def compares(self) -> bool:
+        """Whether texts are compared with images."""
+        return self.architecture.endswith("Model")
+
+    def both(self, input_ids: Value, pixel_values: Value | None) -> tuple[Value, Value]:
+        """Return the texts and the images, after a check.
+
+        Raises:
+            ShapeError: one of them is missing.
+        """
+        if pixel_values is None:
+            message = "wanted two shapes, (batch, positions) of the texts and (batch, channels, height, width) of the images; found one."
+            raise ShapeError(message)
+        return tokens(input_ids), self.vision_config.checked(pixel_values)
+
+    def images(self, only: Value, other: Value | None) -> Value:
+        """Return the images that a classifier is given, after a check.
+
+        Raises:
+            ShapeError: texts beside them.
+        """
+        if other is not None:
+            message = f"wanted one shape, (batch, channels, height, width) of the images; {self.architecture} reads no texts."
+            raise ShapeError(message)
+        checked: Value = self.vision_config.checked(only)
+        return checked
+
+    def seen(self, own: Own, images: Value) -> Value:
+        """Return a vector of each image that can be compared."""
+        raise NotImplementedError
+
+    def read(self, own: Own, input_ids: Value) -> Value:
+        """Return a vector of each text that can be compared."""
+        raise NotImplementedError
+
+    def forward(self, own: Own, input_ids: Value, pixel_values: Value | None = None) -> Any:
+        """The scaled products of images with texts, and of texts with images; or the scores of labels."""
+        if not self.compares:
+            x, *_ = own.vision_model(self.images(input_ids, pixel_values))
+            mean = mean_of_places(x, self.first_place)
+            return own.classifier(mean) if "classifier" in own else mean
+        ids, images = self.both(input_ids, pixel_values)
+        seen, read = unit(self.seen(own, images)), unit(self.read(own, ids))
+        per_text = contract("t p, i p -> t i", read, seen) * apply("exp", own.logit_scale)
+        per_text = per_text + own.logit_bias if "logit_bias" in own else per_text
+        return rearrange(per_text, "t i -> i t"), per_text
+
+
+def unit(x: Value) -> Value:
+    """Return vectors divided by their length."""
+    return x / apply("sqrt", reduce("sum", x * x, -1, keep=True))
+
+
+@dataclass(frozen=True)
+class TextEmbeddings(Layer):
+    """Word and position tables: (V + P)*H. The index buffer is in no state dict.
+
+    >>> TextEmbeddings(V, P, H).params
+    H*P + H*V
+    """
+
+    vocab_size: Dim
+    max_position_embeddings: Dim
+    hidden_size: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The indices of positions, which the reference computes and does not save."""
+        yield Tensor("position_ids", (1, self.max_position_embeddings), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """Two tables."""
+        yield Part("token_embedding", Embedding(self.vocab_size, self.hidden_size))
+        yield Part("position_embedding", LearnedPositions(self.max_position_embeddings, self.hidden_size))
+
+    def forward(self, own: Own, input_ids: Value) -> Value:
+        """A row for every token, and one for its position."""
+        return own.position_embedding(own.token_embedding(input_ids))
+
+
+@dataclass(frozen=True)
+class PatchEmbeddings(Layer):
+    """The projection of a patch and a position per patch; ``class_token`` is one more vector with a position, and there is no bias then.
+
+    ``patches`` is their number along one side. The index buffer is in no state dict.
+
+    >>> PatchEmbeddings(7, 32, 3, H).params, PatchEmbeddings(7, 32, 3, H, class_token=False).params
+    (3123*H, 3122*H)
+    """
+
+    patches: Dim
+    patch_size: Dim
+    num_channels: Dim
+    hidden_size: Dim
+    class_token: bool = True
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The class token, and the indices of positions, which the reference computes and does not save."""
+        if self.class_token:
+            yield Tensor("class_embedding", (self.hidden_size,), role="table")
+        yield Tensor("position_ids", (1, self._positions), role="statistic", buffer=True, persistent=False)
+
+    def parts(self) -> Iterator[Part]:
+        """The projection, a convolution that moves by whole patches, then the positions."""
+        patch = self.patch_size
+        projection = Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=not self.class_token)
+        yield Part("patch_embedding", projection)
+        yield Part("position_embedding", LearnedPositions(self._positions, self.hidden_size))
+
+    def forward(self, own: Own, pixel_values: Value) -> Value:
+        """Project, put the class token in front, add positions."""
+        x = in_row(own.patch_embedding(pixel_values), self.patches, self.patches)
+        if self.class_token:
+            x = behind(rearrange(own.class_embedding, "h -> () () h"), x)
+        return own.position_embedding(x)
+
+    @property
+    def _positions(self) -> Dim:
+        return self.patches * self.patches + (1 if self.class_token else 0)
+
+
+def inside(reader: Family, letters: Mapping[Symbol, Symbol] = MappingProxyType({}), overruled: str = "") -> Family:
+    """Return how a tower's configuration is read inside another one: in other letters, without a key that the whole overrules."""
+    keys = {name: one for name, one in reader.keys.items() if name != overruled}
+    keys |= {
+        name: replace(one, letter=letters[one.letter]) for name, one in keys.items() if isinstance(one, Size) and one.letter in letters
+    }
+    return replace(reader, keys=keys, ignored={**reader.ignored, "is overruled by that of the whole": overruled})
