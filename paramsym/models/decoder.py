@@ -15,8 +15,9 @@ from paramsym.layers.attention import ByHead
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
+from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Gated, Ladder, Stem, activation, last_position, tokens
+from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_position, tokens
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Key, Names, Real, Size, Sizes, Whole, Word
 from paramsym.models.model import Model, key
@@ -90,9 +91,10 @@ class Decoder(Model):
     vocab_size: Dim = key(V, 32000)
     tie_word_embeddings: bool = key(Flag())
 
-    if TYPE_CHECKING:  # keys that a family declares, under these names or as properties
+    if TYPE_CHECKING:  # what a family declares where it is asked for, as keys or as properties
         hidden_size: Dim
         num_hidden_layers: Count
+        rms_norm_eps: float
 
     ignored: ClassVar[Mapping[str, str]] = _IGNORED
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
@@ -192,8 +194,8 @@ class Decoder(Model):
         raise NotImplementedError
 
     def norm(self) -> Layer:
-        """Return one normalisation of the hidden width."""
-        raise NotImplementedError
+        """Return one normalisation of the hidden size."""
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def frequencies(self) -> Layer:
         """Return what the rotary embedding keeps."""
@@ -245,6 +247,11 @@ class GroupedDecoder(Decoder):
         inward = Dense(width, key, bias)
         outward = Dense(query, width, bias if output_bias is None else output_bias)
         return {"q_proj": Dense(width, query, bias), "k_proj": inward, "v_proj": inward, output: outward}
+
+    def pre_norm(self, attention: Layer, feed_forward: Layer, *, residual: float = 1.0) -> PreNorm:
+        """Return Llama's block: attention and a feed-forward network, each with a normalisation before it."""
+        norms = {"input_layernorm": self.norm(), "post_attention_layernorm": self.norm()}
+        return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual)
 
     def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:
         """Return, under two names, a norm that all heads of the queries share, and one that those of the keys share."""
