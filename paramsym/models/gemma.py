@@ -185,6 +185,7 @@ class GemmaAttention(RotatedAttention):
 class GemmaRMSNorm(RMSNorm):
     """Root-mean-square normalisation whose scale is stored as its difference from 1.
 
+    >>> from paramsym.symbols import H
     >>> GemmaRMSNorm(H).params
     H
     """
@@ -199,6 +200,7 @@ class GemmaRMSNorm(RMSNorm):
 class ScaledEmbedding(Layer):
     """A table whose rows are scaled when they are looked up: ``weight`` (V, H), and the factor, which is not saved.
 
+    >>> from paramsym.symbols import H, V
     >>> ScaledEmbedding(V, H).params
     H*V
     """

@@ -81,6 +81,7 @@ class GptOss(GroupedDecoder):
 class SinkAttention(RotatedAttention):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score a head, beside the projections.
 
+    >>> from paramsym.symbols import A
     >>> SinkAttention({}, A).params
     A
     """

@@ -46,6 +46,7 @@ class Llama(GroupedDecoder):
     3*F*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A
     >>> Llama(architecture="LlamaForCausalLM").at("meta-llama/Meta-Llama-3-8B").params
     8030261248
+    >>> from paramsym.symbols import D
     >>> qwen = Llama(architecture="Qwen3ForCausalLM", head_dim=D, tie_word_embeddings=True)
     >>> qwen.at("Qwen/Qwen3-0.6B").params
     596049920

@@ -71,6 +71,8 @@ class Model(Layer):
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     claims: ClassVar[Any] = ()
     labelled: ClassVar[tuple[str, ...]] = ("Classification",)
+    heads: ClassVar[tuple[str, str]] = ("num_attention_heads", "hidden_size")
+    """The fields that ``head_width`` divides."""
     reads: ClassVar[Mapping[str, Key]] = {}
     """Keys that are no arguments; the family's ``arrange`` makes arguments of them."""
     ignored: ClassVar[Ignored] = {}
@@ -120,8 +122,8 @@ class Model(Layer):
         given: Dim | None = getattr(self, "head_dim", None)
         if given is not None:
             return given
-        heads, width = (getattr(self, name) for name in ("num_attention_heads", "hidden_size"))
-        return divides(heads, width, "num_attention_heads", "hidden_size")
+        heads, width = self.heads
+        return divides(getattr(self, heads), getattr(self, width), heads, width)
 
 
 @cache

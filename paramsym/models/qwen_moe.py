@@ -156,6 +156,7 @@ class SparsePattern(Layer):
     ``only`` holds, in order, those layers that would be sparse. ``turns`` are pairs, dense and sparse, that store the same as these two and
     compute something else: they take turns with one another, up to the layer number ``until``, or in all layers.
 
+    >>> from paramsym.symbols import F, H, L
     >>> SparsePattern(Dense(H, F, bias=False), Dense(H, H, bias=False), 6, 2, (3,)).params
     4*F*H + 2*H**2
     >>> SparsePattern(Dense(H, 1, bias=False), Dense(H, H, bias=False), L, 1, (0, 1)).params

@@ -80,6 +80,7 @@ class StableLm(GroupedDecoder):
 class HeadNorms(Layer):
     """A normalisation of its own for each head: ``norms.{0..A-1}.weight`` (D,).
 
+    >>> from paramsym.symbols import A, H
     >>> HeadNorms(A, H / A).params
     H
     """
