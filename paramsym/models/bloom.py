@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
-from paramsym.compose import Repeat
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import PreNorm
-from paramsym.models.decoder import Decoder, decoder_family
+from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
-from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
+from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
-from paramsym.size import Count, Dim, cat, divides
-from paramsym.symbols import A, H, L, V
-
-Architecture = Literal[
-    "BloomModel", "BloomForCausalLM", "BloomForSequenceClassification", "BloomForTokenClassification", "BloomForQuestionAnswering"
-]
+from paramsym.size import Count, Dim, cat
+from paramsym.symbols import A, H, L
 
 
 @dataclass(frozen=True)
@@ -42,26 +39,28 @@ class Bloom(Decoder):
     559214592
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    n_layer: Count = L
-    n_head: Dim = A
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "BloomModel"
+    hidden_size: Dim = key(H, 64)
+    n_layer: Count = key(L, 2, least=0)
+    n_head: Dim = key(A, 8, divides="hidden_size")
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"Bloom": LANGUAGE})
     _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
-    apply_residual_connection_post_layernorm: bool = False
+    layer_norm_epsilon: float = key(Real(1e-5))
+    apply_residual_connection_post_layernorm: bool = key(Flag())
 
-    base_name: ClassVar[str] = "transformer"
-    answering_base_name: ClassVar[str] = "transformer"
-    table_name: ClassVar[str] = "word_embeddings"
-    classifier_name: ClassVar[str] = "classifier"
+    reads: ClassVar[Mapping[str, Key]] = {"n_embed": Whole()}
+    heads = ("n_head", "hidden_size")
+    base_name = "transformer"
+    answering_base_name = "transformer"
+    table_name = "word_embeddings"
+    classifier_name = "classifier"
+
     published, claims = published_in("bloom")
 
-    def conditions(self) -> None:
-        """Heads divide the width."""
-        divides(self.n_head, self.hidden_size, "n_head", "hidden_size")
+    @property
+    def num_hidden_layers(self) -> Count:  # type: ignore[override]
+        """The depth under the name that decoders share."""
+        return self.n_layer
 
     def base(self) -> Layer:
         """The base model."""
@@ -69,7 +68,7 @@ class Bloom(Decoder):
             {
                 "word_embeddings": Embedding(self.vocab_size, self.hidden_size),
                 "word_embeddings_layernorm": self.norm(),
-                "h": Repeat(self.block(), self.n_layer),
+                "h": self.blocks(),
                 "ln_f": self.norm(),
             },
             alibi=Alibi(self.n_head),
@@ -81,8 +80,7 @@ class Bloom(Decoder):
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention and the feed-forward network, each behind a normalisation, which may be what they are added to."""
-        width, heads = self.hidden_size, self.n_head
-        own = divides(heads, width, "n_head", "hidden_size")
+        width, heads, own = self.hidden_size, self.n_head, self.head_width()
         fused = Dense(width, (heads, cat(query=own, key=own, value=own)))
         mlp = {"dense_h_to_4h": Dense(width, 4 * width), "dense_4h_to_h": Dense(4 * width, width)}
         layers = {
@@ -114,26 +112,9 @@ def other_width(arguments: dict[str, Any], sizes: Sizes) -> None:
         sizes[H] = found
 
 
-FAMILIES = (
-    decoder_family(
-        "bloom",
-        Bloom,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 250880),
-            "hidden_size": Size(H, 64),
-            "n_embed": Whole(),
-            "n_layer": Size(L, 2, least=0),
-            "n_head": Size(A, 8),
-            "tie_word_embeddings": Flag(default=True),
-            "layer_norm_epsilon": Real(1e-5),
-            "apply_residual_connection_post_layernorm": Flag(default=False),
-        },
-        other_width,
-        ignored=(
-            "slow_but_exact n_inner seq_length offset_alibi skip_bias_add skip_bias_add_qkv"
-            " attention_softmax_in_fp32 bias_dropout_fusion masked_softmax_fusion"
-        ),
-        aliases={"num_hidden_layers": "n_layer", "num_attention_heads": "n_head"},
-    ),
+_IGNORED = (
+    "slow_but_exact n_inner seq_length offset_alibi skip_bias_add skip_bias_add_qkv"
+    " attention_softmax_in_fp32 bias_dropout_fusion masked_softmax_fusion"
 )
+_ALIASES = {"num_hidden_layers": "n_layer", "num_attention_heads": "n_head"}
+FAMILIES = (family("bloom", Bloom, "", {"vocab_size": 250880}, other_width, ignored=_IGNORED, aliases=_ALIASES),)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
 
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Parallel, RotatedAttention, scaled
-from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys
-from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.decoder import GroupedDecoder, gated
+from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Rope, Value, rearrange, rotate
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, F, G, H, L, V
 
-Architecture = Literal["CohereModel", "CohereForCausalLM"]
 _ROPE = Rope(500000.0)
 
 
@@ -40,31 +36,17 @@ class Cohere(GroupedDecoder):
     34980831232
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    hidden_act: str = "silu"
-    attention_bias: bool = False
-    use_qk_norm: bool = False
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "CohereModel"
+    hidden_act: str = key(Function("silu"))
+    attention_bias: bool = key(Flag())
+    use_qk_norm: bool = key(Flag(null=True))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"Cohere": "Model ForCausalLM"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-5
+    layer_norm_eps: float = key(Real(1e-5))
     rope: Rope = _ROPE
-    logit_scale: float | None = 0.0625
+    logit_scale: float | None = key(Real(0.0625, null=True))
 
     published, claims = published_in("cohere")
-
-    def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
 
     def norm(self) -> LayerNorm:
         """A scale for each entry."""
@@ -99,21 +81,13 @@ class PairedAttention(RotatedAttention):
         return rearrange(halves, "b s a (pair half) -> b s a (half pair)", pair=2)
 
 
-FAMILIES = (
-    decoder_family(
-        "cohere",
-        Cohere,
-        get_args(Architecture),
-        grouped_keys(
-            *(256000, 8192, 40, 64, Size(G, None, null=True), 22528),
-            tied=True,
-            positions=8192,
-            rope_theta=Real(500000.0),
-            layer_norm_eps=Real(1e-5),
-            logit_scale=Real(0.0625, null=True),
-            attention_bias=Flag(default=False),
-            use_qk_norm=Flag(null=True),
-        ),
-        settled(),
-    ),
-)
+_DEFAULTS = {
+    "vocab_size": 256000,
+    "hidden_size": 8192,
+    "num_hidden_layers": 40,
+    "num_attention_heads": 64,
+    "intermediate_size": 22528,
+    "max_position_embeddings": 8192,
+    "rope_theta": 500000.0,
+}
+FAMILIES = (family("cohere", Cohere, "", _DEFAULTS, settled()),)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from paramsym.compose import Repeat
@@ -15,10 +14,10 @@ from paramsym.layers.attention import ByHead
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
+from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Gated, Ladder, Stem, activation, last_position, tokens
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Key, Names, Real, Size, Sizes, Whole, Word
+from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_position, tokens
+from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
 from paramsym.models.rope import RopeSettings, Share
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
@@ -90,9 +89,10 @@ class Decoder(Model):
     vocab_size: Dim = key(V, 32000)
     tie_word_embeddings: bool = key(Flag())
 
-    if TYPE_CHECKING:  # keys that a family declares, under these names or as properties
+    if TYPE_CHECKING:  # what a family declares where it is asked for, as keys or as properties
         hidden_size: Dim
         num_hidden_layers: Count
+        rms_norm_eps: float
 
     ignored: ClassVar[Mapping[str, str]] = _IGNORED
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
@@ -192,8 +192,8 @@ class Decoder(Model):
         raise NotImplementedError
 
     def norm(self) -> Layer:
-        """Return one normalisation of the hidden width."""
-        raise NotImplementedError
+        """Return one normalisation of the hidden size."""
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def frequencies(self) -> Layer:
         """Return what the rotary embedding keeps."""
@@ -245,6 +245,11 @@ class GroupedDecoder(Decoder):
         inward = Dense(width, key, bias)
         outward = Dense(query, width, bias if output_bias is None else output_bias)
         return {"q_proj": Dense(width, query, bias), "k_proj": inward, "v_proj": inward, output: outward}
+
+    def pre_norm(self, attention: Layer, feed_forward: Layer, *, residual: float = 1.0) -> PreNorm:
+        """Return Llama's block: attention and a feed-forward network, each with a normalisation before it."""
+        norms = {"input_layernorm": self.norm(), "post_attention_layernorm": self.norm()}
+        return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual)
 
     def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:
         """Return, under two names, a norm that all heads of the queries share, and one that those of the keys share."""
@@ -373,71 +378,3 @@ def by_turns(listed: tuple[str, ...]) -> tuple[str, ...]:
     ('sliding', 'full')
     """
     return next((listed[:n] for n in range(1, len(listed)) if listed[n:] == listed[:-n]), listed)
-
-
-def grouped_keys(
-    vocab_size: int,
-    hidden_size: int,
-    layers: int,
-    heads: int,
-    groups: Key,
-    inner: int,
-    *,
-    act: str = "silu",
-    tied: bool = False,
-    positions: int = 2048,
-    **own: Key,
-) -> dict[str, Key]:
-    """Return the keys that grouped decoders have in common, with a family's defaults, and the family's own."""
-    return {
-        "vocab_size": Size(V, vocab_size),
-        "hidden_size": Size(H, hidden_size),
-        "num_hidden_layers": Size(L, layers, least=0),
-        "num_attention_heads": Size(A, heads),
-        "num_key_value_heads": groups,
-        "head_dim": Size(D, None),
-        "intermediate_size": Size(F, inner),
-        "hidden_act": Word(act),
-        "tie_word_embeddings": Flag(default=tied),
-        "layer_types": Names(_LAYER_TYPES),
-        "rope_parameters": RopeSettings(),
-        "rope_scaling": RopeSettings(),
-        "rope_theta": Real(10000.0),
-        "max_position_embeddings": Whole(positions),
-        "partial_rotary_factor": Share(),
-        **own,
-    }
-
-
-def decoder_family(
-    model_type: str,
-    model: type[Layer],
-    architectures: tuple[str, ...],
-    keys: Mapping[str, Key],
-    arrange: Callable[[dict[str, Any], Sizes], None] | None,
-    *,
-    ignored: str = "",
-    usual: Mapping[str, tuple[Any, ...]] = MappingProxyType({}),
-    labelled: tuple[str, ...] = (),
-    **own: Any,
-) -> Family:
-    """Return one ``model_type``: its classes, the base class first; its keys, and on top of all decoders' those it does not read."""
-    reasons = {**_IGNORED, **({"is of a relative, and this family does not read it": ignored} if ignored else {})}
-    handled = {*keys, *own.get("aliases", ())}
-    unread = {reason: " ".join(name for name in names.split() if name not in handled) for reason, names in reasons.items()}
-    return Family(
-        model_type=model_type,
-        model=model,
-        architectures=architectures,
-        labelled=frozenset(name for name in architectures if name.endswith(("Classification", *labelled))),
-        keys=keys,
-        ignored=unread,
-        usual={name: values for name, values in {**_USUAL, **usual}.items() if name not in handled},
-        arrange=arrange,
-        **own,
-    )
-
-
-def of_kind(architectures: tuple[str, ...], prefix: str) -> tuple[str, ...]:
-    """Return the class names of one family: ``Qwen2Model``, ``Qwen2ForCausalLM``, but not ``Qwen2MoeModel``."""
-    return tuple(name for name in architectures if name.startswith((f"{prefix}Model", f"{prefix}For")))

@@ -8,35 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from math import log
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from paramsym.compose import Block, Repeat, Runs
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
-from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Mixture, PreNorm
-from paramsym.models.decoder import Decoder, RotaryFrequencies, decoder_family, experts, gated, grouped_keys, of_kind
-from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word
+from paramsym.models.decoder import Decoder, GroupedDecoder, RotaryFrequencies, experts, gated
+from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim, at_most, canonical, divides
-from paramsym.symbols import A, E, F, H, K, L, R, V, dims
+from paramsym.symbols import A, E, F, H, K, L, R, dims
 
-Architecture = Literal[
-    "DeepseekV2Model",
-    "DeepseekV2ForCausalLM",
-    "DeepseekV2ForSequenceClassification",
-    "DeepseekV3Model",
-    "DeepseekV3ForCausalLM",
-    "DeepseekV3ForSequenceClassification",
-    "DeepseekV3ForTokenClassification",
-]
 EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_n D_r D_v")
 """An expert's width, experts that every token uses, dense layers, the queries' rank, and the parts of a head: plain, rotated, value."""
 
@@ -75,54 +66,56 @@ class Deepseek(Decoder):
     11610067968
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    moe_intermediate_size: Dim = EXPERT
-    n_routed_experts: Dim = E
-    n_shared_experts: Count = ALWAYS
-    num_experts_per_tok: Dim | None = K
-    first_k_dense_replace: Count = DENSE
-    kv_lora_rank: Dim = R
-    q_lora_rank: Dim | None = QUERY_RANK
-    qk_nope_head_dim: Dim = PLAIN
-    qk_rope_head_dim: Dim = TURNED
-    v_head_dim: Dim = VALUE
-    hidden_act: str = "silu"
-    attention_bias: bool = False
-    mlp_bias: bool = False
+    hidden_size: Dim = key(H, 7168)
+    num_hidden_layers: Count = key(L, 61, least=0)
+    num_attention_heads: Dim = key(A, 128)
+    intermediate_size: Dim = key(F, 18432)
+    moe_intermediate_size: Dim = key(EXPERT, 2048)
+    n_routed_experts: Dim = key(E, 256)
+    n_shared_experts: Count = key(ALWAYS, 1, least=0)
+    num_experts_per_tok: Dim | None = key(K, 8, null=True)
+    first_k_dense_replace: Count = key(DENSE, 3, least=0, at_most="num_hidden_layers")
+    kv_lora_rank: Dim = key(R, 512)
+    q_lora_rank: Dim | None = key(QUERY_RANK, 1536, null=True)
+    qk_nope_head_dim: Dim = key(PLAIN, 128)
+    qk_rope_head_dim: Dim = key(TURNED, 64)
+    v_head_dim: Dim = key(VALUE, 128)
+    hidden_act: str = key(Function("silu"))
+    attention_bias: bool = key(Flag())
+    mlp_bias: bool = key(Flag(), of="DeepseekV2")
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
     expert_storage: Literal["stacked", "separate"] = "stacked"
     num_nextn_predict_layers: Count = 0
-    architecture: Architecture = "DeepseekV3Model"
+    architecture: str = classes(
+        {
+            "DeepseekV3": "Model ForCausalLM ForSequenceClassification ForTokenClassification",
+            "DeepseekV2": "Model ForCausalLM ForSequenceClassification",
+        }
+    )
     _: KW_ONLY
-    rms_norm_eps: float = 1e-6
-    n_group: Dim | None = None
-    topk_group: Dim | None = None
-    topk_method: str = "greedy"
-    norm_topk_prob: bool = True
-    routed_scaling_factor: float = 1.0
-    rope_interleave: bool = True
+    rope: Rope = ROPE
+    rms_norm_eps: float = key(Real(1e-6))
+    n_group: Dim | None = key(Whole(), argument=None)
+    topk_group: Dim | None = key(Whole(), argument=None)
+    topk_method: str = key(Word("greedy"), of="DeepseekV2")
+    norm_topk_prob: bool = key(Flag(default=True, null=True), of="DeepseekV3")
+    routed_scaling_factor: float = key(Real(1.0))
+    rope_interleave: bool = key(Flag(default=True, null=True), of="DeepseekV3")
+
+    reads = GroupedDecoder.reads
 
     published, claims = published_in("deepseek")
 
     def conditions(self) -> None:
         """A token uses no more experts than there are; the family has the biases; what the reference asks of the heads."""
-        check_activation(self.hidden_act, "hidden_act")
+        super().conditions()
         if self.num_experts_per_tok is not None:
             at_most(self.num_experts_per_tok, self.n_routed_experts, "num_experts_per_tok", "n_routed_experts")
-        at_most(self.first_k_dense_replace, self.num_hidden_layers, "first_k_dense_replace", "num_hidden_layers")
         if self.kind == "DeepseekV2":
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        elif self.mlp_bias:
-            self.refuse(mlp_bias=True)
-        if self.architecture != "DeepseekV3ForCausalLM":
-            self.refuse(num_nextn_predict_layers=self.num_nextn_predict_layers)
+        if self.num_nextn_predict_layers != 0 and self.architecture != "DeepseekV3ForCausalLM":
+            message = f"num_nextn_predict_layers={self.num_nextn_predict_layers}: {self.architecture} has none; DeepseekV3ForCausalLM has."
+            raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
         """The model and its head, then what predicts further tokens."""
@@ -138,10 +131,6 @@ class Deepseek(Decoder):
         table, output = f"{self.base_name}.{self.table_name}.weight", f"{self.output_name}.weight"
         module = f"{self.base_name}.layers.{{}}"
         return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": output}
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""
@@ -217,60 +206,28 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     rotate(arguments, sizes, sizes[TURNED], kind, factor)
 
 
-def _keys(sizes: tuple[int, int, int, int, int], dense: int, expert: int, stored: int, shared: int, used: int | None, **own: Key) -> Any:
-    vocab_size, width, layers, heads, inner = sizes
-    keys = grouped_keys(vocab_size, width, layers, heads, Size(A, heads), inner)
-    del keys["num_key_value_heads"], keys["head_dim"]
-    return {
-        **keys,
-        "first_k_dense_replace": Size(DENSE, dense, least=0),
-        "moe_intermediate_size": Size(EXPERT, expert),
-        "n_routed_experts": Size(E, stored),
-        "n_shared_experts": Size(ALWAYS, shared, least=0),
-        "num_experts_per_tok": Size(K, used, null=True),
-        "kv_lora_rank": Size(R, 512),
-        "q_lora_rank": Size(QUERY_RANK, 1536, null=True),
-        "qk_nope_head_dim": Size(PLAIN, 128),
-        "qk_rope_head_dim": Size(TURNED, 64),
-        "v_head_dim": Size(VALUE, 128),
-        "attention_bias": Flag(default=False),
-        "rms_norm_eps": Real(1e-6),
-        **own,
-    }
-
-
-_NAMES: tuple[str, ...] = get_args(Architecture)
 _IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
+_IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
+_V2_DEFAULTS = {
+    "vocab_size": 102400,
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "intermediate_size": 11008,
+    "first_k_dense_replace": 0,
+    "moe_intermediate_size": 1407,
+    "n_routed_experts": 64,
+    "n_shared_experts": 2,
+    "num_experts_per_tok": Size(K, None),
+}
+_V3_DEFAULTS = {"vocab_size": 129280, "max_position_embeddings": 4096, "n_group": 8, "topk_group": 4, "routed_scaling_factor": 2.5}
 FAMILIES = (
-    decoder_family(
-        "deepseek_v2",
-        Deepseek,
-        of_kind(_NAMES, "DeepseekV2"),
-        _keys(
-            *((102400, 4096, 32, 32, 11008), 0, 1407, 64, 2, None),
-            mlp_bias=Flag(default=False),
-            n_group=Whole(),
-            topk_group=Whole(),
-            topk_method=Word("greedy"),
-            routed_scaling_factor=Real(1.0),
-        ),
-        _settle,
-        ignored=_IGNORED,
-        aliases={"num_experts": "n_routed_experts"},
-    ),
-    decoder_family(
+    family("deepseek_v2", Deepseek, "DeepseekV2", _V2_DEFAULTS, _settle, ignored=_IGNORED, aliases={"num_experts": "n_routed_experts"}),
+    family(
         "deepseek_v3",
         Deepseek,
-        of_kind(_NAMES, "DeepseekV3"),
-        _keys(
-            *((129280, 7168, 61, 128, 18432), 3, 2048, 256, 1, 8),
-            max_position_embeddings=Whole(4096),
-            n_group=Whole(8),
-            topk_group=Whole(4),
-            norm_topk_prob=Flag(default=True, null=True),
-            routed_scaling_factor=Real(2.5),
-            rope_interleave=Flag(default=True, null=True),
-        ),
+        "DeepseekV3",
+        _V3_DEFAULTS,
         _settle,
         ignored=f"{_IGNORED} num_nextn_predict_layers num_mtp_layers",
         aliases={"num_local_experts": "n_routed_experts"},

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import PreNorm
-from paramsym.models.decoder import Decoder, RotaryFrequencies, decoder_family
+from paramsym.models.bloom import other_width
+from paramsym.models.decoder import Decoder, RotaryFrequencies
 from paramsym.models.gpt import Alibi, FeedForward, Fused, FusedBiased, FusedRotated, Parallel, Tower
-from paramsym.models.keys import Flag, Real, Size, Sizes, Whole, Word
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, Share, settled
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Axis, Count, Dim, cat, divides
-from paramsym.symbols import A, F, G, H, L, V
-
-Architecture = Literal[
-    "FalconModel",
-    "FalconForCausalLM",
-    "FalconForSequenceClassification",
-    "FalconForTokenClassification",
-    "FalconForQuestionAnswering",
-]
-
-
-_OLD = {"alibi": True, "bias": True, "multi_query": False, "parallel_attn": False}
-_NEW = {"new_decoder_architecture": True, "num_kv_heads": 8}
+from paramsym.symbols import A, F, G, H, L
 
 
 @dataclass(frozen=True)
@@ -56,37 +46,43 @@ class Falcon(Decoder):
     6921720704
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_kv_heads: Dim | None = None
-    ffn_hidden_size: Dim | None = None
-    num_ln_in_parallel_attn: int | None = None
-    alibi: bool = False
-    new_decoder_architecture: bool = False
-    multi_query: bool = True
-    parallel_attn: bool = True
-    bias: bool = False
-    activation: str = "gelu"
+    hidden_size: Dim = key(H, 4544)
+    num_hidden_layers: Count = key(L, 32, least=0)
+    num_attention_heads: Dim = key(A, 71, divides="hidden_size")
+    num_kv_heads: Dim | None = key(G, None, argument=None)
+    ffn_hidden_size: Dim | None = key(F, None, argument=None)
+    num_ln_in_parallel_attn: int | None = key(Whole())
+    alibi: bool = key(Flag(null=True))
+    new_decoder_architecture: bool = key(Flag(null=True))
+    multi_query: bool = key(Flag(default=True, null=True))
+    parallel_attn: bool = key(Flag(default=True, null=True))
+    bias: bool = key(Flag(null=True))
+    activation: str = key(Function("gelu"))
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "FalconModel"
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"Falcon": LANGUAGE})
     _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
+    rope: Rope = ROPE
+    layer_norm_epsilon: float = key(Real(1e-5))
 
-    base_name: ClassVar[str] = "transformer"
-    answering_base_name: ClassVar[str] = "transformer"
-    table_name: ClassVar[str] = "word_embeddings"
-    classifier_name: ClassVar[str] = "classifier"
+    reads: ClassVar[Mapping[str, Key]] = {
+        "n_embed": Whole(),
+        "rope_parameters": RopeSettings(),
+        "rope_scaling": RopeSettings(),
+        "partial_rotary_factor": Share(),
+        "rope_theta": Real(10000.0),
+        "max_position_embeddings": Whole(2048),
+    }
+    base_name = "transformer"
+    answering_base_name = "transformer"
+    table_name = "word_embeddings"
+    classifier_name = "classifier"
+
     published, claims = published_in("falcon")
 
     def conditions(self) -> None:
-        """Heads divide the width, and key/value heads the heads; the reference knows the activation."""
-        self._head_width()
-        check_activation(self.activation, "activation")
+        """Key/value heads divide the heads where they are read."""
+        super().conditions()
         if self.num_kv_heads is not None and self.new_decoder_architecture:
             divides(self.num_kv_heads, self.num_attention_heads, "num_kv_heads", "num_attention_heads")
 
@@ -100,12 +96,12 @@ class Falcon(Decoder):
                 "rotary_emb": self.frequencies(),
             },
             # The biases are scaled as the scores are.
-            alibi=Alibi(self.num_attention_heads, root_reciprocal(self._head_width())) if self.alibi else None,
+            alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width())) if self.alibi else None,
         )
 
     def frequencies(self) -> Layer:
         """The frequencies of a head."""
-        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
@@ -131,12 +127,12 @@ class Falcon(Decoder):
     def _attention(self) -> Fused:
         """Heads that share a key and a value get copies of them in the new architecture, before these are kept."""
         width = self.hidden_size
-        outward = Dense((self.num_attention_heads, self._head_width()), width, self.bias)
+        outward = Dense((self.num_attention_heads, self.head_width()), width, self.bias)
         projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
         return (FusedBiased if self.alibi else FusedRotated)(projections, spread=self.new_decoder_architecture)
 
     def _fused(self) -> Axis:
-        heads, own = self.num_attention_heads, self._head_width()
+        heads, own = self.num_attention_heads, self.head_width()
         if self.new_decoder_architecture and self.num_kv_heads is not None:
             each = divides(self.num_kv_heads, heads, "num_kv_heads", "num_attention_heads")
             return (self.num_kv_heads, cat(query=(each, own), key=own, value=own))
@@ -153,51 +149,16 @@ class Falcon(Decoder):
         else:
             yield "input_layernorm", self.norm()
 
-    def _head_width(self) -> Dim:
-        return divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Take the old name of the hidden width, which wins where it is given; then rotate."""
-    other = arguments.pop("n_embed")
-    if other is not None:
-        sizes[H] = other
+    other_width(arguments, sizes)
     if not arguments["new_decoder_architecture"] and arguments["num_kv_heads"] is not None:
         arguments["num_kv_heads"] = None  # only the new architecture reads it
         del sizes[G]
     settled(floors=False, named=True)(arguments, sizes)
 
 
-FAMILIES = (
-    decoder_family(
-        "falcon",
-        Falcon,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 65024),
-            "hidden_size": Size(H, 4544),
-            "n_embed": Whole(),
-            "num_hidden_layers": Size(L, 32, least=0),
-            "num_attention_heads": Size(A, 71),
-            "num_kv_heads": Size(G, None, null=True),
-            "ffn_hidden_size": Size(F, None, null=True),
-            "num_ln_in_parallel_attn": Whole(),
-            "alibi": Flag(null=True),
-            "new_decoder_architecture": Flag(null=True),
-            "multi_query": Flag(default=True, null=True),
-            "parallel_attn": Flag(default=True, null=True),
-            "bias": Flag(null=True),
-            "activation": Word("gelu"),
-            "tie_word_embeddings": Flag(default=True),
-            "rope_parameters": RopeSettings(),
-            "rope_scaling": RopeSettings(),
-            "partial_rotary_factor": Share(),
-            "rope_theta": Real(10000.0),
-            "max_position_embeddings": Whole(2048),
-            "layer_norm_epsilon": Real(1e-5),
-        },
-        _settle,
-        ignored="apply_residual_connection_post_layernorm",
-        former={f"RW{rest}": f"Falcon{rest}" for rest in ("Model", "ForCausalLM")},
-    ),
-)
+_FORMER = {f"RW{rest}": f"Falcon{rest}" for rest in ("Model", "ForCausalLM")}
+_IGNORED = "apply_residual_connection_post_layernorm"
+FAMILIES = (family("falcon", Falcon, "", {"vocab_size": 65024}, _settle, ignored=_IGNORED, former=_FORMER),)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from sympy import sqrt
 
@@ -15,32 +15,20 @@ from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import PreNorm, Residual, RotatedAttention, Stem
-from paramsym.models.decoder import GroupedDecoder, RotaryFrequencies, decoder_family, gated, grouped_keys, of_kind
-from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word, shown
+from paramsym.models.decoder import GroupedDecoder, RotaryFrequencies, gated
+from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, shown
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, check_even, check_length, rotation, round_heads, settled
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Count, Dim, divides
-from paramsym.symbols import A, D, F, G, H, L, V, dims
+from paramsym.size import Dim, divides
+from paramsym.symbols import D, G, L, dims
 
-Architecture = Literal[
-    "GemmaModel",
-    "GemmaForCausalLM",
-    "GemmaForSequenceClassification",
-    "GemmaForTokenClassification",
-    "Gemma2Model",
-    "Gemma2ForCausalLM",
-    "Gemma2ForSequenceClassification",
-    "Gemma2ForTokenClassification",
-    "Gemma3TextModel",
-    "Gemma3ForCausalLM",
-    "Gemma3TextForSequenceClassification",
-]
 PATTERN = dims("p")
 """Every how many layers of Gemma 3 one attends to everything."""
+_WINDOWED = "Gemma2 Gemma3Text Gemma3"
 _KINDS = ("full_attention", "sliding_attention")
 _TURNS: Mapping[str, tuple[str, ...]] = {
     "Gemma": ("full_attention",),
@@ -75,40 +63,34 @@ class Gemma(GroupedDecoder):
     268098176
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = D
-    intermediate_size: Dim = F
-    hidden_activation: str = "gelu_pytorch_tanh"
-    attention_bias: bool = False
-    rotary_dim: Count | None = None
+    head_dim: Dim | None = key(D, 256)
+    hidden_activation: str = key(Function("gelu_pytorch_tanh"))
+    attention_bias: bool = key(Flag())
     layer_types: tuple[str, ...] | None = None
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "GemmaModel"
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes(
+        {
+            "Gemma Gemma2": "Model ForCausalLM ForSequenceClassification ForTokenClassification",
+            "Gemma3Text": "Model ForSequenceClassification",
+            "Gemma3": "ForCausalLM",
+        }
+    )
     _: KW_ONLY
-    rms_norm_eps: float = 1e-6
-    rope: Rope = ROPE
+    rms_norm_eps: float = key(Real(1e-6))
     local_rope: Rope = ROPE
-    sliding_window: Dim | None = 4096
-    query_pre_attn_scalar: Dim | None = 256
-    attn_logit_softcapping: float | None = None
-    final_logit_softcapping: float | None = None
-    use_bidirectional_attention: bool = False
+    sliding_window: Dim | None = key(Whole(4096), of=_WINDOWED)
+    query_pre_attn_scalar: Dim | None = key(Whole(256), of=_WINDOWED)
+    attn_logit_softcapping: float | None = key(Real(), of=_WINDOWED)
+    final_logit_softcapping: float | None = key(Real(), of=_WINDOWED)
+    use_bidirectional_attention: bool = key(Flag(null=True), of="Gemma Gemma3Text Gemma3")
 
     published, claims = published_in("gemma")
 
     def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
+        """Heads divide the hidden size since Gemma 2; the kinds of layers are known."""
         super().conditions()
-        check_activation(self.hidden_activation, "hidden_activation")
         if self.kind != "Gemma":  # checked by the reference even where head_dim makes the quotient idle
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        if self.generation == "Gemma2":
-            self.refuse(use_bidirectional_attention=self.use_bidirectional_attention)
         for kind in self.layer_types or ():
             if kind not in _KINDS:
                 message = f"layer_types has {kind!r:.80}; known are {' and '.join(_KINDS)}."
@@ -203,6 +185,7 @@ class GemmaAttention(RotatedAttention):
 class GemmaRMSNorm(RMSNorm):
     """Root-mean-square normalisation whose scale is stored as its difference from 1.
 
+    >>> from paramsym.symbols import H
     >>> GemmaRMSNorm(H).params
     H
     """
@@ -217,6 +200,7 @@ class GemmaRMSNorm(RMSNorm):
 class ScaledEmbedding(Layer):
     """A table whose rows are scaled when they are looked up: ``weight`` (V, H), and the factor, which is not saved.
 
+    >>> from paramsym.symbols import H, V
     >>> ScaledEmbedding(V, H).params
     H*V
     """
@@ -238,10 +222,8 @@ class ScaledEmbedding(Layer):
 
 
 @dataclass(frozen=True)
-class RopesByKind:
+class RopesByKind(Key):
     """A key that says how positions are rotated in each kind of layer: an object with an object for each, or null."""
-
-    only: tuple[str, ...] = ()
 
     def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, Any]:
         """Return the settings of each kind."""
@@ -249,10 +231,6 @@ class RopesByKind:
             message = f"{where} is {shown(value)}; wanted an object such as {{'full_attention': {{'rope_type': 'default'}}}}, or null."
             raise ConfigError(message)
         return {kind: RopeSettings().read((value or {}).get(kind), f"{where}: {kind}", sizes) for kind in _KINDS}
-
-    def missing(self, sizes: Sizes) -> dict[str, Any]:
-        """Return no settings."""
-        return self.read(None, "", sizes)
 
 
 def _turns(arguments: dict[str, Any], sizes: Sizes, model_type: str, pattern: int) -> tuple[str, ...]:
@@ -311,24 +289,6 @@ _LONGEST = 256
 """Layers of a pattern."""
 
 
-def _keys(vocab_size: int, width: int, layers: int, heads: int, groups: int, inner: int, activation: str, **own: Key) -> dict[str, Key]:
-    """Return the keys of one generation, whose activation stands under a name of its own."""
-    keys = grouped_keys(vocab_size, width, layers, heads, Size(G, groups), inner, tied=True, head_dim=Size(D, 256), positions=8192)
-    del keys["hidden_act"]
-    eps = Real(1e-6)
-    return {**keys, activation: Word("gelu_pytorch_tanh"), "attention_bias": Flag(default=False), "rms_norm_eps": eps, **own}
-
-
-def _windowed(attention_cap: float | None, final_cap: float | None) -> dict[str, Key]:
-    """Return the keys that Gemma 2 brought."""
-    return {
-        "sliding_window": Whole(4096),
-        "query_pre_attn_scalar": Whole(256),
-        "attn_logit_softcapping": Real(attention_cap, null=True),
-        "final_logit_softcapping": Real(final_cap, null=True),
-    }
-
-
 def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Read "gelu" as the tanh form, which is what published files mean by it."""
     function = arguments.pop("hidden_act")
@@ -336,39 +296,37 @@ def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
     settled()(arguments, sizes)
 
 
-_NAMES: tuple[str, ...] = get_args(Architecture)
+_GEMMA2 = {
+    "vocab_size": 256000,
+    "hidden_size": 2304,
+    "num_hidden_layers": 26,
+    "num_attention_heads": 8,
+    "num_key_value_heads": Size(G, 4),
+    "intermediate_size": 9216,
+    "max_position_embeddings": 8192,
+}
+_GEMMA = {
+    **_GEMMA2,
+    "hidden_size": 3072,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "num_key_value_heads": Size(G, 16),
+    "intermediate_size": 24576,
+    "hidden_act": Word("gelu_pytorch_tanh"),
+}
+_GEMMA3 = {
+    **_GEMMA2,
+    "vocab_size": 262208,
+    "max_position_embeddings": 131072,
+    "sliding_window_pattern": Size(PATTERN, 6),
+    "rope_parameters": RopesByKind(),
+    "rope_theta": 1e6,
+    "rope_local_base_freq": Real(10000.0),
+}
+_CAPPED = {"attn_logit_softcapping": Real(50.0, null=True), "final_logit_softcapping": Real(30.0, null=True)}
+_CACHE = "hidden_act cache_implementation"
 FAMILIES = (
-    decoder_family(
-        "gemma",
-        Gemma,
-        of_kind(_NAMES, "Gemma"),
-        _keys(256000, 3072, 28, 16, 16, 24576, "hidden_act", use_bidirectional_attention=Flag(null=True)),
-        _settle_gemma,
-        ignored="hidden_activation",
-    ),
-    decoder_family(
-        "gemma2",
-        Gemma,
-        of_kind(_NAMES, "Gemma2"),
-        {**_keys(256000, 2304, 26, 8, 4, 9216, "hidden_activation"), **_windowed(50.0, 30.0)},
-        _settle_gemma2,
-        ignored="hidden_act cache_implementation",
-    ),
-    decoder_family(
-        "gemma3_text",
-        Gemma,
-        (*of_kind(_NAMES, "Gemma3Text"), *of_kind(_NAMES, "Gemma3")),
-        {
-            **_keys(262208, 2304, 26, 8, 4, 9216, "hidden_activation"),
-            **_windowed(None, None),
-            "sliding_window_pattern": Size(PATTERN, 6),
-            "use_bidirectional_attention": Flag(null=True),
-            "max_position_embeddings": Whole(131072),
-            "rope_parameters": RopesByKind(),
-            "rope_theta": Real(1e6),
-            "rope_local_base_freq": Real(10000.0),
-        },
-        _settle_gemma3,
-        ignored="hidden_act cache_implementation _sliding_window_pattern",
-    ),
+    family("gemma", Gemma, "Gemma", _GEMMA, _settle_gemma, without="hidden_activation", ignored="hidden_activation"),
+    family("gemma2", Gemma, "Gemma2", {**_GEMMA2, **_CAPPED}, _settle_gemma2, ignored=_CACHE),
+    family("gemma3_text", Gemma, "Gemma3Text Gemma3", _GEMMA3, _settle_gemma3, ignored=f"{_CACHE} _sliding_window_pattern"),
 )

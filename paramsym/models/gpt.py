@@ -7,18 +7,81 @@ from typing import Any
 
 from sympy import Expr
 
+from paramsym.compose import Sequential
+from paramsym.layer import Layer
+from paramsym.layers.embedding import Embedding
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.position import LearnedPositions
 from paramsym.models.blocks import Holder, PreNorm, activation, tokens
 from paramsym.models.decoder import Decoder
+from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.model import key
 from paramsym.program import Mask, Own, Value, apply, attend, constant, copies, heads, past, rearrange, remember, rotate, segments
-from paramsym.size import Dim, canonical, per
+from paramsym.size import Count, Dim, canonical, per
+from paramsym.symbols import A, F, H, L, P
 
 
-class CrossDecoder(Decoder):
-    """A decoder whose blocks, where they have cross attention, may be given the states of an encoder; abstract."""
+@dataclass(frozen=True)
+class Gpt(Decoder):
+    """A decoder whose configuration has GPT-2's names, with learned positions; abstract. ``n_inner`` None is 4*H.
+
+    Its blocks, where they have cross attention, may be given the states of an encoder.
+    """
+
+    n_positions: Dim = key(P, 1024)
+    n_embd: Dim = key(H, 768)
+    n_layer: Count = key(L, 12, least=0)
+    n_head: Dim = key(A, 12, divides="n_embd")
+    n_inner: Dim | None = key(F, None, argument=None)
+    activation_function: str = key(Function("gelu_new"))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    _: KW_ONLY
+    layer_norm_epsilon: float = key(Real(1e-5))
+
+    heads = ("n_head", "n_embd")
+    base_name = "transformer"
+    answering_base_name = "transformer"
+    table_name = "wte"
+    classifier_name = "classifier"
+
+    @property
+    def hidden_size(self) -> Dim:  # type: ignore[override]
+        """The hidden size under the name that decoders share."""
+        return self.n_embd
+
+    @property
+    def num_hidden_layers(self) -> Count:  # type: ignore[override]
+        """The depth under the name that decoders share."""
+        return self.n_layer
+
+    @property
+    def inner(self) -> Dim:
+        """The width of the feed-forward network."""
+        return 4 * self.n_embd if self.n_inner is None else self.n_inner
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
         """As every decoder; ``along`` are the states to attend to, (batch, positions, width). Without them no block attends across."""
         return self.answered(own, own[self.base_path](tokens(input_ids), *along))
+
+    def base(self) -> Layer:
+        """The base model."""
+        tables = {"wte": Embedding(self.vocab_size, self.n_embd), "wpe": LearnedPositions(self.n_positions, self.n_embd)}
+        return Sequential({**tables, "h": self.blocks(), "ln_f": self.norm()})
+
+    def norm(self) -> LayerNorm:
+        """Return one normalisation of the hidden size."""
+        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
+
+
+ALIASES = {
+    "hidden_size": "n_embd",
+    "max_position_embeddings": "n_positions",
+    "num_attention_heads": "n_head",
+    "num_hidden_layers": "n_layer",
+}
+"""Other names of GPT-2's keys."""
+SUMMARY = "summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
+"""Keys of GPT-2's summary, which its relatives have and do not read."""
 
 
 @dataclass(frozen=True)

@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 from sympy import Expr
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
-from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, PreNorm, activation, tokens
-from paramsym.models.family import Family
-from paramsym.models.gpt import CrossDecoder, CrossPreNorm, FeedForward, FusedAttention, FusedCross
-from paramsym.models.keys import Flag, Real, Size, Word
+from paramsym.models.gpt import ALIASES, CrossPreNorm, FeedForward, FusedAttention, FusedCross, Gpt
+from paramsym.models.keys import Flag, Word
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce, take
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Count, Dim, canonical, cat, divides, per
-from paramsym.symbols import A, F, H, L, P, V, index
+from paramsym.size import canonical, cat, per
+from paramsym.symbols import index
 
-Architecture = Literal[
-    "GPT2Model",
-    "GPT2LMHeadModel",
-    "GPT2DoubleHeadsModel",
-    "GPT2ForSequenceClassification",
-    "GPT2ForTokenClassification",
-    "GPT2ForQuestionAnswering",
-]
 _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
-_LABELLED = frozenset({"GPT2ForSequenceClassification", "GPT2ForTokenClassification"})
 _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})
-_PAPER = "Radford et al. 2019, table 2"
 
 
 @dataclass(frozen=True)
-class Gpt2(CrossDecoder):
+class Gpt2(Gpt):
     """GPT-2 and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores V*H + P*H for its tables, L blocks of
@@ -59,36 +46,33 @@ class Gpt2(CrossDecoder):
     124439808
     """
 
-    vocab_size: Dim = V
-    n_positions: Dim = P
-    n_embd: Dim = H
-    n_layer: Count = L
-    n_head: Dim = A
-    n_inner: Dim | None = None
-    activation_function: str = "gelu_new"
-    summary_type: str = "cls_index"
-    summary_use_proj: bool = True
-    summary_activation: str | None = None
-    summary_proj_to_labels: bool = True
-    add_cross_attention: bool = False
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "GPT2Model"
+    summary_type: str = key(Word("cls_index"))
+    summary_use_proj: bool = key(Flag(default=True))
+    summary_activation: str | None = key(Word(None))
+    summary_proj_to_labels: bool = key(Flag(default=True))
+    add_cross_attention: bool = key(Flag())
+    architecture: str = classes(
+        {"GPT2": "Model LMHeadModel DoubleHeadsModel ForSequenceClassification ForTokenClassification ForQuestionAnswering"}
+    )
     _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
-    scale_attn_weights: bool = True
-    scale_attn_by_inverse_layer_idx: bool = False
+    scale_attn_weights: bool = key(Flag(default=True))
+    scale_attn_by_inverse_layer_idx: bool = key(Flag())
 
-    base_name: ClassVar[str] = "transformer"
-    answering_base_name: ClassVar[str] = "transformer"
-    table_name: ClassVar[str] = "wte"
-    classifier_name: ClassVar[str] = "classifier"
+    ignored: ClassVar[Mapping[str, str]] = {
+        "drops values while training": (
+            "resid_pdrop embd_pdrop attn_pdrop summary_first_dropout summary_last_dropout classifier_dropout hidden_dropout"
+        ),
+        "raises a precision": "reorder_and_upcast_attn",
+        "repeats n_positions, and no class reads it": "n_ctx",
+        "is read by the generation, not by a class": "is_decoder",
+    }
+    usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
     published, claims = published_in("gpt2")
 
     def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activations and builds the summary."""
-        divides(self.n_head, self.n_embd, "n_head", "n_embd")
-        check_activation(self.activation_function, "activation_function")
+        """The reference knows and builds the summary."""
+        super().conditions()
         if self.architecture != "GPT2DoubleHeadsModel":
             return
         if self.summary_activation:
@@ -96,11 +80,6 @@ class Gpt2(CrossDecoder):
         if self.summary_type not in _SUMMARIES:
             message = f"summary_type is {self.summary_type!r}; GPT2DoubleHeadsModel builds {', '.join(sorted(_SUMMARIES))}."
             raise ArgumentError(message)
-
-    @property
-    def hidden_size(self) -> Dim:  # type: ignore[override]
-        """The width under the name that decoders share."""
-        return self.n_embd
 
     @property
     def task(self) -> str:
@@ -124,19 +103,6 @@ class Gpt2(CrossDecoder):
             x = rearrange(x, "(b c) s h -> b c s h", b=input_ids.sizes[0], c=input_ids.sizes[1])
         return own.lm_head(x), own.multiple_choice_head(x)
 
-    def base(self) -> Layer:
-        """The base model."""
-        return Sequential(
-            wte=Embedding(self.vocab_size, self.n_embd),
-            wpe=LearnedPositions(self.n_positions, self.n_embd),
-            h=self.blocks(),
-            ln_f=self.norm(),
-        )
-
-    def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
-        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
-
     def blocks(self) -> Layer:
         """The blocks; each may divide its scores by its number from 1 on."""
         if not self.scale_attn_by_inverse_layer_idx:
@@ -147,8 +113,7 @@ class Gpt2(CrossDecoder):
 
     def _block(self, scale: float | Expr | None) -> PreNorm:
         width = self.n_embd
-        inner = 4 * width if self.n_inner is None else self.n_inner
-        sliced = (self.n_head, divides(self.n_head, width, "n_head", "n_embd"))
+        sliced = (self.n_head, self.head_width())
         project = TransposedDense(sliced, width)
         fused = TransposedDense(width, cat(query=sliced, key=sliced, value=sliced))
         layers: dict[str, Layer] = {
@@ -162,7 +127,7 @@ class Gpt2(CrossDecoder):
             layers["ln_cross_attn"] = self.norm()
         function = self.activation_function
         layers["mlp"] = FeedForward(
-            {"c_fc": TransposedDense(width, inner), "c_proj": TransposedDense(inner, width), **learned("act", function)}, function
+            {"c_fc": TransposedDense(width, self.inner), "c_proj": TransposedDense(self.inner, width), **learned("act", function)}, function
         )
         return (CrossPreNorm if self.add_cross_attention else PreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"))
 
@@ -195,43 +160,4 @@ class Summary(Holder):
         return take(x, x.rank - 1, 0) if self.squeeze else x
 
 
-FAMILIES = (
-    Family(
-        model_type="gpt2",
-        model=Gpt2,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 50257),
-            "n_positions": Size(P, 1024),
-            "n_embd": Size(H, 768),
-            "n_layer": Size(L, 12, least=0),
-            "n_head": Size(A, 12),
-            "n_inner": Size(F, None),
-            "activation_function": Word("gelu_new"),
-            "summary_type": Word("cls_index"),
-            "summary_use_proj": Flag(default=True),
-            "summary_activation": Word(None),
-            "summary_proj_to_labels": Flag(default=True),
-            "add_cross_attention": Flag(default=False),
-            "tie_word_embeddings": Flag(default=True),
-            "layer_norm_epsilon": Real(1e-5),
-            "scale_attn_weights": Flag(default=True),
-            "scale_attn_by_inverse_layer_idx": Flag(default=False),
-        },
-        aliases={
-            "hidden_size": "n_embd",
-            "max_position_embeddings": "n_positions",
-            "num_attention_heads": "n_head",
-            "num_hidden_layers": "n_layer",
-        },
-        ignored={
-            "drops values while training": (
-                "resid_pdrop embd_pdrop attn_pdrop summary_first_dropout summary_last_dropout classifier_dropout hidden_dropout"
-            ),
-            "raises a precision": "reorder_and_upcast_attn",
-            "repeats n_positions, and no class reads it": "n_ctx",
-            "is read by the generation, not by a class": "is_decoder",
-        },
-    ),
-)
+FAMILIES = (family("gpt2", Gpt2, defaults={"vocab_size": 50257}, aliases=ALIASES),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any
 
 from paramsym.compose import Sequential
 from paramsym.errors import ArgumentError, ConfigError
@@ -13,24 +13,16 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm
-from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.gpt import FeedForward
-from paramsym.models.keys import Flag, Real, Size, Sizes, Whole, Word, shown, whole
+from paramsym.models.decoder import Decoder
+from paramsym.models.gpt import SUMMARY, FeedForward
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown, whole
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, heads, remember
-from paramsym.size import Count, Dim, divides
-from paramsym.symbols import A, F, H, L, P, V
-
-Architecture = Literal[
-    "GPTNeoModel",
-    "GPTNeoForCausalLM",
-    "GPTNeoForSequenceClassification",
-    "GPTNeoForTokenClassification",
-    "GPTNeoForQuestionAnswering",
-]
-
+from paramsym.size import Count, Dim
+from paramsym.symbols import A, F, H, L, P
 
 MOST = 1024
 """The most layers whose kinds of attention may be listed one by one."""
@@ -55,31 +47,30 @@ class GptNeo(Decoder):
     125198592
     """
 
-    vocab_size: Dim = V
-    max_position_embeddings: Dim = P
-    hidden_size: Dim = H
-    num_layers: Count = L
-    num_heads: Dim = A
-    intermediate_size: Dim | None = None
-    activation_function: str = "gelu_new"
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "GPTNeoModel"
+    max_position_embeddings: Dim = key(P, 2048)
+    hidden_size: Dim = key(H, 2048)
+    num_layers: Count = key(L, 24, least=0)
+    num_heads: Dim = key(A, 16, divides="hidden_size")
+    intermediate_size: Dim | None = key(F, None, argument=None)
+    activation_function: str = key(Function("gelu_new"))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"GPTNeo": LANGUAGE})
     _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
+    layer_norm_epsilon: float = key(Real(1e-5))
     attention_layers: tuple[str, ...] = ("global", "local")
-    window_size: Dim | None = 256
+    window_size: Dim | None = key(Whole(256))
 
-    base_name: ClassVar[str] = "transformer"
-    answering_base_name: ClassVar[str] = "transformer"
-    table_name: ClassVar[str] = "wte"
-    classifier_name: ClassVar[str] = "classifier"
+    heads = ("num_heads", "hidden_size")
+    base_name = "transformer"
+    answering_base_name = "transformer"
+    table_name = "wte"
+    classifier_name = "classifier"
+
     published, claims = published_in("gpt_neo")
 
     def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activation and the kinds of attention."""
-        divides(self.num_heads, self.hidden_size, "num_heads", "hidden_size")
-        check_activation(self.activation_function, "activation_function")
+        """The kinds of attention are known."""
+        super().conditions()
         if not self.attention_layers or not set(self.attention_layers) <= {"global", "local"}:
             message = f"attention_layers is {self.attention_layers!r}; wanted one or more of 'global' and 'local'."
             raise ArgumentError(message)
@@ -105,14 +96,14 @@ class GptNeo(Decoder):
         return self.attention_layers
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """Return one normalisation of the hidden size."""
         return LayerNorm(self.hidden_size, self.layer_norm_epsilon)
 
     def block(self, kind: str = "global") -> PreNorm:
         """Attention and the feed-forward network, each behind a normalisation."""
         width = self.hidden_size
         inner = 4 * width if self.intermediate_size is None else self.intermediate_size
-        sliced = (self.num_heads, divides(self.num_heads, width, "num_heads", "hidden_size"))
+        sliced = (self.num_heads, self.head_width())
         project = Dense(width, sliced, bias=False)
         projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width)}
         attention = MaskedAttention(projections, self.max_position_embeddings, self.window_size if kind == "local" else None)
@@ -152,10 +143,8 @@ class MaskedAttention(Holder):
 
 
 @dataclass(frozen=True)
-class AttentionTypes:
-    """A key that holds patterns of layers and how often each is repeated: ``[[["global", "local"], 12]]``, or null, which is that."""
-
-    only: tuple[str, ...] = ()
+class AttentionTypes(Key):
+    """Patterns of layers and how often each is repeated: ``[[["global", "local"], 12]]``, or null, which is that."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return the patterns, each with how often it is repeated."""
@@ -166,10 +155,6 @@ class AttentionTypes:
             message = f"{where} is {shown(value)}; wanted a list such as [[['global', 'local'], 12]]."
             raise ConfigError(message)
         return tuple(_pattern(item, f"{where}[{position}]") for position, item in enumerate(value))
-
-    def missing(self, sizes: Sizes) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """Return the patterns of the default."""
-        return self.read(None, "", sizes)
 
 
 def _pattern(item: Any, where: str) -> tuple[tuple[str, ...], int]:
@@ -203,28 +188,13 @@ def _repeats(listed: tuple[str, ...], period: int) -> bool:
 
 
 FAMILIES = (
-    decoder_family(
+    family(
         "gpt_neo",
         GptNeo,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 50257),
-            "max_position_embeddings": Size(P, 2048),
-            "hidden_size": Size(H, 2048),
-            "num_layers": Size(L, 24, least=0),
-            "num_heads": Size(A, 16),
-            "intermediate_size": Size(F, None),
-            "activation_function": Word("gelu_new"),
-            "tie_word_embeddings": Flag(default=True),
-            "attention_types": AttentionTypes(),
-            "window_size": Whole(256),
-            "layer_norm_epsilon": Real(1e-5),
-        },
+        "",
+        {"vocab_size": 50257, "attention_types": AttentionTypes()},
         _settle,
-        ignored=(
-            "attention_layers resid_dropout embed_dropout gradient_checkpointing_every"
-            " summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
-        ),
+        ignored=f"attention_layers resid_dropout embed_dropout gradient_checkpointing_every {SUMMARY}",
         aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
     ),
 )

@@ -5,31 +5,25 @@ Reference: ``transformers.models.gpt_neox`` 5.23, names and shapes of its state 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import PreNorm
-from paramsym.models.decoder import Decoder, RotaryFrequencies, decoder_family
+from paramsym.models.decoder import Decoder, RotaryFrequencies
 from paramsym.models.gpt import FeedForward, FusedRotated, Parallel, Tower
-from paramsym.models.keys import Flag, Real, Size, Sizes, Whole, Word
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, Share, settled
 from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim, cat, divides
-from paramsym.symbols import A, F, H, L, V
-
-Architecture = Literal[
-    "GPTNeoXModel",
-    "GPTNeoXForCausalLM",
-    "GPTNeoXForSequenceClassification",
-    "GPTNeoXForTokenClassification",
-    "GPTNeoXForQuestionAnswering",
-]
+from paramsym.size import Count, Dim, cat
+from paramsym.symbols import A, F, H, L
 
 
 @dataclass(frozen=True)
@@ -51,32 +45,32 @@ class GptNeoX(Decoder):
     20554567680
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    hidden_act: str = "gelu"
-    attention_bias: bool = True
+    hidden_size: Dim = key(H, 6144)
+    num_hidden_layers: Count = key(L, 44, least=0)
+    num_attention_heads: Dim = key(A, 64, divides="hidden_size")
+    intermediate_size: Dim = key(F, 24576)
+    hidden_act: str = key(Function("gelu"))
+    attention_bias: bool = key(Flag(default=True))
     rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "GPTNeoXModel"
+    architecture: str = classes({"GPTNeoX": LANGUAGE})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-5
-    use_parallel_residual: bool = True
+    rope: Rope = ROPE
+    layer_norm_eps: float = key(Real(1e-5))
+    use_parallel_residual: bool = key(Flag(default=True))
 
-    base_name: ClassVar[str] = "gpt_neox"
-    answering_base_name: ClassVar[str] = "gpt_neox"
-    table_name: ClassVar[str] = "embed_in"
-    classifier_name: ClassVar[str] = "classifier"
+    reads: ClassVar[Mapping[str, Key]] = {
+        "rope_parameters": RopeSettings(),
+        "rope_scaling": RopeSettings(),
+        "rotary_pct": Share(0.25),
+        "rotary_emb_base": Real(10000.0),
+        "max_position_embeddings": Whole(2048),
+    }
+    base_name = "gpt_neox"
+    answering_base_name = "gpt_neox"
+    table_name = "embed_in"
+    classifier_name = "classifier"
+
     published, claims = published_in("gpt_neox")
-
-    def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activation."""
-        self._head_width()
-        check_activation(self.hidden_act, "hidden_act")
 
     def base(self) -> Layer:
         """The base model."""
@@ -92,15 +86,15 @@ class GptNeoX(Decoder):
 
     def frequencies(self) -> Layer:
         """The frequencies of the rotated part of a head."""
-        return RotaryFrequencies(self._head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """Return one normalisation of the hidden size."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """The two normalisations, attention, the feed-forward network, side by side unless ``use_parallel_residual`` is False."""
-        width, inner, heads, own = self.hidden_size, self.intermediate_size, self.num_attention_heads, self._head_width()
+        width, inner, heads, own = self.hidden_size, self.intermediate_size, self.num_attention_heads, self.head_width()
         fused = Dense(width, (heads, cat(query=own, key=own, value=own)), self.attention_bias)
         mlp = {"dense_h_to_4h": Dense(width, inner), "dense_4h_to_h": Dense(inner, width), **learned("act", self.hidden_act)}
         layers = {
@@ -113,38 +107,10 @@ class GptNeoX(Decoder):
             layers, names=("input_layernorm", "attention", "post_attention_layernorm", "mlp")
         )
 
-    def _head_width(self) -> Dim:
-        return divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     arguments |= {"partial_rotary_factor": arguments.pop("rotary_pct"), "rope_theta": arguments.pop("rotary_emb_base")}
     settled(floors=False, partial=True)(arguments, sizes)
 
 
-FAMILIES = (
-    decoder_family(
-        "gpt_neox",
-        GptNeoX,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 50432),
-            "hidden_size": Size(H, 6144),
-            "num_hidden_layers": Size(L, 44, least=0),
-            "num_attention_heads": Size(A, 64),
-            "intermediate_size": Size(F, 24576),
-            "hidden_act": Word("gelu"),
-            "attention_bias": Flag(default=True),
-            "tie_word_embeddings": Flag(default=False),
-            "rope_parameters": RopeSettings(),
-            "rope_scaling": RopeSettings(),
-            "rotary_pct": Share(0.25),
-            "rotary_emb_base": Real(10000.0),
-            "max_position_embeddings": Whole(2048),
-            "layer_norm_eps": Real(1e-5),
-            "use_parallel_residual": Flag(default=True),
-        },
-        _settle,
-        ignored="partial_rotary_factor",
-    ),
-)
+FAMILIES = (family("gpt_neox", GptNeoX, "", {"vocab_size": 50432}, _settle, ignored="partial_rotary_factor"),)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from paramsym.compose import Repeat
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
-from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, by_turns, check_window, decoder_family, grouped_keys
+from paramsym.models.decoder import GroupedDecoder, by_turns, check_window
 from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Own, Rope, Value
-from paramsym.size import Count, Dim, at_most
-from paramsym.symbols import A, D, E, F, G, H, K, L, V
-
-Architecture = Literal["GptOssModel", "GptOssForCausalLM", "GptOssForSequenceClassification", "GptOssForTokenClassification"]
+from paramsym.program import Own, Value
+from paramsym.size import Dim
+from paramsym.symbols import D, E, G, K
 
 
 @dataclass(frozen=True)
@@ -43,38 +41,19 @@ class GptOss(GroupedDecoder):
     116829156672
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = D
-    intermediate_size: Dim = F
-    num_local_experts: Dim = E
-    num_experts_per_tok: Dim = K
-    attention_bias: bool = True
-    rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "GptOssModel"
+    head_dim: Dim | None = key(D, 64)
+    num_local_experts: Dim = key(E, 128)
+    num_experts_per_tok: Dim = key(K, 4, at_most="num_local_experts")
+    attention_bias: bool = key(Flag(default=True))
+    architecture: str = classes({"GptOss": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-5
-    sliding_window: Dim | None = 128
+    rms_norm_eps: float = key(Real(1e-5))
+    sliding_window: Dim | None = key(Whole(128, least=0))
     layer_types: tuple[str, ...] = ("sliding_attention", "full_attention")
-    swiglu_alpha: float = 1.702
-    swiglu_limit: float = 7.0
+    swiglu_alpha: float = key(Real(1.702))
+    swiglu_limit: float = key(Real(7.0))
 
     published, claims = published_in("gpt_oss")
-
-    def conditions(self) -> None:
-        """Groups divide heads; a token uses no more experts than there are."""
-        super().conditions()
-        at_most(self.num_experts_per_tok, self.num_local_experts, "num_experts_per_tok", "num_local_experts")
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """What every decoder gives; windows need a width."""
@@ -93,20 +72,16 @@ class GptOss(GroupedDecoder):
         sizes = (width, self.intermediate_size, stored, used)
         experts = StackedExperts(*sizes, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
         window = self.sliding_window if kind == "sliding_attention" else None
-        return PreNorm(
-            {
-                "self_attn": SinkAttention(self.projections(bias=self.attention_bias), self.num_attention_heads, window=window),
-                "mlp": Mixture({"router": Router(width, stored, bias=True, experts_per_token=used), "experts": experts}, router="router"),
-                "input_layernorm": self.norm(),
-                "post_attention_layernorm": self.norm(),
-            }
-        )
+        attention = SinkAttention(self.projections(bias=self.attention_bias), self.num_attention_heads, window=window)
+        router = Router(width, stored, bias=True, experts_per_token=used)
+        return self.pre_norm(attention, Mixture({"router": router, "experts": experts}, router="router"))
 
 
 @dataclass(frozen=True)
 class SinkAttention(RotatedAttention):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score a head, beside the projections.
 
+    >>> from paramsym.symbols import A
     >>> SinkAttention({}, A).params
     A
     """
@@ -131,25 +106,22 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 _YARN = {"factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False, "original_positions": 4096}
 """How the reference stretches positions where a configuration does not say."""
-_KEYS = grouped_keys(
-    *(201088, 2880, 36, 64, Size(G, 8), 2880),
-    head_dim=Size(D, 64),
-    num_local_experts=Size(E, 128),
-    num_experts_per_tok=Size(K, 4),
-    attention_bias=Flag(default=True),
-    positions=131072,
-    rope_theta=Real(150000.0),
-    rms_norm_eps=Real(1e-5),
-    sliding_window=Whole(128, least=0),
-    swiglu_alpha=Real(1.702),
-    swiglu_limit=Real(7.0),
-)
+_DEFAULTS = {
+    "vocab_size": 201088,
+    "hidden_size": 2880,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 64,
+    "num_key_value_heads": Size(G, 8),
+    "intermediate_size": 2880,
+    "max_position_embeddings": 131072,
+    "rope_theta": 150000.0,
+}
 FAMILIES = (
-    decoder_family(
+    family(
         "gpt_oss",
         GptOss,
-        get_args(Architecture),
-        {name: key for name, key in _KEYS.items() if name != "hidden_act"},
+        "",
+        _DEFAULTS,
         _settle,
         ignored="hidden_act experts_per_token initial_context_length",
         aliases={"num_experts": "num_local_experts"},

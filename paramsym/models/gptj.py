@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import dataclass
+from typing import Any
 
-from paramsym.compose import Repeat
 from paramsym.errors import ShapeError
 from paramsym.extents import up_over
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
-from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder
-from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.gpt import FeedForward, Parallel, Tower
-from paramsym.models.keys import Flag, Real, Size, Sizes, Word
+from paramsym.models.gpt import ALIASES, SUMMARY, FeedForward, Gpt, Parallel, Tower
+from paramsym.models.keys import Flag, Sizes
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATED
 from paramsym.program import Mask, Own, Value, attend, heads, join, rearrange, remember, rotate, rotation, segments
-from paramsym.size import Count, Dim, canonical, divides
-from paramsym.symbols import A, F, H, L, N, P, V
-
-Architecture = Literal["GPTJModel", "GPTJForCausalLM", "GPTJForSequenceClassification", "GPTJForQuestionAnswering"]
+from paramsym.size import Dim, canonical
 
 
 @dataclass(frozen=True)
-class GptJ(Decoder):
+class GptJ(Gpt):
     """GPT-J and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 4*H**2 for attention
@@ -47,41 +42,14 @@ class GptJ(Decoder):
     6050882784
     """
 
-    vocab_size: Dim = V
-    n_positions: Dim = P
-    n_embd: Dim = H
-    n_layer: Count = L
-    n_head: Dim = A
-    rotary_dim: Dim | None = ROTATED
-    n_inner: Dim | None = None
-    activation_function: str = "gelu_new"
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "GPTJModel"
-    _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
+    rotary_dim: Dim | None = key(ROTATED, 64, least=0)
+    tie_word_embeddings: bool = key(Flag())
+    architecture: str = classes({"GPTJ": "Model ForCausalLM ForSequenceClassification ForQuestionAnswering"})
 
-    base_name: ClassVar[str] = "transformer"
-    answering_base_name: ClassVar[str] = "transformer"
-    table_name: ClassVar[str] = "wte"
-    output_bias: ClassVar[bool] = True
+    labelled = ("Classification", "QuestionAnswering")
+    output_bias = True
+
     published, claims = published_in("gptj")
-
-    def __post_init__(self) -> None:
-        """Give the labels their letter; the reference's question answering has as many outputs as labels."""
-        if self.num_labels is None and self.architecture == "GPTJForQuestionAnswering":
-            object.__setattr__(self, "num_labels", N)
-        super().__post_init__()
-
-    def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activation."""
-        divides(self.n_head, self.n_embd, "n_head", "n_embd")
-        check_activation(self.activation_function, "activation_function")
-
-    @property
-    def hidden_size(self) -> Dim:  # type: ignore[override]
-        """The width under the name that decoders share."""
-        return self.n_embd
 
     def answers(self) -> Dim:
         """As many as there are labels, whatever they are."""
@@ -90,17 +58,12 @@ class GptJ(Decoder):
     def base(self) -> Layer:
         """The base model."""
         table = Embedding(self.vocab_size, self.n_embd)
-        return Tower({"wte": table, "h": Repeat(self.block(), self.n_layer), "ln_f": self.norm()})
-
-    def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
-        return LayerNorm(self.n_embd, self.layer_norm_epsilon)
+        return Tower({"wte": table, "h": self.blocks(), "ln_f": self.norm()})
 
     def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - there is one kind
         """The normalisation, and behind it attention and the feed-forward network side by side."""
         width = self.n_embd
-        inner = 4 * width if self.n_inner is None else self.n_inner
-        sliced = (self.n_head, divides(self.n_head, width, "n_head", "n_embd"))
+        sliced, inner = (self.n_head, self.head_width()), self.inner
         project = Dense(width, sliced, bias=False)
         projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias=False)}
         function = self.activation_function
@@ -119,6 +82,7 @@ class TurnedAttention(Holder):
 
     The sines and cosines of all positions stand beside it, a buffer (P, rotary_dim) that is not saved.
 
+    >>> from paramsym.symbols import P
     >>> TurnedAttention({}, P, 64).params
     0
     """
@@ -162,33 +126,5 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[ROTATED]
 
 
-FAMILIES = (
-    decoder_family(
-        "gptj",
-        GptJ,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 50400),
-            "n_positions": Size(P, 2048),
-            "n_embd": Size(H, 4096),
-            "n_layer": Size(L, 28, least=0),
-            "n_head": Size(A, 16),
-            "rotary_dim": Size(ROTATED, 64, least=0),
-            "n_inner": Size(F, None),
-            "activation_function": Word("gelu_new"),
-            "tie_word_embeddings": Flag(default=False),
-            "layer_norm_epsilon": Real(1e-5),
-        },
-        _settle,
-        ignored=(
-            "rotary scale_attn_weights n_ctx summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj"
-        ),
-        aliases={
-            "max_position_embeddings": "n_positions",
-            "hidden_size": "n_embd",
-            "num_attention_heads": "n_head",
-            "num_hidden_layers": "n_layer",
-        },
-        labelled=("QuestionAnswering",),
-    ),
-)
+_DEFAULTS = {"vocab_size": 50400, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16}
+FAMILIES = (family("gptj", GptJ, "", _DEFAULTS, _settle, ignored=f"rotary scale_attn_weights n_ctx {SUMMARY}", aliases=ALIASES),)

@@ -14,7 +14,6 @@ from typing import Any
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
-from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
 from paramsym.models.decoder import GroupedDecoder, by_turns, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole
@@ -47,6 +46,7 @@ class Llama(GroupedDecoder):
     3*F*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A
     >>> Llama(architecture="LlamaForCausalLM").at("meta-llama/Meta-Llama-3-8B").params
     8030261248
+    >>> from paramsym.symbols import D
     >>> qwen = Llama(architecture="Qwen3ForCausalLM", head_dim=D, tie_word_embeddings=True)
     >>> qwen.at("Qwen/Qwen3-0.6B").params
     596049920
@@ -79,10 +79,6 @@ class Llama(GroupedDecoder):
         """The reference's question answering keeps its base model under another name in some families."""
         return "transformer" if self.kind in {"Llama", "Qwen2", "Qwen3"} else "model"
 
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
-
     @property
     def embedding_scale(self) -> float:
         """Granite scales the rows of its table."""
@@ -111,15 +107,9 @@ class Llama(GroupedDecoder):
         if self.kind == "Qwen3":
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
         window = self.sliding_window if kind == "sliding_attention" else None
-        return PreNorm(
-            {
-                "self_attn": RotatedAttention(layers, window=window, scale=self.attention_multiplier),
-                "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias),
-                "input_layernorm": self.norm(),
-                "post_attention_layernorm": self.norm(),
-            },
-            residual=self.residual_multiplier,
-        )
+        attention = RotatedAttention(layers, window=window, scale=self.attention_multiplier)
+        mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
+        return self.pre_norm(attention, mlp, residual=self.residual_multiplier)
 
 
 def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import inf
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal
 
 from paramsym.compose import Sequential
 from paramsym.errors import ConfigError
@@ -16,33 +16,69 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import Activation, check_activation
+from paramsym.models.activations import Activation
 from paramsym.models.blocks import Holder
-from paramsym.models.decoder import Decoder, decoder_family
-from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word, shown, whole
+from paramsym.models.decoder import Decoder
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown, whole
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
 
-Architecture = Literal["MambaModel", "MambaForCausalLM"]
-Architecture2 = Literal["Mamba2Model", "Mamba2ForCausalLM"]
 EXPAND = dims("e")
 """How many times the hidden width the inner width is."""
 
 
+@dataclass(frozen=True)
+class _Rank(Key):
+    """The rank of the time step: "auto", or a size."""
+
+    default: str = "auto"
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> Any:
+        """Return the word, or the letter."""
+        if value == "auto":
+            return "auto"
+        sizes[R] = whole(value, where, 1)
+        return R
+
+
+@dataclass(frozen=True)
+class _Limits(Key):
+    """The least and the greatest time step, of which the second one may be infinite."""
+
+    default: tuple[float, float] = (0.0, inf)
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[float, float]:
+        """Return both numbers; files without a number for infinity write a word, or ``{"__float__": "Infinity"}``."""
+        del sizes
+        listed = value if isinstance(value, list | tuple) else ()
+        found = [inf if one in ("inf", "Infinity", {"__float__": "Infinity"}) else one for one in listed]
+        if len(found) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in found) or not found[0] <= found[1]:
+            message = f"{where} is {shown(value)}; wanted the least and the greatest time step, two numbers."
+            raise ConfigError(message)
+        return float(found[0]), float(found[1])
+
+
+@dataclass(frozen=True)
 class _StateSpace(Decoder):
-    """What both generations share: the names, and a block of one scale and one mixer; abstract."""
+    """What both generations share: the keys, the names, and a block of one normalisation and one mixer; abstract."""
 
-    hidden_act: str
-    layer_norm_epsilon: float
+    vocab_size: Dim = key(V, 50280)
+    hidden_size: Dim = key(H, 768)
+    num_hidden_layers: Count = key(L, 32, least=0)
+    state_size: Dim = key(N, 16)
+    conv_kernel: Dim = key(K, 4)
+    expand: Dim = key(EXPAND, 2)
+    use_bias: bool = key(Flag())
+    use_conv_bias: bool = key(Flag(default=True))
+    hidden_act: str = key(Function("silu"))
+    _: KW_ONLY
+    layer_norm_epsilon: float = key(Real(1e-5))
 
-    base_name: ClassVar[str] = "backbone"
-    table_name: ClassVar[str] = "embeddings"
-
-    def conditions(self) -> None:
-        """The reference knows the activation."""
-        check_activation(self.hidden_act, "hidden_act")
+    base_name = "backbone"
+    table_name = "embeddings"
 
     def base(self) -> Sequential:
         """The table, the blocks, the last scale."""
@@ -80,23 +116,11 @@ class MambaLM(_StateSpace):
     129135360
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    state_size: Dim = N
-    conv_kernel: Dim = K
-    expand: Dim = EXPAND
-    intermediate_size: Dim | None = None
-    time_step_rank: Dim | Literal["auto"] = "auto"
-    use_bias: bool = False
-    use_conv_bias: bool = True
-    hidden_act: str = "silu"
-    tie_word_embeddings: bool = True
-    architecture: Architecture = "MambaModel"
-    _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
+    intermediate_size: Dim | None = key(F, None, argument=None)
+    time_step_rank: Dim | Literal["auto"] = key(_Rank())
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"Mamba": "Model ForCausalLM"})
 
-    num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     published, claims = published_in("mamba")
 
     def mixer(self) -> Mamba:
@@ -130,26 +154,18 @@ class Mamba2LM(_StateSpace):
     1343757312
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_heads: Dim = A
-    head_dim: Dim | None = None
-    state_size: Dim = N
-    n_groups: Dim = G
-    conv_kernel: Dim = K
-    expand: Dim = EXPAND
-    use_bias: bool = False
-    use_conv_bias: bool = True
-    hidden_act: str = "silu"
-    tie_word_embeddings: bool = False
-    architecture: Architecture2 = "Mamba2Model"
+    vocab_size: Dim = key(V, 32768)
+    hidden_size: Dim = key(H, 4096)
+    num_hidden_layers: Count = key(L, 64, least=0)
+    num_heads: Dim = key(A, 128)
+    head_dim: Dim | None = key(D, 64, argument=None)
+    state_size: Dim = key(N, 128)
+    n_groups: Dim = key(G, 8)
+    architecture: str = classes({"Mamba2": "Model ForCausalLM"})
     _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
-    chunk_size: Dim = 256
-    time_step_limit: tuple[float, float] = (0.0, inf)
+    chunk_size: Dim = key(Whole(256))
+    time_step_limit: tuple[float, float] = key(_Limits())
 
-    num_labels: ClassVar[None] = None  # type: ignore[misc]  # fixed here
     published, claims = published_in("mamba2")
 
     def mixer(self) -> Mamba2:
@@ -202,45 +218,6 @@ class ActivatedMixer(Layer):
         yield from rest
 
 
-class _Rank:
-    """The key of the time step's rank: "auto", or a size."""
-
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> Any:
-        """Return the word, or the letter."""
-        if value == "auto":
-            return "auto"
-        sizes[R] = whole(value, where, 1)
-        return R
-
-    def missing(self, sizes: Sizes) -> str:
-        """Return the word."""
-        del sizes
-        return "auto"
-
-
-class _Limits:
-    """The key of the least and the greatest time step, of which the second one may be infinite."""
-
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[float, float]:
-        """Return both numbers; files without a number for infinity write a word, or ``{"__float__": "Infinity"}``."""
-        del sizes
-        listed = value if isinstance(value, list | tuple) else ()
-        found = [inf if one in ("inf", "Infinity", {"__float__": "Infinity"}) else one for one in listed]
-        if len(found) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in found) or not found[0] <= found[1]:
-            message = f"{where} is {shown(value)}; wanted the least and the greatest time step, two numbers."
-            raise ConfigError(message)
-        return float(found[0]), float(found[1])
-
-    def missing(self, sizes: Sizes) -> tuple[float, float]:
-        """Return the default."""
-        del sizes
-        return 0.0, inf
-
-
 def _check_heads(arguments: dict[str, Any], sizes: Sizes) -> None:
     """The heads make up the inner width, as the reference checks."""
     del arguments
@@ -261,51 +238,12 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["expand"] = sizes.pop(EXPAND)
 
 
-def _keys(vocab_size: int, width: int, layers: int, states: int, *, tied: bool, **own: Key) -> dict[str, Key]:
-    return {
-        "vocab_size": Size(V, vocab_size),
-        "hidden_size": Size(H, width),
-        "num_hidden_layers": Size(L, layers, least=0),
-        "state_size": Size(N, states),
-        "conv_kernel": Size(K, 4),
-        "expand": Size(EXPAND, 2),
-        "use_bias": Flag(default=False),
-        "use_conv_bias": Flag(default=True),
-        "hidden_act": Word("silu"),
-        "tie_word_embeddings": Flag(default=tied),
-        "layer_norm_epsilon": Real(1e-5),
-        **own,
-    }
-
-
 _IGNORED = (
     "residual_in_fp32 rescale_prenorm_residual use_mambapy use_associative_scan time_step_scale time_step_min time_step_max"
     " time_step_init_scheme time_step_floor layer_types d_model d_inner n_layer ssm_cfg fused_add_norm rms_norm"
     " norm_before_gate pad_vocab_size_multiple"
 )
 FAMILIES = (
-    decoder_family(
-        "mamba",
-        MambaLM,
-        get_args(Architecture),
-        _keys(50280, 768, 32, 16, tied=True, time_step_rank=_Rank(), intermediate_size=Size(F, None, null=True)),
-        _settle,
-        ignored=f"{_IGNORED} chunk_size time_step_limit",
-    ),
-    decoder_family(
-        "mamba2",
-        Mamba2LM,
-        get_args(Architecture2),
-        _keys(
-            *(32768, 4096, 64, 128),
-            tied=False,
-            num_heads=Size(A, 128),
-            head_dim=Size(D, 64),
-            n_groups=Size(G, 8),
-            chunk_size=Whole(256),
-            time_step_limit=_Limits(),
-        ),
-        _check_heads,
-        ignored=f"{_IGNORED} time_step_rank intermediate_size",
-    ),
+    family("mamba", MambaLM, "", {}, _settle, ignored=f"{_IGNORED} chunk_size time_step_limit"),
+    family("mamba2", Mamba2LM, "", {}, _check_heads, ignored=f"{_IGNORED} time_step_rank intermediate_size"),
 )

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from paramsym.compose import Repeat
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
-from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
-from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys
-from paramsym.models.keys import Real, Size, Whole
+from paramsym.models.decoder import GroupedDecoder, experts
+from paramsym.models.keys import Function, Real, Size, Whole
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Own, Rope, Value
-from paramsym.size import Count, Dim, at_most
-from paramsym.symbols import A, E, F, G, H, K, L, V
-
-Architecture = Literal[
-    "MixtralModel",
-    "MixtralForCausalLM",
-    "MixtralForSequenceClassification",
-    "MixtralForTokenClassification",
-    "MixtralForQuestionAnswering",
-]
+from paramsym.program import Own, Value
+from paramsym.size import Dim
+from paramsym.symbols import E, G, K
 
 
 @dataclass(frozen=True)
@@ -49,37 +41,16 @@ class Mixtral(GroupedDecoder):
     (46702792704, 12879925248)
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    num_local_experts: Dim = E
-    num_experts_per_tok: Dim = K
-    hidden_act: str = "silu"
-    rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
+    num_local_experts: Dim = key(E, 8)
+    num_experts_per_tok: Dim = key(K, 2, at_most="num_local_experts")
+    hidden_act: str = key(Function("silu"))
     expert_storage: Literal["stacked", "separate"] = "stacked"
-    architecture: Architecture = "MixtralModel"
+    architecture: str = classes({"Mixtral": LANGUAGE})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-5
-    sliding_window: Dim | None = None
+    rms_norm_eps: float = key(Real(1e-5))
+    sliding_window: Dim | None = key(Whole())
 
     published, claims = published_in("mixtral")
-
-    def conditions(self) -> None:
-        """Heads and groups divide; a token uses no more experts than there are; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
-        at_most(self.num_experts_per_tok, self.num_local_experts, "num_experts_per_tok", "num_local_experts")
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
         """Attention, router and experts, and the scale before each."""
@@ -109,21 +80,5 @@ class Expert(Gated):
         return own.w2(activation(own, self.function, own.w1(x)) * own.w3(x))
 
 
-FAMILIES = (
-    decoder_family(
-        "mixtral",
-        Mixtral,
-        get_args(Architecture),
-        grouped_keys(
-            *(32000, 4096, 32, 32, Size(G, 8), 14336),
-            positions=131072,
-            rope_theta=Real(1e6),
-            num_local_experts=Size(E, 8),
-            num_experts_per_tok=Size(K, 2),
-            rms_norm_eps=Real(1e-5),
-            sliding_window=Whole(),
-        ),
-        settled(),
-        aliases={"num_experts": "num_local_experts"},
-    ),
-)
+_DEFAULTS = {"num_key_value_heads": Size(G, 8), "intermediate_size": 14336, "max_position_embeddings": 131072, "rope_theta": 1e6}
+FAMILIES = (family("mixtral", Mixtral, "", _DEFAULTS, settled(), aliases={"num_experts": "num_local_experts"}),)

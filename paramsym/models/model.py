@@ -15,7 +15,7 @@ from paramsym.layer import Layer
 from paramsym.models.activations import check_activation
 from paramsym.models.family import Family
 from paramsym.models.keys import Function, Key, Size, Sizes
-from paramsym.size import Dim, divides
+from paramsym.size import Dim, at_most, divides
 from paramsym.symbols import N
 
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
@@ -33,16 +33,18 @@ def key(
     only: tuple[str, ...] = (),
     of: str = "",
     divides: str = "",
+    at_most: str = "",
     argument: Any = MISSING,
 ) -> Any:
     """Return a field that a configuration's key of the same name fills: a size by its letter, anything else by its ``Key``.
 
     ``default`` is the reference's. The constructor's own is the letter, of other keys that of the key, or ``argument``. ``of`` are the
-    prefixes of the classes that have the key, where not all do: others refuse another value. ``divides`` is the field that a size divides.
+    prefixes of the classes that have the key, where not all do: others refuse another value. ``divides`` and ``at_most`` name the field
+    that a size divides or does not exceed.
     """
     how = how if isinstance(how, Key) else Size(how, default, least, null=null, only=only)
     own = how.unset() if argument is MISSING else argument
-    return field(default=own, metadata={"key": how, "of": frozenset(of.split()), "divides": divides})
+    return field(default=own, metadata={"key": how, "of": frozenset(of.split()), "divides": divides, "at most": at_most})
 
 
 def classes(names: Mapping[str, str]) -> Any:
@@ -69,6 +71,8 @@ class Model(Layer):
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     claims: ClassVar[Any] = ()
     labelled: ClassVar[tuple[str, ...]] = ("Classification",)
+    heads: ClassVar[tuple[str, str]] = ("num_attention_heads", "hidden_size")
+    """The fields that ``head_width`` divides."""
     reads: ClassVar[Mapping[str, Key]] = {}
     """Keys that are no arguments; the family's ``arrange`` makes arguments of them."""
     ignored: ClassVar[Ignored] = {}
@@ -81,7 +85,7 @@ class Model(Layer):
         super().__post_init__()
 
     def conditions(self) -> None:
-        """The reference knows the class and the activations; what is declared to divide does; the class has the keys that are given."""
+        """The reference knows the class and the activations, the class has the keys that are given, and sizes are as declared."""
         known = [name for names in self.prefixes().values() for name in names]
         if self.architecture not in known:
             message = f"architecture is {self.architecture!r:.80}; wanted one of {', '.join(known)}."
@@ -90,8 +94,9 @@ class Model(Layer):
             value = getattr(self, one.name)
             if isinstance(how, Function) and value is not None:
                 check_activation(value, one.name)
-            if one.metadata["divides"]:
-                divides(value, getattr(self, one.metadata["divides"]), one.name, one.metadata["divides"])
+            for word, condition in (("divides", divides), ("at most", at_most)):
+                if other := one.metadata[word]:
+                    condition(value, getattr(self, other), one.name, other)
             if one.metadata["of"] and self.kind not in one.metadata["of"] and value != one.default:
                 message = f"{one.name}={value!r}: {self.architecture} has no {one.name}."
                 raise ArgumentError(message)
@@ -117,8 +122,8 @@ class Model(Layer):
         given: Dim | None = getattr(self, "head_dim", None)
         if given is not None:
             return given
-        heads, width = (getattr(self, name) for name in ("num_attention_heads", "hidden_size"))
-        return divides(heads, width, "num_attention_heads", "hidden_size")
+        heads, width = self.heads
+        return divides(getattr(self, heads), getattr(self, width), heads, width)
 
 
 @cache

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any
 
-from paramsym.compose import Repeat
 from paramsym.errors import ConfigError
 from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import PreNorm
-from paramsym.models.decoder import Decoder, decoder_family
+from paramsym.models.decoder import Decoder
 from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
-from paramsym.models.keys import Flag, Real, Size, Sizes, shown
+from paramsym.models.keys import Flag, Key, Real, Sizes, shown
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.size import Count, Dim, cat, divides
-from paramsym.symbols import A, H, L, V
-
-Architecture = Literal["MptModel", "MptForCausalLM", "MptForSequenceClassification", "MptForTokenClassification", "MptForQuestionAnswering"]
+from paramsym.size import Count, Dim, cat
+from paramsym.symbols import A, H, L
 
 
 @dataclass(frozen=True)
@@ -41,37 +39,38 @@ class Mpt(Decoder):
     6649286656
     """
 
-    vocab_size: Dim = V
-    d_model: Dim = H
-    n_layers: Count = L
-    n_heads: Dim = A
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "MptModel"
+    d_model: Dim = key(H, 2048)
+    n_layers: Count = key(L, 24, least=0)
+    n_heads: Dim = key(A, 16, divides="d_model")
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"Mpt": LANGUAGE})
     _: KW_ONLY
-    layer_norm_epsilon: float = 1e-5
+    layer_norm_epsilon: float = key(Real(1e-5))
     clip_qkv: float | None = None
     softmax_scale: float | None = None
 
-    base_name: ClassVar[str] = "transformer"
-    answering_base_name: ClassVar[str] = "transformer"
-    table_name: ClassVar[str] = "wte"
-    classifier_name: ClassVar[str] = "classifier"
-    published, claims = published_in("mpt")
+    heads = ("n_heads", "d_model")
+    base_name = "transformer"
+    answering_base_name = "transformer"
+    table_name = "wte"
+    classifier_name = "classifier"
 
-    def conditions(self) -> None:
-        """Heads divide the width."""
-        self._head_width()
+    published, claims = published_in("mpt")
 
     @property
     def hidden_size(self) -> Dim:  # type: ignore[override]
-        """The width under the name that decoders share."""
+        """The hidden size under the name that decoders share."""
         return self.d_model
+
+    @property
+    def num_hidden_layers(self) -> Count:  # type: ignore[override]
+        """The depth under the name that decoders share."""
+        return self.n_layers
 
     def base(self) -> Layer:
         """The base model."""
         table = Embedding(self.vocab_size, self.d_model)
-        layers = {"wte": table, "blocks": Repeat(self.block(), self.n_layers), "norm_f": self.norm()}
+        layers = {"wte": table, "blocks": self.blocks(), "norm_f": self.norm()}
         return Tower(layers, blocks="blocks", alibi=Alibi(self.n_heads))
 
     def norm(self) -> LayerNorm:
@@ -81,7 +80,7 @@ class Mpt(Decoder):
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
         """Attention and the feed-forward network, each behind a scale."""
         width = self.d_model
-        sliced = (self.n_heads, self._head_width())
+        sliced = (self.n_heads, self.head_width())
         projections = {
             "Wqkv": Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False),
             "out_proj": Dense(sliced, width, bias=False),
@@ -96,15 +95,10 @@ class Mpt(Decoder):
         }
         return PreNorm(layers, names=("norm_1", "attn", "norm_2", "ffn"))
 
-    def _head_width(self) -> Dim:
-        return divides(self.n_heads, self.d_model, "n_heads", "d_model")
-
 
 @dataclass(frozen=True)
-class AttentionSettings:
-    """A key that holds an object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
-
-    only: tuple[str, ...] = ()
+class AttentionSettings(Key):
+    """An object of settings, of which two change what is computed, or null; the reference reads no ``alibi_bias_max``."""
 
     def read(self, value: Any, where: str, sizes: Sizes) -> dict[str, float]:
         """Return the two numbers, where they are given."""
@@ -114,10 +108,6 @@ class AttentionSettings:
         given = {name: (value or {}).get(name) for name in ("clip_qkv", "softmax_scale")}
         return {name: Real(0.0).read(one, f"{where}: {name}", sizes) for name, one in given.items() if one is not None}
 
-    def missing(self, sizes: Sizes) -> dict[str, float]:
-        """Return nothing."""
-        return self.read(None, "", sizes)
-
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Put the settings of attention beside the other arguments."""
@@ -126,19 +116,11 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 FAMILIES = (
-    decoder_family(
+    family(
         "mpt",
         Mpt,
-        get_args(Architecture),
-        {
-            "vocab_size": Size(V, 50368),
-            "d_model": Size(H, 2048),
-            "n_layers": Size(L, 24, least=0),
-            "n_heads": Size(A, 16),
-            "tie_word_embeddings": Flag(default=True),
-            "layer_norm_epsilon": Real(1e-5),
-            "attn_config": AttentionSettings(),
-        },
+        "",
+        {"vocab_size": 50368, "attn_config": AttentionSettings()},
         _settle,
         ignored=(
             "expansion_ratio max_seq_len emb_pdrop learned_pos_emb init_device init_config no_bias embedding_fraction norm_type"

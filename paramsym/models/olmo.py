@@ -6,29 +6,16 @@ References: ``transformers.models.olmo`` and ``olmo2`` 5.23, names and shapes of
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
 
 from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
-from paramsym.layers.normalization import LayerNorm, RMSNorm
-from paramsym.models.activations import check_activation
-from paramsym.models.blocks import PreNorm, Residual, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys, of_kind
-from paramsym.models.keys import Flag, Key, Real, Size
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.blocks import Residual, RotatedAttention
+from paramsym.models.decoder import GroupedDecoder, gated
+from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, F, G, H, L, V
-
-Architecture = Literal[
-    "OlmoModel",
-    "OlmoForCausalLM",
-    "OlmoForSequenceClassification",
-    "Olmo2Model",
-    "Olmo2ForCausalLM",
-    "Olmo2ForSequenceClassification",
-]
 
 
 @dataclass(frozen=True)
@@ -51,61 +38,33 @@ class Olmo(GroupedDecoder):
     3*H*L + H + G*H*L/A
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    hidden_act: str = "silu"
-    attention_bias: bool = False
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "OlmoModel"
+    hidden_act: str = key(Function("silu"))
+    attention_bias: bool = key(Flag())
+    architecture: str = classes({"Olmo Olmo2": "Model ForCausalLM ForSequenceClassification"})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-5
-    clip_qkv: float | None = None
-    rope: Rope = ROPE
+    rms_norm_eps: float = key(Real(1e-5), of="Olmo2")
+    clip_qkv: float | None = key(Real(), of="Olmo")
 
     published, claims = published_in("olmo")
 
-    def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
-        if self.kind == "Olmo2":
-            self.refuse(clip_qkv=self.clip_qkv)
-
     def norm(self) -> Layer:
         """A scale for each entry in OLMo 2; nothing is learned in OLMo."""
-        return (
-            RMSNorm(self.hidden_size, self.rms_norm_eps) if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)
-        )
+        return super().norm() if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)
 
     def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
         """Attention and the feed-forward network; the norms stand before them in OLMo, behind them in OLMo 2."""
         attention = self.projections(bias=self.attention_bias)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
         if self.kind == "Olmo":
-            layers: dict[str, Layer] = {"self_attn": RotatedAttention(attention, clip=self.clip_qkv), "mlp": mlp}
-            return PreNorm({**layers, "input_layernorm": self.norm(), "post_attention_layernorm": self.norm()})
+            return self.pre_norm(RotatedAttention(attention, clip=self.clip_qkv), mlp)
         query, key = self.sliced()
         attention |= {"q_norm": HeadNorm((query,), eps=self.rms_norm_eps), "k_norm": HeadNorm((key,), eps=self.rms_norm_eps)}
-        layers = {"self_attn": RotatedAttention(attention, joint=True), "mlp": mlp}
+        layers: dict[str, Layer] = {"self_attn": RotatedAttention(attention, joint=True), "mlp": mlp}
         norms = {"post_attention_layernorm": self.norm(), "post_feedforward_layernorm": self.norm()}
         return Residual({**layers, **norms}, branches=tuple(zip(layers, norms, strict=True)))
 
 
-_NAMES: tuple[str, ...] = get_args(Architecture)
-
-
-def _keys(**own: Key) -> dict[str, Key]:
-    return {**grouped_keys(50304, 4096, 32, 32, Size(G, None, null=True), 11008, attention_bias=Flag(default=False)), **own}
-
-
 FAMILIES = (
-    decoder_family("olmo", Olmo, of_kind(_NAMES, "Olmo"), _keys(clip_qkv=Real()), settled()),
-    decoder_family("olmo2", Olmo, of_kind(_NAMES, "Olmo2"), _keys(rms_norm_eps=Real(1e-5)), settled()),
+    family("olmo", Olmo, "Olmo", {"vocab_size": 50304}, settled()),
+    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304}, settled()),
 )

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from paramsym.extents import over
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.experts import Router
-from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, decoder_family, experts, grouped_keys
-from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.decoder import GroupedDecoder, experts
+from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim, at_most
-from paramsym.symbols import A, E, F, G, H, K, L, V
-
-Architecture = Literal["OlmoeModel", "OlmoeForCausalLM"]
+from paramsym.size import Dim
+from paramsym.symbols import E, K
 
 
 @dataclass(frozen=True)
@@ -43,39 +39,18 @@ class Olmoe(GroupedDecoder):
     (6919161856, 1282017280)
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    num_experts: Dim = E
-    num_experts_per_tok: Dim = K
-    hidden_act: str = "silu"
-    attention_bias: bool = False
-    rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
+    num_experts: Dim = key(E, 64)
+    num_experts_per_tok: Dim = key(K, 8, at_most="num_experts")
+    hidden_act: str = key(Function("silu"))
+    attention_bias: bool = key(Flag())
     expert_storage: Literal["stacked", "separate"] = "stacked"
-    architecture: Architecture = "OlmoeModel"
+    architecture: str = classes({"Olmoe": "Model ForCausalLM"})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-5
-    norm_topk_prob: bool = False
-    clip_qkv: float | None = None
+    rms_norm_eps: float = key(Real(1e-5))
+    norm_topk_prob: bool = key(Flag())
+    clip_qkv: float | None = key(Real())
 
     published, claims = published_in("olmoe")
-
-    def conditions(self) -> None:
-        """Heads and groups divide; a token uses no more experts than there are; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
-        at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - all layers are of one kind
         """Attention, router and experts, and the scale before each."""
@@ -87,32 +62,16 @@ class Olmoe(GroupedDecoder):
         attention |= {name: HeadNorm((one,), eps=self.rms_norm_eps) for name, one in (("q_norm", width), ("k_norm", (groups, own)))}
         router = Router(width, stored, experts_per_token=used, normalised=self.norm_topk_prob)
         routed = experts(width, self.intermediate_size, stored, used, self.hidden_act, self.expert_storage)
-        return PreNorm(
-            {
-                "self_attn": RotatedAttention(attention, joint=True, clip=self.clip_qkv),
-                "mlp": Mixture({"gate": router, "experts": routed}),
-                "input_layernorm": self.norm(),
-                "post_attention_layernorm": self.norm(),
-            }
-        )
+        mixture = Mixture({"gate": router, "experts": routed})
+        return self.pre_norm(RotatedAttention(attention, joint=True, clip=self.clip_qkv), mixture)
 
 
-FAMILIES = (
-    decoder_family(
-        "olmoe",
-        Olmoe,
-        get_args(Architecture),
-        grouped_keys(
-            *(50304, 2048, 16, 16, Size(G, None, null=True), 2048),
-            num_experts=Size(E, 64),
-            num_experts_per_tok=Size(K, 8),
-            positions=4096,
-            attention_bias=Flag(default=False),
-            rms_norm_eps=Real(1e-5),
-            norm_topk_prob=Flag(default=False),
-            clip_qkv=Real(),
-        ),
-        settled(),
-        aliases={"num_local_experts": "num_experts"},
-    ),
-)
+_DEFAULTS = {
+    "vocab_size": 50304,
+    "hidden_size": 2048,
+    "num_hidden_layers": 16,
+    "num_attention_heads": 16,
+    "intermediate_size": 2048,
+    "max_position_embeddings": 4096,
+}
+FAMILIES = (family("olmoe", Olmoe, "", _DEFAULTS, settled(), aliases={"num_local_experts": "num_experts"}),)

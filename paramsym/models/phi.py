@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
 from paramsym.extents import over
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Parallel, RotatedAttention, Stem
-from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys
-from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.decoder import GroupedDecoder
+from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, F, G, H, L, V
-
-Architecture = Literal["PhiModel", "PhiForCausalLM", "PhiForSequenceClassification", "PhiForTokenClassification"]
 
 
 @dataclass(frozen=True)
@@ -41,30 +37,14 @@ class Phi(GroupedDecoder):
     2779683840
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    hidden_act: str = "gelu_new"
-    qk_layernorm: bool = False
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "PhiModel"
+    hidden_act: str = key(Function("gelu_new"))
+    qk_layernorm: bool = key(Flag())
+    architecture: str = classes({"Phi": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-5
-    rope: Rope = ROPE
+    layer_norm_eps: float = key(Real(1e-5))
 
     output_bias: ClassVar[bool] = True
     published, claims = published_in("phi")
-
-    def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
 
     def base(self) -> Stem:
         """The base model, whose last normalisation stands at the end."""
@@ -100,17 +80,5 @@ class Phi(GroupedDecoder):
         )
 
 
-FAMILIES = (
-    decoder_family(
-        "phi",
-        Phi,
-        get_args(Architecture),
-        grouped_keys(
-            *(51200, 2048, 24, 32, Size(G, None, null=True), 8192),
-            act="gelu_new",
-            qk_layernorm=Flag(default=False),
-            layer_norm_eps=Real(1e-5),
-        ),
-        settled(share=0.5, partial=True),
-    ),
-)
+_DEFAULTS = {"vocab_size": 51200, "hidden_size": 2048, "num_hidden_layers": 24, "intermediate_size": 8192}
+FAMILIES = (family("phi", Phi, "", _DEFAULTS, settled(share=0.5, partial=True)),)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import RMSNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, RotatedAttention, activation
-from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys
-from paramsym.models.keys import Real, Size, Sizes, Whole
+from paramsym.models.decoder import GroupedDecoder
+from paramsym.models.keys import Function, Real, Sizes, Whole
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Own, Rope, Value, heads, segments
-from paramsym.size import Count, Dim, cat
-from paramsym.symbols import A, D, F, G, H, L, V
-
-Architecture = Literal["Phi3Model", "Phi3ForCausalLM", "Phi3ForSequenceClassification", "Phi3ForTokenClassification"]
+from paramsym.program import Own, Value, heads, segments
+from paramsym.size import Dim, cat
+from paramsym.symbols import A, D, H
 
 
 @dataclass(frozen=True)
@@ -39,33 +37,13 @@ class Phi3(GroupedDecoder):
     3821079552
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    hidden_act: str = "silu"
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "Phi3Model"
+    hidden_act: str = key(Function("silu"))
+    architecture: str = classes({"Phi3": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-5
-    rope: Rope = ROPE
-    sliding_window: Dim | None = None
+    rms_norm_eps: float = key(Real(1e-5))
+    sliding_window: Dim | None = key(Whole())
 
     published, claims = published_in("phi3")
-
-    def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - one kind
         """Attention, output first, as the reference stores it; the feed-forward network; and the scale before each."""
@@ -74,17 +52,8 @@ class Phi3(GroupedDecoder):
         fused = Dense(width, cat(query=query, key=key, value=key), bias=False)
         up = Dense(width, cat(gate=inner, up=inner), bias=False)
         layers = {"gate_up_proj": up, "down_proj": Dense(inner, width, bias=False), **learned("activation_fn", self.hidden_act)}
-        return PreNorm(
-            {
-                "self_attn": FusedAttention(
-                    {"o_proj": Dense(query, width, bias=False), "qkv_proj": fused},
-                    window=self.sliding_window,
-                ),
-                "mlp": FusedGated(layers, self.hidden_act),
-                "input_layernorm": self.norm(),
-                "post_attention_layernorm": self.norm(),
-            }
-        )
+        attention = FusedAttention({"o_proj": Dense(query, width, bias=False), "qkv_proj": fused}, window=self.sliding_window)
+        return self.pre_norm(attention, FusedGated(layers, self.hidden_act))
 
 
 @dataclass(frozen=True)
@@ -135,18 +104,11 @@ def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
             raise ConfigError(message)
 
 
-FAMILIES = (
-    decoder_family(
-        "phi3",
-        Phi3,
-        get_args(Architecture),
-        grouped_keys(
-            *(32064, 3072, 32, 32, Size(G, None, null=True), 8192),
-            positions=4096,
-            rms_norm_eps=Real(1e-5),
-            sliding_window=Whole(),
-            original_max_position_embeddings=Whole(4096),
-        ),
-        _settle,
-    ),
-)
+_DEFAULTS = {
+    "vocab_size": 32064,
+    "hidden_size": 3072,
+    "intermediate_size": 8192,
+    "max_position_embeddings": 4096,
+    "original_max_position_embeddings": Whole(4096),
+}
+FAMILIES = (family("phi3", Phi3, "", _DEFAULTS, _settle),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import lcm
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from paramsym.compose import Repeat, copies_of
 from paramsym.errors import ConfigError
@@ -16,33 +16,39 @@ from paramsym.layer import Layer, Part
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
-from paramsym.layers.normalization import RMSNorm
 from paramsym.ledger import Numbers
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, by_turns, check_window, decoder_family, experts, gated, grouped_keys, of_kind
-from paramsym.models.keys import Fixed, Flag, Key, Real, Size, Sizes, Whole, shown
+from paramsym.models.decoder import GroupedDecoder, by_turns, check_window, experts, gated
+from paramsym.models.keys import Fixed, Flag, Function, Key, Real, Size, Sizes, Whole, shown
+from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Own, Rope, Value
+from paramsym.program import Own, Value
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, at_most, canonical
-from paramsym.symbols import A, E, F, G, H, K, L, V, dims
+from paramsym.symbols import E, G, K, L, dims
 
-Architecture = Literal[
-    "Qwen2MoeModel",
-    "Qwen2MoeForCausalLM",
-    "Qwen2MoeForSequenceClassification",
-    "Qwen2MoeForTokenClassification",
-    "Qwen2MoeForQuestionAnswering",
-    "Qwen3MoeModel",
-    "Qwen3MoeForCausalLM",
-    "Qwen3MoeForSequenceClassification",
-    "Qwen3MoeForTokenClassification",
-    "Qwen3MoeForQuestionAnswering",
-]
 EXPERT, SHARED = dims("F_e F_s")
 """The widths of an expert and of the one that every token uses."""
+
+
+@dataclass(frozen=True)
+class LayerNumbers(Key):
+    """A list of layers by number, or null."""
+
+    nothing: ClassVar[tuple[int, ...]] = ()
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> tuple[int, ...]:
+        """Return the numbers."""
+        del sizes
+        if not isinstance(value, list | tuple):
+            message = f"{where} is {shown(value)}; wanted a list of layer numbers."
+            raise ConfigError(message)
+        for position, number in enumerate(value):
+            if isinstance(number, bool) or not isinstance(number, int):
+                message = f"{where}[{position}] is {shown(number)}; wanted a whole number."
+                raise ConfigError(message)
+        return tuple(value)
 
 
 @dataclass(frozen=True)
@@ -69,54 +75,36 @@ class QwenMoe(GroupedDecoder):
     14315784192
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    moe_intermediate_size: Dim = EXPERT
-    shared_expert_intermediate_size: Count = SHARED
-    num_experts: Count = E
-    num_experts_per_tok: Dim = K
-    decoder_sparse_step: int = 1
-    mlp_only_layers: tuple[int, ...] = ()
-    hidden_act: str = "silu"
-    qkv_bias: bool = True
-    attention_bias: bool = False
-    rotary_dim: Count | None = None
-    rope: Rope = ROPE
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
+    moe_intermediate_size: Dim = key(EXPERT, 1408)
+    shared_expert_intermediate_size: Count = key(SHARED, 5632, least=0, of="Qwen2Moe")
+    num_experts: Count = key(E, 60, least=0)
+    num_experts_per_tok: Dim = key(K, 4)
+    decoder_sparse_step: int = key(Fixed(1))
+    mlp_only_layers: tuple[int, ...] = key(LayerNumbers(), argument=())
+    hidden_act: str = key(Function("silu"))
+    qkv_bias: bool = key(Flag(default=True), of="Qwen2Moe")
+    attention_bias: bool = key(Flag(), of="Qwen3Moe")
     expert_storage: Literal["stacked", "separate"] = "stacked"
-    architecture: Architecture = "Qwen2MoeModel"
+    architecture: str = classes({"Qwen2Moe Qwen3Moe": LANGUAGE})
     _: KW_ONLY
-    rms_norm_eps: float = 1e-6
-    norm_topk_prob: bool = False
-    sliding_window: Dim | None = None
+    rms_norm_eps: float = key(Real(1e-6))
+    norm_topk_prob: bool = key(Flag())
+    sliding_window: Dim | None = key(Whole(4096, least=0), argument=None)
     layer_types: tuple[str, ...] = ("full_attention",)
-    max_window_layers: int | None = None
+    max_window_layers: int | None = key(Whole(28, least=0), of="Qwen2Moe", argument=None)
 
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
-        """Heads and groups divide; a token uses no more experts than there are; the family has the biases."""
+        """A token uses no more experts than there are, where there are any."""
         super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
-        if self.kind == "Qwen2Moe":
-            self.refuse(attention_bias=self.attention_bias)
 
     @property
     def answering_base_name(self) -> str:  # type: ignore[override]
         """Qwen3's question answering keeps its base model under another name."""
         return "transformer" if self.kind == "Qwen3Moe" else "model"
-
-    def norm(self) -> RMSNorm:
-        """A scale for each entry."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """What every decoder gives; windows need a width."""
@@ -145,14 +133,7 @@ class QwenMoe(GroupedDecoder):
         if self.kind == "Qwen3Moe":
             layers = self.projections(bias=self.attention_bias)
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
-        return PreNorm(
-            {
-                "self_attn": RotatedAttention(layers, window=window),
-                "mlp": mlp,
-                "input_layernorm": self.norm(),
-                "post_attention_layernorm": self.norm(),
-            }
-        )
+        return self.pre_norm(RotatedAttention(layers, window=window), mlp)
 
     def _dense(self) -> Layer:
         return gated(self.hidden_size, self.intermediate_size, self.hidden_act)
@@ -175,6 +156,7 @@ class SparsePattern(Layer):
     ``only`` holds, in order, those layers that would be sparse. ``turns`` are pairs, dense and sparse, that store the same as these two and
     compute something else: they take turns with one another, up to the layer number ``until``, or in all layers.
 
+    >>> from paramsym.symbols import F, H, L
     >>> SparsePattern(Dense(H, F, bias=False), Dense(H, H, bias=False), 6, 2, (3,)).params
     4*F*H + 2*H**2
     >>> SparsePattern(Dense(H, 1, bias=False), Dense(H, H, bias=False), L, 1, (0, 1)).params
@@ -226,32 +208,6 @@ class SparsePattern(Layer):
         return sparse if (number + 1) % self.step == 0 and number not in self.only else dense
 
 
-@dataclass(frozen=True)
-class LayerNumbers:
-    """A key that holds a list of layers by number, or null."""
-
-    only: tuple[str, ...] = ()
-
-    def read(self, value: Any, where: str, sizes: Sizes) -> tuple[int, ...]:
-        """Return the numbers."""
-        del sizes
-        if value is None:
-            return ()
-        if not isinstance(value, list | tuple):
-            message = f"{where} is {shown(value)}; wanted a list of layer numbers."
-            raise ConfigError(message)
-        for position, number in enumerate(value):
-            if isinstance(number, bool) or not isinstance(number, int):
-                message = f"{where}[{position}] is {shown(number)}; wanted a whole number."
-                raise ConfigError(message)
-        return tuple(value)
-
-    def missing(self, sizes: Sizes) -> tuple[int, ...]:
-        """Return no numbers."""
-        del sizes
-        return ()
-
-
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Keep those exceptions that are layers and would be sparse: the reference ignores the others, too."""
     listed = arguments["layer_types"]
@@ -262,8 +218,8 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     arguments["mlp_only_layers"] = tuple(sorted(listed))
     if sizes[E] == 0:
         arguments["num_experts"] = sizes.pop(E)
-    if sizes.get(SHARED, 0) == 0:
-        arguments["shared_expert_intermediate_size"] = sizes.pop(SHARED, 0)
+    if sizes.get(SHARED) == 0:
+        arguments["shared_expert_intermediate_size"] = sizes.pop(SHARED)
 
 
 def _settle_windows(arguments: dict[str, Any], sizes: Sizes, listed: tuple[str, ...] | None) -> None:
@@ -280,43 +236,26 @@ def _settle_windows(arguments: dict[str, Any], sizes: Sizes, listed: tuple[str, 
         arguments["max_window_layers"] = None if last is None or last >= sizes[L] else last
 
 
-def _keys(heads: int, groups: int, inner: int, expert: int, stored: int, used: int, **own: Any) -> dict[str, Key]:
-    return grouped_keys(
-        *(151936, 2048, 24, heads, Size(G, groups), inner),
-        positions=32768,
-        moe_intermediate_size=Size(EXPERT, expert),
-        num_experts=Size(E, stored, least=0),
-        num_experts_per_tok=Size(K, used),
-        decoder_sparse_step=Fixed(1),
-        mlp_only_layers=LayerNumbers(),
-        rms_norm_eps=Real(1e-6),
-        norm_topk_prob=Flag(default=False),
-        use_sliding_window=Flag(default=False),
-        sliding_window=Whole(4096, least=0),
-        **own,
-    )
-
-
-_NAMES: tuple[str, ...] = get_args(Architecture)
+_QWEN2 = {
+    "vocab_size": 151936,
+    "hidden_size": 2048,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "num_key_value_heads": Size(G, 16),
+    "intermediate_size": 5632,
+    "max_position_embeddings": 32768,
+    "use_sliding_window": Flag(),
+}
+_QWEN3 = {
+    **_QWEN2,
+    "num_attention_heads": 32,
+    "num_key_value_heads": Size(G, 4),
+    "intermediate_size": 6144,
+    "moe_intermediate_size": 768,
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
+}
 FAMILIES = (
-    decoder_family(
-        "qwen2_moe",
-        QwenMoe,
-        of_kind(_NAMES, "Qwen2Moe"),
-        _keys(
-            *(16, 16, 5632, 1408, 60, 4),
-            shared_expert_intermediate_size=Size(SHARED, 5632, least=0),
-            qkv_bias=Flag(default=True),
-            max_window_layers=Whole(28, least=0),
-        ),
-        _settle,
-    ),
-    decoder_family(
-        "qwen3_moe",
-        QwenMoe,
-        of_kind(_NAMES, "Qwen3Moe"),
-        _keys(32, 4, 6144, 768, 128, 8, attention_bias=Flag(default=False)),
-        _settle,
-        aliases={"num_local_experts": "num_experts"},
-    ),
+    family("qwen2_moe", QwenMoe, "Qwen2Moe", _QWEN2, _settle),
+    family("qwen3_moe", QwenMoe, "Qwen3Moe", _QWEN3, _settle, aliases={"num_local_experts": "num_experts"}),
 )

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal, get_args
 
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
 from paramsym.ledger import Numbers
-from paramsym.models.activations import check_activation
 from paramsym.models.blocks import Parallel, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, decoder_family, gated, grouped_keys
-from paramsym.models.keys import Flag, Real, Size
+from paramsym.models.decoder import GroupedDecoder, gated
+from paramsym.models.keys import Flag, Function, Real, Size
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Own, Rope, Value, collected, rearrange, roll, take
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, F, G, H, L, V
-
-Architecture = Literal["StableLmModel", "StableLmForCausalLM", "StableLmForSequenceClassification", "StableLmForTokenClassification"]
+from paramsym.program import Own, Value, collected, rearrange, roll, take
+from paramsym.size import Dim
+from paramsym.symbols import G
 
 
 @dataclass(frozen=True)
@@ -41,32 +39,22 @@ class StableLm(GroupedDecoder):
     1644515328
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    intermediate_size: Dim = F
-    hidden_act: str = "silu"
-    use_qkv_bias: bool = False
-    qk_layernorm: bool = False
-    use_parallel_residual: bool = False
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = False
-    num_labels: Dim | None = None
-    architecture: Architecture = "StableLmModel"
+    hidden_act: str = key(Function("silu"))
+    use_qkv_bias: bool = key(Flag())
+    qk_layernorm: bool = key(Flag())
+    use_parallel_residual: bool = key(Flag())
+    architecture: str = classes({"StableLm": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-5
-    rope: Rope = ROPE
+    layer_norm_eps: float = key(Real(1e-5))
 
-    head_dim: ClassVar[None] = None  # type: ignore[misc]  # fixed here
-    """The reference's heads are always of the width H/A."""
     published, claims = published_in("stablelm")
 
     def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
+        """The reference's heads are always of the width H/A."""
         super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
+        if self.head_dim is not None:
+            message = f"head_dim={self.head_dim!r}: {self.architecture} has no head_dim; its heads have hidden_size / num_attention_heads."
+            raise ArgumentError(message)
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
@@ -92,6 +80,7 @@ class StableLm(GroupedDecoder):
 class HeadNorms(Layer):
     """A normalisation of its own for each head: ``norms.{0..A-1}.weight`` (D,).
 
+    >>> from paramsym.symbols import A, H
     >>> HeadNorms(A, H / A).params
     H
     """
@@ -125,14 +114,12 @@ class FirstHead(Layer):
         return roll(x, (-1,), (2,)), own[""](take(x, 2))
 
 
-_KEYS = grouped_keys(50304, 2560, 32, 32, Size(G, 32), 6912, positions=4096, layer_norm_eps=Real(1e-5))
-_FLAGS = {name: Flag(default=False) for name in ("use_qkv_bias", "qk_layernorm", "use_parallel_residual")}
-FAMILIES = (
-    decoder_family(
-        "stablelm",
-        StableLm,
-        get_args(Architecture),
-        {name: key for name, key in _KEYS.items() if name != "head_dim"} | _FLAGS,
-        settled(floors=False, share=0.25, partial=True),
-    ),
-)
+_DEFAULTS = {
+    "vocab_size": 50304,
+    "hidden_size": 2560,
+    "num_key_value_heads": Size(G, 32),
+    "intermediate_size": 6912,
+    "max_position_embeddings": 4096,
+}
+_SETTLE = settled(floors=False, share=0.25, partial=True)
+FAMILIES = (family("stablelm", StableLm, "", _DEFAULTS, _SETTLE, without="head_dim"),)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, get_args
 
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.activations import check_activation, learned
+from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, decoder_family, grouped_keys
-from paramsym.models.keys import Flag, Real, Size, Whole
+from paramsym.models.decoder import GroupedDecoder
+from paramsym.models.keys import Flag, Function, Real, Size, Whole
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, F, G, H, L, V
-
-Architecture = Literal[
-    "Starcoder2Model", "Starcoder2ForCausalLM", "Starcoder2ForSequenceClassification", "Starcoder2ForTokenClassification"
-]
+from paramsym.size import Dim
+from paramsym.symbols import G
 
 
 @dataclass(frozen=True)
@@ -40,30 +35,15 @@ class Starcoder2(GroupedDecoder):
     3030371328
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    num_key_value_heads: Dim | None = G
-    head_dim: Dim | None = None
-    intermediate_size: Dim = F
-    hidden_act: str = "gelu_pytorch_tanh"
-    use_bias: bool = True
-    rotary_dim: Count | None = None
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "Starcoder2Model"
+    hidden_act: str = key(Function("gelu_pytorch_tanh"))
+    use_bias: bool = key(Flag(default=True))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"Starcoder2": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
-    norm_epsilon: float = 1e-5
-    rope: Rope = ROPE
-    sliding_window: Dim | None = None
+    norm_epsilon: float = key(Real(1e-5))
+    sliding_window: Dim | None = key(Whole())
 
     published, claims = published_in("starcoder2")
-
-    def conditions(self) -> None:
-        """Heads and groups divide; the reference knows the activation."""
-        super().conditions()
-        check_activation(self.hidden_act, "hidden_act")
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
@@ -73,31 +53,18 @@ class Starcoder2(GroupedDecoder):
         """Attention, the feed-forward network, and the normalisation before each."""
         width, inner, bias = self.hidden_size, self.intermediate_size, self.use_bias
         layers = {"c_fc": Dense(width, inner, bias), "c_proj": Dense(inner, width, bias), **learned("act", self.hidden_act)}
-        return PreNorm(
-            {
-                "self_attn": RotatedAttention(self.projections(bias=bias), window=self.sliding_window),
-                "mlp": FeedForward(layers, self.hidden_act, names=("c_fc", "act", "c_proj")),
-                "input_layernorm": self.norm(),
-                "post_attention_layernorm": self.norm(),
-            }
-        )
+        attention = RotatedAttention(self.projections(bias=bias), window=self.sliding_window)
+        return self.pre_norm(attention, FeedForward(layers, self.hidden_act, names=("c_fc", "act", "c_proj")))
 
 
-FAMILIES = (
-    decoder_family(
-        "starcoder2",
-        Starcoder2,
-        get_args(Architecture),
-        grouped_keys(
-            *(49152, 3072, 30, 24, Size(G, 2), 12288),
-            act="gelu_pytorch_tanh",
-            tied=True,
-            positions=4096,
-            use_bias=Flag(default=True),
-            norm_epsilon=Real(1e-5),
-            sliding_window=Whole(),
-        ),
-        settled(),
-        ignored="activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights mlp_type norm_type",
-    ),
-)
+_DEFAULTS = {
+    "vocab_size": 49152,
+    "hidden_size": 3072,
+    "num_hidden_layers": 30,
+    "num_attention_heads": 24,
+    "num_key_value_heads": Size(G, 2),
+    "intermediate_size": 12288,
+    "max_position_embeddings": 4096,
+}
+_IGNORED = "activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights mlp_type norm_type"
+FAMILIES = (family("starcoder2", Starcoder2, "", _DEFAULTS, settled(), ignored=_IGNORED),)
