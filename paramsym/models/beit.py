@@ -192,6 +192,7 @@ class BeitBase(Holder):
 class BeitBlock(Holder):
     """A block whose two branches are scaled, each by a vector of its own (Touvron et al. 2021, LayerScale), where there is a ``width``.
 
+    >>> from paramsym.symbols import F, H
     >>> BeitBlock({"mlp": Dense(H, F)}, H).params, BeitBlock({"mlp": Dense(H, F)}, None).params
     (F*H + F + 2*H, F*H + F)
     """
@@ -220,6 +221,7 @@ class BeitBlock(Holder):
 class BeitPositionBias(Layer):
     """A bias per head for every distance between two patches, and three more rows for those from, to and at the class token.
 
+    >>> from paramsym.symbols import A
     >>> BeitPositionBias((14, 14), A).params
     732*A
     """

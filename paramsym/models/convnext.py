@@ -149,6 +149,7 @@ class _MapNorm(LayerNorm):
 class ConvNextBlock(Layer):
     """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
 
+    >>> from paramsym.symbols import C
     >>> ConvNextBlock(C).params
     8*C**2 + 58*C
     """

@@ -141,6 +141,7 @@ class Dinov2Layer(Holder):
 class LayerScale(Layer):
     """The scale of a branch (Touvron et al. 2021): ``lambda1`` (H,).
 
+    >>> from paramsym.symbols import H
     >>> LayerScale(H).params
     H
     """

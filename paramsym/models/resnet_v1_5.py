@@ -122,6 +122,7 @@ class ResNetV15(ImageModel, Backbone):
 def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu", *, stride: int = 1) -> Convolved:
     """Return a convolution without bias, its normalisation, and what its activation learns.
 
+    >>> from paramsym.symbols import C, H
     >>> convolved(C, H, 3).params
     9*C*H + 2*H
     """

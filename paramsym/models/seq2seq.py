@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from paramsym.errors import ShapeError
 from paramsym.layer import Layer, Part
+from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, tokens
+from paramsym.models.keys import Whole
+from paramsym.models.model import Model, key
 from paramsym.program import Own, Value, apply, constant, join, take
 from paramsym.program.state import after
-from paramsym.size import Shape, canonical
+from paramsym.size import Dim, Shape, canonical
 from paramsym.symbols import B, S, dims
 
 TARGET = dims("S_d")
 """The positions of the target."""
 
 
-class Seq2Seq(Layer):
+@dataclass(frozen=True)
+class Seq2Seq(Model):
     """A model that reads the numbers of tokens of a source, ``input_ids``, and of a target, ``decoder_input_ids``; abstract.
 
     Where no target is given, it is the source moved on by one position, behind ``decoder_start_token_id``. Classes that read one text make
     their target of it; some have one stack only.
     """
 
-    decoder_start_token_id: int | None
+    _: KW_ONLY
+    decoder_start_token_id: int | None = key(Whole(2, least=0))
 
     @property
     def decodes(self) -> bool:
@@ -101,3 +106,13 @@ class ClassificationHead(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """Both layers."""
         return own.out_proj(apply("tanh", own.dense(x)))
+
+
+def classification_head(width: Dim, labels: Dim) -> ClassificationHead:
+    """Return the head of a classifier of texts.
+
+    >>> from paramsym.symbols import H, N
+    >>> classification_head(H, N).params
+    H**2 + H*N + H + N
+    """
+    return ClassificationHead({"dense": Dense(width, width), "out_proj": Dense(width, labels)})

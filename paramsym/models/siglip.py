@@ -115,6 +115,7 @@ class SiglipSeeing(Holder):
 class SiglipPooling(Layer):
     """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe asks all patches, then a feed-forward network.
 
+    >>> from paramsym.symbols import A, F, H
     >>> SiglipPooling(H, A, F).params
     2*F*H + F + 4*H**2 + 8*H
     """

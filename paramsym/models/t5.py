@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Block, Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -19,43 +19,17 @@ from paramsym.layers.position import Distances
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, activation, last_position, scaled
 from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Key, Real, Size, Sizes, Whole, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
+from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
 from paramsym.program import Mask, Own, Value, attend, collected, constant, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, D, F, H, L, V, dims
 
-T5Class = Literal[
-    "T5Model",
-    "T5ForConditionalGeneration",
-    "T5EncoderModel",
-    "T5ForSequenceClassification",
-    "T5ForTokenClassification",
-    "T5ForQuestionAnswering",
-]
-Mt5Class = Literal[
-    "MT5Model",
-    "MT5ForConditionalGeneration",
-    "MT5EncoderModel",
-    "MT5ForSequenceClassification",
-    "MT5ForTokenClassification",
-    "MT5ForQuestionAnswering",
-]
-Umt5Class = Literal[
-    "UMT5Model",
-    "UMT5ForConditionalGeneration",
-    "UMT5EncoderModel",
-    "UMT5ForSequenceClassification",
-    "UMT5ForTokenClassification",
-    "UMT5ForQuestionAnswering",
-]
-_ALL = (*get_args(T5Class), *get_args(Mt5Class), *get_args(Umt5Class))
-_LABELLED = frozenset(name for name in _ALL if name.endswith(("Classification", "Answering")))
-_UNTIED = "V*H more: the file has an output matrix of its own, which transformers 5 ties when it builds the class"
-BUCKETS, DECODER_LAYERS = dims("n_b L_d")
+_DECODES = ("T5Model", "Generation", "SequenceClassification", "Answering")
+DECODER_LAYERS = dims("L_d")
 
 
 @dataclass(frozen=True)
@@ -82,33 +56,37 @@ class T5(Seq2Seq):
     60506624
     """
 
-    vocab_size: Dim = V
-    d_model: Dim = H
-    d_kv: Dim = D
-    d_ff: Dim = F
-    num_layers: Count = L
-    num_decoder_layers: Count | None = None
-    num_heads: Dim = A
-    relative_attention_num_buckets: Dim = BUCKETS
-    feed_forward_proj: str = "relu"
+    vocab_size: Dim = key(V, 250112)
+    d_model: Dim = key(H, 512)
+    d_kv: Dim = key(D, 64)
+    d_ff: Dim = key(F, 1024)
+    num_layers: Count = key(L, 8, least=0)
+    num_decoder_layers: Count | None = key(DECODER_LAYERS, None, least=0, only=_DECODES, argument=None)
+    num_heads: Dim = key(A, 6)
+    relative_attention_num_buckets: Dim = key(dims("n_b"), 32)
+    feed_forward_proj: str = key(Word("gated-gelu"), argument="relu")
     tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Literal[T5Class, Mt5Class, Umt5Class] = "T5Model"
+    architecture: str = classes(
+        {"T5 MT5 UMT5": "Model ForConditionalGeneration EncoderModel ForSequenceClassification ForTokenClassification ForQuestionAnswering"}
+    )
     _: KW_ONLY
-    relative_attention_max_distance: Dim = 128
-    layer_norm_epsilon: float = 1e-6
+    relative_attention_max_distance: Dim = key(Whole(128))
+    layer_norm_epsilon: float = key(Real(1e-6))
     scale_decoder_outputs: bool = True
-    decoder_start_token_id: int | None = 0
+    decoder_start_token_id: int | None = key(Whole(0, least=0))
 
+    reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
+    labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
+    ignored: ClassVar[Mapping[str, str]] = {
+        "drops values while training": "dropout_rate classifier_dropout",
+        "named the number of positions of the training data, and no class reads it": "n_positions",
+    }
+    usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False)}
     published, claims = published_in("t5")
-
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
 
     def conditions(self) -> None:
         """The feed-forward network is an activation, gated or not."""
+        super().conditions()
         gate, _, act = self.feed_forward_proj.rpartition("-")
         if gate not in {"", "gated"}:
             message = f"feed_forward_proj is {self.feed_forward_proj!r}; wanted an activation such as 'relu', or 'gated-' and one."
@@ -120,60 +98,55 @@ class T5(Seq2Seq):
         """The base model, under ``transformer`` where a classifier follows, then the head."""
         shared, decoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=True) if self.decodes else None
         yield Part(self._under, Stacks(self._stack(crosses=False), decoder, shared))
-        width, task = self.d_model, self._task
-        if task == "ForConditionalGeneration":
+        width, labels = self.d_model, self.num_labels
+        if self.task == "ConditionalGeneration":
             yield Part("lm_head", Dense(width, self.vocab_size, bias=False))
-        elif self.num_labels is not None and task == "ForSequenceClassification":
-            head = {"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}
-            yield Part("classification_head", ClassificationHead(head))
-        elif self.num_labels is not None and self.architecture in _LABELLED:
-            yield Part("qa_outputs" if task == "ForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+        elif labels is not None and self.task == "SequenceClassification":
+            yield Part("classification_head", classification_head(width, labels))
+        elif labels is not None and self.task:
+            yield Part(self._labeller, Dense(width, labels))
 
     def forward(self, own: Own, input_ids: Value, decoder_input_ids: Value | None = None) -> Value:
         """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token, which ends it."""
-        x, task = own[self._under](*self.texts(input_ids, decoder_input_ids)), self._task
-        if task == "ForConditionalGeneration":
-            return own.lm_head(scaled(x, root_reciprocal(self.d_model)) if self._scales else x)
-        if task == "ForSequenceClassification":
+        x = own[self._under](*self.texts(input_ids, decoder_input_ids))
+        if self.task == "ConditionalGeneration":
+            scales = self.scale_decoder_outputs and self.tie_word_embeddings and self.kind != "MT5"
+            return own.lm_head(scaled(x, root_reciprocal(self.d_model)) if scales else x)
+        if self.task == "SequenceClassification":
             return own.classification_head(last_position(x))
-        return own["qa_outputs" if task == "ForQuestionAnswering" else "classifier"](x) if self.architecture in _LABELLED else x
+        return own[self._labeller](x) if self.task else x
 
     def ties(self) -> Mapping[str, str]:
         """One table for both stacks, and for the output unless ``tie_word_embeddings`` is False."""
         under = f"{self._under}." if self._under else ""
-        ties = {f"{under}encoder.embed_tokens.weight": f"{under}shared.weight"}
-        if self.decodes:
-            ties[f"{under}decoder.embed_tokens.weight"] = f"{under}shared.weight"
-        if self._task == "ForConditionalGeneration" and self.tie_word_embeddings:
+        stacks = ("encoder", "decoder") if self.decodes else ("encoder",)
+        ties = {f"{under}{stack}.embed_tokens.weight": f"{under}shared.weight" for stack in stacks}
+        if self.task == "ConditionalGeneration" and self.tie_word_embeddings:
             ties["lm_head.weight"] = "shared.weight"
         return ties
 
     @property
-    def _task(self) -> str:
-        return self.architecture.partition("T5")[2]
-
-    @property
     def decodes(self) -> bool:
         """Whether there is a decoder; some classes read what the encoder gives."""
-        return self._task not in {"EncoderModel", "ForTokenClassification"}
+        return self.architecture.endswith(_DECODES)
 
     @property
     def one_text(self) -> bool:
         """Whether labels are asked of one text, which the decoder reads again."""
-        return self.architecture in _LABELLED
-
-    @property
-    def _scales(self) -> bool:
-        return self.scale_decoder_outputs and self.tie_word_embeddings and not self.architecture.startswith("MT5")
+        return self.architecture.endswith(self.labelled)
 
     @property
     def _under(self) -> str:
-        return "transformer" if self._task in {"ForSequenceClassification", "ForTokenClassification"} else ""
+        return "transformer" if self.task in {"SequenceClassification", "TokenClassification"} else ""
+
+    @property
+    def _labeller(self) -> str:
+        return "qa_outputs" if self.task == "QuestionAnswering" else "classifier"
 
     def _stack(self, *, crosses: bool) -> Sequential:
         depth = self.num_decoder_layers if crosses and self.num_decoder_layers is not None else self.num_layers
         first = self._block(crosses=crosses, located=True)
-        if self.architecture.startswith("UMT5"):
+        if self.kind == "UMT5":
             blocks = Repeat(first, depth)
         else:
             blocks = _Located(self._block(crosses=crosses, located=False), depth, first=None if depth == 0 else first)
@@ -192,7 +165,7 @@ class T5(Seq2Seq):
             bodies["EncDecAttention"] = _CrossAttention(self._projections())
         bodies["DenseReluDense"] = self._feed_forward()
         steps = {str(n): _Added({name: body, "layer_norm": self._norm()}, name) for n, (name, body) in enumerate(bodies.items())}
-        return _Block({"layer": Block(steps)}, located, located and not self.architecture.startswith("UMT5"))
+        return _Block({"layer": Block(steps)}, located, located and self.kind != "UMT5")
 
     def _projections(self) -> dict[str, Layer]:
         width, sliced = self.d_model, (self.num_heads, self.d_kv)
@@ -298,19 +271,12 @@ class _Located(Repeat):
 
 
 @dataclass(frozen=True)
-class _NotFalse:
+class _NotFalse(Flag):
     """A key of which the reference only asks whether it is false; null is true."""
 
-    only: tuple[str, ...] = ()
+    default: bool | None = True
 
-    def read(self, value: Any, where: str, sizes: Sizes) -> bool:
-        """Return the flag."""
-        return True if value is None else Flag(default=True).read(value, where, sizes)
-
-    def missing(self, sizes: Sizes) -> bool:
-        """Return true."""
-        del sizes
-        return True
+    nothing: ClassVar[bool] = True
 
 
 def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -329,62 +295,28 @@ def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
             arguments[name] = sizes.pop(letter)
 
 
-_DECODES = tuple(name for name in _ALL if not name.endswith(("EncoderModel", "ForTokenClassification")))
+def _family(model_type: str, prefix: str, defaults: Mapping[str, Any], ignored: Mapping[str, str], **own: Any) -> Family:
+    aliases = {"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"}
+    follows = {"num_decoder_layers": "num_layers"}
+    return family(model_type, T5, prefix, defaults, _as_read, aliases=aliases, ignored=ignored, follows=follows, **own)
 
 
+_T5 = {
+    "vocab_size": 32128,
+    "d_ff": 2048,
+    "num_layers": 6,
+    "num_heads": 8,
+    "feed_forward_proj": "relu",
+    # An untied output matrix, in a file, says that the decoder's output is not scaled; the reference ties it all the same.
+    "tie_word_embeddings": _NotFalse(null=True),
+    "scale_decoder_outputs": Flag(None),
+}
 _T5_ALONE = {
     "is overruled: the reference ties the output matrix whatever this says": "tie_word_embeddings",
     "is read by T5 alone": "scale_decoder_outputs",
 }
-
-
-def _keys(vocab_size: int, d_ff: int, layers: int, heads: int, feed_forward_proj: str) -> Mapping[str, Key]:
-    return {
-        "vocab_size": Size(V, vocab_size),
-        "d_model": Size(H, 512),
-        "d_kv": Size(D, 64),
-        "d_ff": Size(F, d_ff),
-        "num_layers": Size(L, layers, least=0),
-        "num_decoder_layers": Size(DECODER_LAYERS, None, least=0, only=_DECODES),
-        "num_heads": Size(A, heads),
-        "relative_attention_num_buckets": Size(BUCKETS, 32),
-        "feed_forward_proj": Word(feed_forward_proj),
-        "is_gated_act": Flag(None),
-        "dense_act_fn": Word(None),
-        "relative_attention_max_distance": Whole(128),
-        "layer_norm_epsilon": Real(1e-6),
-        "decoder_start_token_id": Whole(0, least=0),
-    }
-
-
-def _family(model_type: str, architectures: tuple[str, ...], keys: Mapping[str, Key], **own: Any) -> Family:
-    return Family(
-        model_type=model_type,
-        model=T5,
-        architectures=architectures,
-        labelled=_LABELLED.intersection(architectures),
-        keys=keys,
-        aliases={"hidden_size": "d_model", "num_attention_heads": "num_heads", "num_hidden_layers": "num_layers", "head_dim": "d_kv"},
-        ignored={
-            "drops values while training": "dropout_rate classifier_dropout",
-            **({} if model_type == "t5" else _T5_ALONE),
-            "named the number of positions of the training data, and no class reads it": "n_positions",
-        },
-        follows={"num_decoder_layers": "num_layers"},
-        usual={"is_encoder_decoder": (True, False)},
-        arrange=_as_read,
-        **own,
-    )
-
-
 FAMILIES = (
-    _family(
-        "t5",
-        get_args(T5Class),
-        # An untied output matrix, in a file, says that the decoder's output is not scaled; the reference ties it all the same.
-        {**_keys(32128, 2048, 6, 8, "relu"), "tie_word_embeddings": _NotFalse(), "scale_decoder_outputs": Flag(None)},
-        former={"T5WithLMHeadModel": "T5ForConditionalGeneration"},
-    ),
-    _family("mt5", get_args(Mt5Class), _keys(250112, 1024, 8, 6, "gated-gelu")),
-    _family("umt5", get_args(Umt5Class), _keys(250112, 1024, 8, 6, "gated-gelu")),
+    _family("t5", "T5", _T5, {}, former={"T5WithLMHeadModel": "T5ForConditionalGeneration"}),
+    _family("mt5", "MT5", {}, _T5_ALONE),
+    _family("umt5", "UMT5", {}, _T5_ALONE),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ShapeError
@@ -15,38 +15,21 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, SinusoidalPositions
-from paramsym.models.activations import check_activation
-from paramsym.models.bart import (
-    ALIASES,
-    DECODER_HEADS,
-    DECODER_INNER,
-    DECODER_LAYERS,
-    IGNORED,
-    Stack,
-    decoder_block,
-    encoder_block,
-    stacks,
-)
 from paramsym.models.blocks import Holder, tokens
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Size, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.keys import Flag
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
+from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
 from paramsym.program import Own, Value, apply, axes, collected, each, join, rearrange, reduce, softmax
-from paramsym.size import Count, Dim, Shape, canonical, divides, text
-from paramsym.symbols import A, B, C, F, H, L, P, S, V, dims
+from paramsym.size import Dim, Shape, canonical, text
+from paramsym.symbols import B, C, P, S, V, dims
 
-Architecture = Literal["WhisperModel", "WhisperForConditionalGeneration", "WhisperForCausalLM", "WhisperForAudioClassification"]
-_LABELLED = frozenset({"WhisperForAudioClassification"})
-_ENCODES = ("WhisperModel", "WhisperForConditionalGeneration", "WhisperForAudioClassification")
-_DECODES = ("WhisperModel", "WhisperForConditionalGeneration", "WhisperForCausalLM")
-_PAPER = "Radford et al. 2022, table 1"
-TARGETS, PROJECTED = dims("P_d H_p")
+_LISTENS = ("AudioClassification",)
 
 
 @dataclass(frozen=True)
-class Whisper(Layer):
+class Whisper(TwoStacks):
     """Whisper and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration: H = ``d_model``, C = ``num_mel_bins``. The encoder stores two convolutions
@@ -65,66 +48,44 @@ class Whisper(Layer):
     3*C*H + H
     """
 
-    vocab_size: Dim = V
-    num_mel_bins: Dim = C
-    encoder_layers: Count = L
-    encoder_ffn_dim: Dim = F
-    encoder_attention_heads: Dim = A
-    decoder_layers: Count = DECODER_LAYERS
-    decoder_ffn_dim: Dim = DECODER_INNER
-    decoder_attention_heads: Dim = DECODER_HEADS
-    activation_function: str = "gelu"
-    d_model: Dim = H
-    max_source_positions: Dim = P
-    max_target_positions: Dim = TARGETS
-    use_weighted_layer_sum: bool = False
-    classifier_proj_size: Dim = PROJECTED
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "WhisperModel"
+    vocab_size: Dim = key(V, 51865, only=DECODES)
+    num_mel_bins: Dim = key(C, 80, only=ENCODES)
+    max_source_positions: Dim = key(P, 1500, only=ENCODES)
+    max_target_positions: Dim = key(dims("P_d"), 448, only=DECODES)
+    use_weighted_layer_sum: bool = key(Flag(only=_LISTENS))
+    classifier_proj_size: Dim = key(dims("H_p"), 256, only=_LISTENS)
+    architecture: str = classes({"Whisper": "Model ForConditionalGeneration ForCausalLM ForAudioClassification"})
 
+    key_bias: ClassVar[bool] = False
     published, claims = published_in("whisper")
-
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
-    def conditions(self) -> None:
-        """Heads divide the width."""
-        divides(self.encoder_attention_heads, self.d_model, "encoder_attention_heads", "d_model")
-        divides(self.decoder_attention_heads, self.d_model, "decoder_attention_heads", "d_model")
-        check_activation(self.activation_function, "activation_function")
 
     def tensors(self) -> Iterator[Tensor]:
         """The classifier's weights of the layers, and of the embeddings before them."""
-        if self.architecture in _LABELLED and self.use_weighted_layer_sum:
+        if not self._decodes and self.use_weighted_layer_sum:
             yield Tensor("layer_weights", (self.encoder_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
         """The stacks, under ``model`` where they generate, then the head."""
-        encodes, decodes = self.architecture in _ENCODES, self.architecture in _DECODES
-        base = Stacks(self._encoder(), self._decoder()) if encodes and decodes else None
-        alone = Sequential(encoder=self._encoder()) if encodes else Sequential(decoder=self._decoder())
-        yield Part("model" if self._generates else "", alone if base is None else base)
-        if self._generates:
+        base: Layer = Sequential(encoder=self._encoder()) if self._encodes else Sequential(decoder=self._decoder())
+        yield Part(self._base_name, Stacks(self._encoder(), self._decoder()) if self.takes_several else base)
+        if self._base_name:
             yield Part("proj_out", Dense(self.d_model, self.vocab_size, bias=False))
-        elif self.num_labels is not None and self.architecture in _LABELLED:
+        elif self.num_labels is not None and not self._decodes:
             yield Part("projector", Dense(self.d_model, self.classifier_proj_size))
             yield Part("classifier", Dense(self.classifier_proj_size, self.num_labels))
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
         """The spectrogram, (batch, mel bins, frames), and the numbers of tokens, (batch, positions); the causal class reads these alone."""
-        if self.architecture not in _ENCODES:
+        if not self._encodes:
             return {"input_ids": (B, S)}
         heard: dict[str, Shape] = {"input_features": (B, self.num_mel_bins, canonical(2 * self.max_source_positions))}
-        return {**heard, "decoder_input_ids": (B, TARGET)} if self.architecture in _DECODES else heard
+        return {**heard, "decoder_input_ids": (B, TARGET)} if self._decodes else heard
 
     @property
     def takes_several(self) -> bool:
         """The spectrogram and the tokens, where there are two stacks."""
-        return self.architecture in _ENCODES and self.architecture in _DECODES
+        return self._encodes and self._decodes
 
     def forward(
         self, own: Own, input_features: Value | None = None, decoder_input_ids: Value | None = None, input_ids: Value | None = None
@@ -138,14 +99,14 @@ class Whisper(Layer):
             wanted = " and ".join(f"{name} {text(shape)}" for name, shape in self.inputs.items())
             message = f"wanted {len(self.inputs)} shape{'s' * (len(self.inputs) != 1)}, {wanted}; found {len(given)}."
             raise ShapeError(message)
-        if self.architecture == "WhisperForCausalLM":
+        if not self._encodes:
             return own.proj_out(own.model(tokens(given[0])))
         heard, *written = given
-        if self.architecture in _LABELLED:
+        if not self._decodes:
             last, *before = each(own.encoder(heard))
             return own.classifier(reduce("mean", own.projector(self._weighted(own, last, *before) if before else last), 1))
-        x = own["model" if self._generates else ""](heard, *map(tokens, written))
-        return own.proj_out(x) if self._generates else x
+        x = own[self._base_name](heard, *map(tokens, written))
+        return own.proj_out(x) if self._base_name else x
 
     def _weighted(self, own: Own, last: Value, before: Value) -> Value:
         """The mean of what reached every block and of the last hidden states, by weights that are learned."""
@@ -154,16 +115,22 @@ class Whisper(Layer):
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
-        return {"proj_out.weight": "model.decoder.embed_tokens.weight"} if self._generates and self.tie_word_embeddings else {}
+        return {"proj_out.weight": "model.decoder.embed_tokens.weight"} if self._base_name and self.tie_word_embeddings else {}
 
     @property
-    def _generates(self) -> bool:
-        return self.architecture in {"WhisperForConditionalGeneration", "WhisperForCausalLM"}
+    def _encodes(self) -> bool:
+        return self.architecture.endswith(ENCODES)
+
+    @property
+    def _decodes(self) -> bool:
+        return self.architecture.endswith(DECODES)
+
+    @property
+    def _base_name(self) -> str:
+        return "model" if self.task in {"ConditionalGeneration", "CausalLM"} else ""
 
     def _encoder(self) -> Encoder:
-        width, depth = self.d_model, self.encoder_layers
-        settings = (width, self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
-        block = encoder_block(*settings, key_bias=False, norm_first=True)
+        width, block, depth = self.d_model, self.encoder_block(), self.encoder_layers
         layers = {
             "conv1": Conv1d(self.num_mel_bins, width, 3, padding=1),
             "conv2": Conv1d(width, width, 3, stride=2, padding=1),
@@ -175,11 +142,10 @@ class Whisper(Layer):
 
     def _decoder(self) -> Stack:
         width = self.d_model
-        settings = (width, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
         layers = {
             "embed_tokens": Embedding(self.vocab_size, width),
             "embed_positions": LearnedPositions(self.max_target_positions, width),
-            "layers": Repeat(decoder_block(*settings, key_bias=False, norm_first=True), self.decoder_layers),
+            "layers": self.decoder_blocks(),
             "layer_norm": LayerNorm(width),
         }
         return Stack(layers)
@@ -232,27 +198,16 @@ class Collected(Repeat):
         return collected(own, 0, x, *along)
 
 
+_TINY = {"d_model": 384} | {
+    f"{stack}_{name}": size for stack in ("encoder", "decoder") for name, size in (("layers", 4), ("ffn_dim", 1536), ("attention_heads", 6))
+}
 FAMILIES = (
-    Family(
-        model_type="whisper",
-        model=Whisper,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 51865, only=_DECODES),
-            "num_mel_bins": Size(C, 80, only=_ENCODES),
-            **stacks(4, 1536, 6, _ENCODES, _DECODES),
-            "activation_function": Word("gelu"),
-            "d_model": Size(H, 384),
-            "max_source_positions": Size(P, 1500, only=_ENCODES),
-            "max_target_positions": Size(TARGETS, 448, only=_DECODES),
-            "use_weighted_layer_sum": Flag(default=False, only=("WhisperForAudioClassification",)),
-            "classifier_proj_size": Size(PROJECTED, 256, only=("WhisperForAudioClassification",)),
-            "tie_word_embeddings": Flag(default=True),
-        },
+    family(
+        "whisper",
+        Whisper,
+        defaults=_TINY,
         aliases={**ALIASES, "num_key_value_heads": "encoder_attention_heads"},
         ignored={
-            **IGNORED,
             "is worked out by the reference, which then scales nothing by it": "scale_embedding",
             "masks the input while training": (
                 "apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob mask_feature_length"
@@ -261,6 +216,5 @@ FAMILIES = (
             "smooths the times of words": "median_filter_width alignment_heads",
             "names the language or the task of what is generated": "forced_decoder_ids lang_ids language task",
         },
-        usual={"is_encoder_decoder": (True, False), "is_decoder": (True, False)},
     ),
 )

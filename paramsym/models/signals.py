@@ -1,0 +1,303 @@
+"""Layers of models that hear signals: frames, their positions, blocks over them, and what wav2vec 2.0's heads and training add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from paramsym.extents import over
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.blocks import Holder, Ladder, activation
+from paramsym.program import (
+    Own,
+    Value,
+    apply,
+    best,
+    collected,
+    constant,
+    convolve,
+    features,
+    heads,
+    join,
+    lookup,
+    rearrange,
+    reduce,
+    segments,
+    take,
+    unfold,
+)
+from paramsym.program.tracing import each
+from paramsym.size import Dim, canonical, divides
+
+
+def weighted(weights: Value, last: Value, *entering: Value) -> Value:
+    """Return the weighted sum of what enters every block, (blocks, batch, frames, width), and what leaves the last one."""
+    if not entering:
+        return last * weights
+    blocks = entering[0].sizes[0]
+    each_block, end = segments(weights, blocks, 1)
+    return reduce("sum", entering[0] * rearrange(each_block, "l -> l () () ()"), 0) + last * end
+
+
+def mean_and_deviation(x: Value) -> Value:
+    """Return the means over frames and the unbiased deviations side by side: (batch, frames, width) to (batch, 2*width)."""
+    mean = reduce("mean", x, 1, keep=True)
+    apart = x - mean
+    variance = reduce("sum", apart * apart, 1) / canonical(x.sizes[1] - 1)
+    return join(rearrange(mean, "b () d -> b d"), apply("sqrt", variance))
+
+
+@dataclass(frozen=True)
+class Hearing(Holder):
+    """The base model over signals (batch, samples); where it is ``heard`` it also gives the normalised features before their projection."""
+
+    heard: bool
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """The convolutions, the projection, the encoder, the adapter; what an encoder shows besides goes along."""
+        x = rearrange(own.feature_extractor(rearrange(x, "b s -> b () s")), "b c s -> b s c")
+        if "feature_projection.layer_norm" in own:
+            x = own["feature_projection.layer_norm"](x)
+        y, *shown = each(own.encoder(own["feature_projection.projection"](x)))
+        y = own.adapter(y) if "adapter" in own else y
+        more = (*shown, x) if self.heard else tuple(shown)
+        return (y, *more) if more else y
+
+
+@dataclass(frozen=True)
+class Convolved(Holder):
+    """A convolution over the signal, normalised where there is a norm, and activated."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, channels, frames)."""
+        x = own.conv(x)
+        x = own.layer_norm(x) if "layer_norm" in own else x
+        return activation(own, self.function, x, "activation")
+
+
+@dataclass(frozen=True)
+class FrameNorm(LayerNorm):
+    """A normalisation of the channels of every frame, which come first."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The channels last, and first again."""
+        return rearrange(super().forward(own, rearrange(x, "b c s -> b s c")), "b s c -> b c s")
+
+
+@dataclass(frozen=True)
+class Positions(Holder):
+    """What a convolution over many frames says about the place of each, (batch, frames, width)."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """As many frames as came; an even span leaves one more at the end, which goes."""
+        y = rearrange(x, "b s c -> b c s")
+        y = own.conv(own.batch_norm(y) if "batch_norm" in own else y)
+        y = activation(own, self.function, take(y, 2, 0, x.sizes[1]), "activation")
+        return rearrange(y, "b c s -> b s c")
+
+
+@dataclass(frozen=True)
+class HearingEncoder(Holder):
+    """Positions, then the blocks; ``stable`` ones are normalised behind the last of them, others before the first."""
+
+    stable: bool
+    shows: bool
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What comes out; with blocks that show what enters them, also what leaves the last one, and what they show."""
+        x = x + own.pos_conv_embed(x)
+        last, *shown = each(own.layers(x if self.stable else own.layer_norm(x)))
+        x = own.layer_norm(last) if self.stable else last
+        return (x, last, *shown) if self.shows else x
+
+
+@dataclass(frozen=True)
+class Watched(Ladder):
+    """Blocks that show what enters them, which is gathered."""
+
+    def forward(self, own: Own, x: Value, *_: Value) -> Any:
+        """What leaves the last one, and what enters each, (blocks, batch, frames, width)."""
+        return collected(own, 0, x)
+
+
+@dataclass(frozen=True)
+class HearingBlock(Holder):
+    """Attention and a feed-forward network, each added to what passes by, with the norms before (``stable``) or behind them."""
+
+    stable: bool
+    shows: bool
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What leaves, and where it ``shows`` it what entered."""
+        y = self._stable(own, x) if self.stable else self._plain(own, x)
+        return (y, x) if self.shows else y
+
+    @staticmethod
+    def _plain(own: Own, x: Value) -> Value:
+        x = own.layer_norm(x + own.attention(x))
+        return own.final_layer_norm(x + own.feed_forward(x))
+
+    @staticmethod
+    def _stable(own: Own, x: Value) -> Value:
+        x = x + own.attention(own.layer_norm(x))
+        x = x + own.feed_forward(own.final_layer_norm(x))
+        return x + own.adapter_layer(x) if "adapter_layer" in own else x
+
+
+@dataclass(frozen=True)
+class FeedForward(Holder):
+    """Two matrices with an activation between them."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Out and back."""
+        x = activation(own, self.function, own.intermediate_dense(x), "intermediate_act_fn")
+        return own.output_dense(x)
+
+
+@dataclass(frozen=True)
+class BlockAdapter(Holder):
+    """A narrow network inside a block, for one language of many."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Normalised, narrowed, rectified, and wide again."""
+        return own.linear_2(apply("relu", own.linear_1(own.norm(x))))
+
+
+@dataclass(frozen=True)
+class Adapter(Holder):
+    """Convolutions behind the encoder, each with fewer frames, of another width where there is a projection."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, frames, width)."""
+        x = own.proj_layer_norm(own.proj(x)) if "proj" in own else x
+        return rearrange(own.layers(rearrange(x, "b s c -> b c s")), "b c s -> b s c")
+
+
+@dataclass(frozen=True)
+class Narrowing(Holder):
+    """A convolution to twice the channels, of which one half opens the other."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The gated linear unit of the convolution."""
+        channels = x.sizes[1]
+        x, gate = segments(own.conv(x), channels, channels, axis=1)
+        return x * apply("sigmoid", gate)
+
+
+@dataclass(frozen=True)
+class MaskedFrames(Layer):
+    """A model that reads a learned vector in the place of masked frames, and in evaluation, when none is masked, does not use it.
+
+    >>> from paramsym.symbols import F, H
+    >>> MaskedFrames(H, Dense(H, F)).params
+    F*H + F + H
+    """
+
+    in_order = True
+
+    hidden_size: Dim
+    body: Layer
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The vector."""
+        yield Tensor("masked_spec_embed", (self.hidden_size,))
+
+    def parts(self) -> Iterator[Part]:
+        """The model."""
+        yield Part("", self.body)
+
+
+@dataclass(frozen=True)
+class NormedConvolution(Layer):
+    """A convolution in groups whose weight is stored as directions and, for every frame of its span, a length.
+
+    >>> from paramsym.symbols import H, K
+    >>> NormedConvolution(H, K, 16).params
+    H**2*K/16 + H + K
+    """
+
+    width: Dim
+    span: Dim
+    groups: Dim
+
+    def conditions(self) -> None:
+        """Groups divide the width."""
+        divides(self.groups, self.width, "num_conv_pos_embedding_groups", "hidden_size")
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The bias, the lengths, the directions."""
+        inside = divides(self.groups, self.width, "num_conv_pos_embedding_groups", "hidden_size")
+        yield Tensor("bias", (self.width,), role="bias")
+        yield Tensor("parametrizations.weight.original0", (1, 1, self.span), role="scale")
+        yield Tensor("parametrizations.weight.original1", (self.width, inside, self.span))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, width, frames), with half of the span added on both sides; every direction is made as long as its frame's length."""
+        directions = own["parametrizations.weight.original1"]
+        length = apply("sqrt", reduce("sum", directions * directions, 0, 1, keep=True))
+        half = over(self.span, 2)
+        kernel = directions * (own["parametrizations.weight.original0"] / length)
+        return convolve(x, kernel, (1,), ((half, half),), groups=self.groups) + rearrange(own.bias, "c -> c ()")
+
+
+@dataclass(frozen=True)
+class Quantizer(Layer):
+    """Codebooks of vectors, and the scores that choose one of each (Baevski et al. 2020, section 2).
+
+    >>> Quantizer(512, 2, 320, 256).params
+    410240
+    """
+
+    features: Dim
+    codebooks: Dim
+    codes: Dim
+    width: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The codes, each as wide as its share of the whole."""
+        share = divides(self.codebooks, self.width, "num_codevector_groups", "codevector_dim")
+        yield Tensor("codevectors", (1, (self.codebooks, self.codes), share), role="table")
+
+    def parts(self) -> Iterator[Part]:
+        """The scores."""
+        yield Part("weight_proj", Dense(self.features, (self.codebooks, self.codes)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The code with the greatest score of each codebook, side by side, for every frame; in training the reference draws one."""
+        _, chosen = best(heads(own.weight_proj(features(x, self.features))), 1)
+        first = constant("positions", (self.codebooks,), kind="index") * self.codes
+        codes = lookup(rearrange(own.codevectors, "() r d -> r d"), take(chosen, 3) + first)
+        return rearrange(codes, "b s g d -> b s (g d)")
+
+
+@dataclass(frozen=True)
+class DilatedDense(Layer):
+    """A convolution over frames with gaps, stored as a matrix ``kernel`` over the frames that it sees (Snyder et al. 2018, x-vectors).
+
+    >>> DilatedDense(512, 5, 1500).params
+    3841500
+    """
+
+    features: Dim
+    span: Dim
+    outputs: Dim
+    dilation: Dim = 1
+
+    def parts(self) -> Iterator[Part]:
+        """The matrix."""
+        yield Part("kernel", Dense((self.features, self.span), self.outputs))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The matrix over the frames that stand side by side in every window, rectified."""
+        channels = rearrange(features(x, self.features), "b s c -> b c s")
+        windows = unfold(channels, (self.span,), (1,), ((0, 0),), (self.dilation,))
+        return apply("relu", own.kernel(rearrange(windows, "b c s k -> b s (k c)")))

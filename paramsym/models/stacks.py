@@ -1,0 +1,136 @@
+"""What fairseq's descendants share, BART and Whisper: an encoder's and a decoder's stack, their blocks, and the keys of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from sympy import sqrt
+
+from paramsym.compose import Repeat
+from paramsym.layer import Layer
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.activations import learned
+from paramsym.models.blocks import Holder, activation, scaled
+from paramsym.models.keys import Flag, Function
+from paramsym.models.model import Ignored, Model, key
+from paramsym.program import Mask, Own, Value, attend, heads as apart, remember
+from paramsym.size import Count, Dim, divides
+from paramsym.symbols import A, F, H, L, V, dims
+
+ENCODES = ("Model", "Generation", "Classification", "Answering")
+DECODES = ("Model", "Generation", "CausalLM", "SequenceClassification", "Answering")
+"""The ends of the names of classes with an encoder, and with a decoder."""
+ALIASES = {"num_attention_heads": "encoder_attention_heads", "hidden_size": "d_model", "num_hidden_layers": "encoder_layers"}
+
+
+@dataclass(frozen=True)
+class TwoStacks(Model):
+    """A model of an encoder and a decoder of width H = ``d_model``, or of one of them, abstract."""
+
+    vocab_size: Dim = key(V, 50265)
+    encoder_layers: Count = key(L, 12, least=0, only=ENCODES)
+    encoder_ffn_dim: Dim = key(F, 4096, only=ENCODES)
+    encoder_attention_heads: Dim = key(A, 16, only=ENCODES, divides="d_model")
+    decoder_layers: Count = key(dims("L_d"), 12, least=0, only=DECODES)
+    decoder_ffn_dim: Dim = key(dims("F_d"), 4096, only=DECODES)
+    decoder_attention_heads: Dim = key(dims("A_d"), 16, only=DECODES, divides="d_model")
+    activation_function: str = key(Function("gelu"))
+    d_model: Dim = key(H, 1024)
+    tie_word_embeddings: bool = key(Flag(default=True))
+
+    ignored: ClassVar[Ignored] = {
+        "drops values while training": (
+            "dropout attention_dropout activation_dropout classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop"
+        ),
+        "seeds the weights": "init_std",
+    }
+    usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False), "is_decoder": (True, False)}
+    key_bias: ClassVar[bool] = True
+    """Whether the keys of attention have a bias."""
+
+    @property
+    def norm_first(self) -> bool:
+        """Whether the blocks normalise before each body, rather than after each sum."""
+        return True
+
+    def encoder_block(self) -> Around:
+        """Return one block of the encoder."""
+        return self._block(self.encoder_attention_heads, self.encoder_ffn_dim, crosses=False)
+
+    def decoder_blocks(self) -> Repeat:
+        """Return the blocks of the decoder: an encoder's, each with an attention to the encoder's output in the middle."""
+        return Repeat(self._block(self.decoder_attention_heads, self.decoder_ffn_dim, crosses=True), self.decoder_layers)
+
+    def _block(self, heads: Dim, inner: Dim, *, crosses: bool) -> Around:
+        width, norm, attention = self.d_model, LayerNorm(self.d_model), self._attention(heads)
+        learns = learned("activation_fn", self.activation_function)
+        body: dict[str, Layer] = {"self_attn": Attention(attention), "self_attn_layer_norm": norm, **learns}
+        if crosses:
+            body = {"self_attn": Attention(attention, causal=True), **learns, "self_attn_layer_norm": norm}
+            body |= {"encoder_attn": Attention(attention), "encoder_attn_layer_norm": norm}
+        body |= {"fc1": Dense(width, inner), "fc2": Dense(inner, width), "final_layer_norm": norm}
+        return Around(body, self.activation_function, self.norm_first)
+
+    def _attention(self, heads: Dim) -> dict[str, Layer]:
+        """Return the matrices in the order in which these models store them: key, value, query, output."""
+        width = self.d_model
+        sliced = (heads, divides(heads, width, "attention_heads", "d_model"))
+        inward = Dense(width, sliced)
+        return {"k_proj": Dense(width, sliced, self.key_bias), "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
+
+
+@dataclass(frozen=True)
+class Stack(Holder):
+    """One stack: the table, times the root of the width where it ``scales``; positions; blocks; normalisations where they are stored."""
+
+    _: KW_ONLY
+    scales: bool = False
+
+    def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
+        """From the numbers of tokens to the last hidden states; ``memory`` is what the encoder gives to a decoder."""
+        x = own.embed_tokens(input_ids)
+        x = own.embed_positions(scaled(x, sqrt(x.sizes[-1])) if self.scales else x)
+        x = own.layers(own.layernorm_embedding(x) if "layernorm_embedding" in own else x, *memory)
+        return own.layer_norm(x) if "layer_norm" in own else x
+
+
+@dataclass(frozen=True)
+class Attention(Holder):
+    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory."""
+
+    _: KW_ONLY
+    causal: bool = False
+
+    def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
+        """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
+        seen = x if memory is None else memory
+        query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
+        if self.causal or memory is not None:
+            axis = 1 if memory is None else None
+            key, value = remember("key", key, axis), remember("value", value, axis)
+        return own.out_proj(attend(query, key, value, mask=Mask(self.causal and memory is None)))
+
+
+@dataclass(frozen=True)
+class Around(Holder):
+    """A block: attention to itself, in a decoder to a memory, and the feed-forward network, each with a norm before it or after the sum."""
+
+    function: str
+    norm_first: bool = False
+
+    def forward(self, own: Own, x: Value, *memory: Value) -> Value:
+        """The bodies one after another; without a memory, the attention to it is left out, as in the reference."""
+        x = self._added(own, "self_attn", x)
+        if memory:
+            x = self._added(own, "encoder_attn", x, *memory)
+        norm = own.final_layer_norm
+        y = own.fc1(norm(x) if self.norm_first else x)
+        y = x + own.fc2(activation(own, self.function, y, "activation_fn"))
+        return y if self.norm_first else norm(y)
+
+    def _added(self, own: Own, name: str, x: Value, *memory: Value) -> Value:
+        norm, body = own[f"{name}_layer_norm"], own[name]
+        return x + body(norm(x), *memory) if self.norm_first else norm(x + body(x, *memory))
