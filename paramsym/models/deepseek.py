@@ -207,7 +207,6 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
-_IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
 _V2_DEFAULTS = {
     "vocab_size": 102400,
     "hidden_size": 4096,

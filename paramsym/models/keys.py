@@ -7,7 +7,7 @@ classes whose tensors depend on the key; empty for all. ``null`` says that a key
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Symbol
 
@@ -162,7 +162,7 @@ class Flag(Key):
 
     default: bool | None = False
 
-    nothing: ClassVar[bool] = False
+    nothing = False
 
     @property
     def may_be_null(self) -> bool:
@@ -222,7 +222,7 @@ class Function(Word):
 class Words(Key):
     """A list of words, or one string of them with bars between; null is no words."""
 
-    nothing: ClassVar[tuple[str, ...]] = ()
+    nothing = ()
 
     def check(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
         """Return the words."""
