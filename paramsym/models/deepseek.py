@@ -17,6 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
+from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
 from paramsym.models.decoder import Decoder, GroupedDecoder, RotaryFrequencies, experts, gated
 from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
@@ -131,6 +132,10 @@ class Deepseek(Decoder):
         table, output = f"{self.base_name}.{self.table_name}.weight", f"{self.output_name}.weight"
         module = f"{self.base_name}.layers.{{}}"
         return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": output}
+
+    def norm(self) -> RMSNorm:
+        """Return one normalisation of the hidden size."""
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""
