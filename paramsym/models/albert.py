@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Repeat, Sequential, Shared
 from paramsym.errors import ArgumentError
@@ -12,38 +12,22 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.ledger import Numbers
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.bert import Attention, BertEmbeddings, Pooler, TextBase, TextModel
+from paramsym.models.activations import learned
+from paramsym.models.bert import ENCODER, Attention, BertLike, TextBase, pooler_of, tables_of
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Real, Size, Sizes, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.keys import Function, Sizes
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, canonical, divides, per
-from paramsym.symbols import A, E, F, H, L, P, T, V, dims
+from paramsym.size import Count, Dim, canonical, per
+from paramsym.symbols import E, dims
 
-Architecture = Literal[
-    "AlbertModel",
-    "AlbertForPreTraining",
-    "AlbertForMaskedLM",
-    "AlbertForSequenceClassification",
-    "AlbertForMultipleChoice",
-    "AlbertForTokenClassification",
-    "AlbertForQuestionAnswering",
-]
-_POOLED = frozenset({"AlbertForPreTraining", "AlbertForSequenceClassification", "AlbertForMultipleChoice"})
-_LANGUAGE = frozenset({"AlbertForPreTraining", "AlbertForMaskedLM"})
-_LABELLED = frozenset(
-    {"AlbertForPreTraining", "AlbertForSequenceClassification", "AlbertForTokenClassification", "AlbertForQuestionAnswering"}
-)
-_PAPER = "Lan et al. 2020, table 1"
 GROUPS, INNER = dims("n_g n_i")
 
 
 @dataclass(frozen=True)
-class Albert(TextModel):
+class Albert(BertLike):
     """ALBERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
@@ -62,50 +46,26 @@ class Albert(TextModel):
     (11683584, 89650176)
     """
 
-    vocab_size: Dim = V
-    embedding_size: Dim = E
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_hidden_groups: Count = 1
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    inner_group_num: Count = 1
-    max_position_embeddings: Dim = P
-    type_vocab_size: Dim = T
-    hidden_act: str = "gelu_new"
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
+    embedding_size: Dim = key(E, 128)
+    num_hidden_groups: Count = key(GROUPS, 1, least=0, argument=1)
+    inner_group_num: Count = key(INNER, 1, least=0, argument=1)
+    hidden_act: str = key(Function("gelu_new"))
     add_pooling_layer: bool = True
-    architecture: Architecture = "AlbertModel"
-    _: KW_ONLY
-    layer_norm_eps: float = 1e-12
+    architecture: str = classes({"Albert": f"Model ForPreTraining ForMaskedLM {ENCODER}"})
 
+    base_name = "albert"
+    pooled = ("PreTraining", "SequenceClassification", "MultipleChoice")
+    labelled: ClassVar[tuple[str, ...]] = ("PreTraining", *BertLike.labelled)
+    ignored: ClassVar[Mapping[str, str]] = {
+        **BertLike.ignored,
+        "drops values of classifiers while training": "classifier_dropout_prob down_scale_factor",
+        "described memory layers that no class has": "net_structure_type gap_size num_memory_blocks",
+    }
     published, claims = published_in("albert")
-
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
-    def conditions(self) -> None:
-        """Heads divide the width; only the base class can go without its pooler."""
-        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        check_activation(self.hidden_act, "hidden_act")
-        if not self.add_pooling_layer and self.architecture != "AlbertModel":
-            message = f"add_pooling_layer=False is for AlbertModel; {self.architecture} itself decides whether it has a pooler."
-            raise ArgumentError(message)
-
-    def parts(self) -> Iterator[Part]:
-        """The base model, under ``albert`` where a head follows, then the head."""
-        if self.architecture == "AlbertModel":
-            yield Part("", self._base(pooled=self.add_pooling_layer))
-            return
-        yield Part("albert", self._base(pooled=self.architecture in _POOLED))
-        yield from self._head()
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
-        if self.architecture not in _LANGUAGE or not self.tie_word_embeddings:
+        if self.task not in {"PreTraining", "MaskedLM"} or not self.tie_word_embeddings:
             return {}
         return {
             "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
@@ -114,29 +74,22 @@ class Albert(TextModel):
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """The scores of words, of labels, or of a text by its pooled vector; both in pre-training."""
-        if self.architecture == "AlbertForPreTraining":
+        if self.task == "PreTraining":
             return own.predictions(x), own.sop_classifier(*pooled)
-        if self.architecture == "AlbertForMaskedLM":
-            return own.predictions(x)
-        return own["qa_outputs" if self.architecture == "AlbertForQuestionAnswering" else "classifier"](*(pooled or (x,)))
+        return own.predictions(x) if self.task == "MaskedLM" else super().answer(own, x, *pooled)
 
-    def _base(self, *, pooled: bool) -> TextBase:
-        narrow, width = self.embedding_size, self.hidden_size
+    def base(self) -> TextBase:
+        """The tables, the projection, the groups of blocks, the pooler."""
         group = Sequential(albert_layers=Repeat(self._layer(), self.inner_group_num))
-        layers: dict[str, Layer] = {
-            "embeddings": BertEmbeddings(
-                self.vocab_size, self.max_position_embeddings, self.type_vocab_size, narrow, eps=self.layer_norm_eps
-            ),
-            "encoder": Sequential(
-                embedding_hidden_mapping_in=Dense(narrow, width),
-                albert_layer_groups=AlbertGroups(group, self.num_hidden_groups, self.num_hidden_layers),
-            ),
-        }
-        return TextBase({**layers, **({"pooler": Pooler(width, "")} if pooled else {})})
+        encoder = Sequential(
+            embedding_hidden_mapping_in=Dense(self.embedding_size, self.hidden_size),
+            albert_layer_groups=AlbertGroups(group, self.num_hidden_groups, self.num_hidden_layers),
+        )
+        return TextBase({"embeddings": tables_of(self, self.embedding_size), "encoder": encoder, **pooler_of(self, "")})
 
     def _layer(self) -> AlbertLayer:
         width, inner, norm = self.hidden_size, self.intermediate_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
-        sliced = (self.num_attention_heads, divides(self.num_attention_heads, width, "num_attention_heads", "hidden_size"))
+        sliced = (self.num_attention_heads, self.head_width())
         projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
         layers: dict[str, Layer] = {
             "full_layer_layer_norm": norm,
@@ -147,17 +100,15 @@ class Albert(TextModel):
         }
         return AlbertLayer(layers, self.hidden_act)
 
-    def _head(self) -> Iterator[Part]:
-        width = self.hidden_size
-        if self.architecture in _LANGUAGE:
-            sizes = (width, self.embedding_size, self.vocab_size)
+    def head(self) -> Iterator[Part]:
+        """The words' scores come through their own width; the order of sentences has a level of its own."""
+        if self.task in {"PreTraining", "MaskedLM"}:
+            sizes = (self.hidden_size, self.embedding_size, self.vocab_size)
             yield Part("predictions", AlbertPredictions(*sizes, self.hidden_act, eps=self.layer_norm_eps))
-        if self.architecture == "AlbertForMultipleChoice":
-            yield Part("classifier", Dense(width, 1))
-        elif self.num_labels is not None and self.architecture == "AlbertForPreTraining":
-            yield Part("sop_classifier", Sequential(classifier=Dense(width, self.num_labels)))
-        elif self.num_labels is not None and self.architecture in _LABELLED:
-            yield Part("qa_outputs" if self.architecture == "AlbertForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+        if self.task != "PreTraining":
+            yield from super().head()
+        elif self.num_labels is not None:
+            yield Part("sop_classifier", Sequential(classifier=Dense(self.hidden_size, self.num_labels)))
 
 
 @dataclass(frozen=True)
@@ -187,6 +138,7 @@ class AlbertGroups(Layer):
 
     ``Shared`` for several blocks at once: they need not be passed equally often, but together are passed ``times`` times.
 
+    >>> from paramsym.symbols import H, L
     >>> AlbertGroups(Dense(H, H), 1, L).params, AlbertGroups(Dense(H, H), 1, L).active
     (H**2 + H, H**2*L + H*L)
     """
@@ -229,6 +181,7 @@ def _passes(groups: int, times: int) -> list[int]:
 class AlbertPredictions(Layer):
     """The language model's head: back to the words' width, then the output matrix; the bias stands twice, before and in the decoder.
 
+    >>> from paramsym.symbols import E, H, V
     >>> AlbertPredictions(H, E, V).params
     E*H + E*V + 3*E + 2*V
     """
@@ -263,34 +216,5 @@ def _one_is_no_letter(arguments: dict[str, Any], sizes: Sizes) -> None:
             arguments[name] = sizes.pop(letter)
 
 
-FAMILIES = (
-    Family(
-        model_type="albert",
-        model=Albert,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 30000),
-            "embedding_size": Size(E, 128),
-            "hidden_size": Size(H, 4096),
-            "num_hidden_layers": Size(L, 12, least=0),
-            "num_hidden_groups": Size(GROUPS, 1, least=0),
-            "num_attention_heads": Size(A, 64),
-            "intermediate_size": Size(F, 16384),
-            "inner_group_num": Size(INNER, 1, least=0),
-            "max_position_embeddings": Size(P, 512),
-            "type_vocab_size": Size(T, 2),
-            "hidden_act": Word("gelu_new"),
-            "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Real(1e-12),
-        },
-        ignored={
-            "drops values while training": (
-                "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout_prob classifier_dropout down_scale_factor"
-            ),
-            "described memory layers that no class has": "net_structure_type gap_size num_memory_blocks",
-        },
-        usual={"position_embedding_type": ("absolute", None)},
-        arrange=_one_is_no_letter,
-    ),
-)
+_DEFAULTS = {"vocab_size": 30000, "hidden_size": 4096, "num_attention_heads": 64, "intermediate_size": 16384}
+FAMILIES = (family("albert", Albert, "", _DEFAULTS, _one_is_no_letter),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError, ShapeError
@@ -13,11 +13,10 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
-from paramsym.models.activations import activated, check_activation, learned
+from paramsym.models.activations import activated, learned
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Real, Size, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.keys import Flag, Function, Real
+from paramsym.models.model import Model, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, axes, each, heads, rearrange, remember, take
 from paramsym.size import Count, Dim, Shape, divides
@@ -25,30 +24,58 @@ from paramsym.symbols import A, B, F, H, L, P, S, T, V, dims
 
 CHOICES, SOURCE = dims("n_c S_e")
 """The texts to choose among, and the positions of what an encoder gives."""
-Architecture = Literal[
-    "BertModel",
-    "BertForPreTraining",
-    "BertForMaskedLM",
-    "BertLMHeadModel",
-    "BertForNextSentencePrediction",
-    "BertForSequenceClassification",
-    "BertForMultipleChoice",
-    "BertForTokenClassification",
-    "BertForQuestionAnswering",
-]
-_POOLED = frozenset({"BertForPreTraining", "BertForNextSentencePrediction", "BertForSequenceClassification", "BertForMultipleChoice"})
-_LANGUAGE = frozenset({"BertForPreTraining", "BertForMaskedLM", "BertLMHeadModel"})
-_LABELLED = frozenset({"BertForSequenceClassification", "BertForTokenClassification", "BertForQuestionAnswering"})
+ENCODER = "ForSequenceClassification ForMultipleChoice ForTokenClassification ForQuestionAnswering"
+"""The classes without a language model's head that BERT and its descendants have, without their prefix."""
 
 
-class TextModel(Layer):
+@dataclass(frozen=True)
+class TextModel(Model):
     """A model over the tokens of texts, (batch, positions), abstract: BERT and its descendants.
 
     One that chooses among several texts takes (batch, choices, positions) and gives one score for each. A decoder with cross attention
     may take what an encoder gives, (batch, positions, features).
     """
 
-    architecture: Any  # each family's own words
+    labelled: ClassVar[tuple[str, ...]] = ("SequenceClassification", "TokenClassification", "QuestionAnswering")
+    base_name: ClassVar[str]
+    pooled: ClassVar[tuple[str, ...]] = ()
+    """The heads that read the pooled vector."""
+
+    def conditions(self) -> None:
+        """The flags fit the class."""
+        super().conditions()
+        if getattr(self, "add_cross_attention", False) and not getattr(self, "is_decoder", False):
+            message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
+            raise ArgumentError(message)
+        if not getattr(self, "add_pooling_layer", True) and self.task:
+            message = f"add_pooling_layer=False is for the base classes; {self.architecture} itself decides whether it has a pooler."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The base model, under its own name where a head follows, then the head."""
+        yield Part(self.base_name if self.task else "", self.base())
+        yield from self.head()
+
+    def base(self) -> TextBase:
+        """Return the base model."""
+        raise NotImplementedError
+
+    def head(self) -> Iterator[Part]:
+        """Yield what the head stores: one score for each choice, or for each label."""
+        if self.task == "MultipleChoice":
+            yield Part("classifier", Dense(self.width, 1))
+        elif self.num_labels is not None and self.task.endswith(self.labelled):
+            yield Part(self.head_name, Dense(self.width, self.num_labels))
+
+    @property
+    def head_name(self) -> str:
+        """The name of the last projection to labels."""
+        return "qa_outputs" if self.task == "QuestionAnswering" else "classifier"
+
+    @property
+    def has_pooler(self) -> bool:
+        """Whether the base model ends in a pooler."""
+        return self.task in self.pooled if self.task else getattr(self, "add_pooling_layer", False)
 
     @property
     def reads_memory(self) -> bool:
@@ -64,7 +91,7 @@ class TextModel(Layer):
     def inputs(self) -> Mapping[str, Shape]:
         """The numbers of tokens, and what an encoder gives."""
         choices = (CHOICES,) if self.architecture.endswith("MultipleChoice") else ()
-        memory = {"encoder_hidden_states": (B, SOURCE, self.hidden_size)} if self.reads_memory else {}  # type: ignore[attr-defined]
+        memory = {"encoder_hidden_states": (B, SOURCE, self.width)} if self.reads_memory else {}
         return {"input_ids": (B, *choices, S), **memory}
 
     def forward(self, own: Own, input_ids: Value, encoder_hidden_states: Value | None = None) -> Any:
@@ -83,11 +110,33 @@ class TextModel(Layer):
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """Return what the head says of the last hidden states, or of the pooled vector."""
-        raise NotImplementedError
+        return own[self.head_name](*(pooled or (x,)))
 
 
 @dataclass(frozen=True)
-class Bert(TextModel):
+class BertLike(TextModel):
+    """A text model whose configuration has BERT's names, abstract."""
+
+    vocab_size: Dim = key(V, 30522)
+    hidden_size: Dim = key(H, 768)
+    num_hidden_layers: Count = key(L, 12, least=0)
+    num_attention_heads: Dim = key(A, 12, divides="hidden_size")
+    intermediate_size: Dim = key(F, 3072)
+    max_position_embeddings: Dim = key(P, 512)
+    type_vocab_size: Dim = key(T, 2)
+    hidden_act: str = key(Function("gelu"))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    _: KW_ONLY
+    layer_norm_eps: float = key(Real(1e-12))
+
+    ignored: ClassVar[Mapping[str, str]] = {
+        "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout"
+    }
+    usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"position_embedding_type": ("absolute", None)}
+
+
+@dataclass(frozen=True)
+class Bert(BertLike):
     """BERT and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of H; their
@@ -107,52 +156,34 @@ class Bert(TextModel):
     109514298
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    max_position_embeddings: Dim = P
-    type_vocab_size: Dim = T
-    hidden_act: str = "gelu"
-    is_decoder: bool = False
-    add_cross_attention: bool = False
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
+    is_decoder: bool = key(Flag())
+    add_cross_attention: bool = key(Flag())
     add_pooling_layer: bool = True
-    architecture: Architecture = "BertModel"
-    _: KW_ONLY
-    layer_norm_eps: float = 1e-12
+    architecture: str = classes({"Bert": f"Model ForPreTraining ForMaskedLM LMHeadModel ForNextSentencePrediction {ENCODER}"})
 
+    base_name = "bert"
+    pooled = ("PreTraining", "NextSentencePrediction", "SequenceClassification", "MultipleChoice")
+    ignored: ClassVar[Mapping[str, str]] = {
+        **BertLike.ignored,
+        "described the pooler of the first release, which no class reads": (
+            "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type"
+        ),
+    }
     published, claims = published_in("bert")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
+    @property
+    def task(self) -> str:
+        """What the head is for; the class with a causal language model's head is named in its own way."""
+        return "CausalLM" if self.architecture == "BertLMHeadModel" else super().task
 
-    def conditions(self) -> None:
-        """Heads divide the width; the flags fit the architecture."""
-        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        check_activation(self.hidden_act, "hidden_act")
-        if self.add_cross_attention and not self.is_decoder:
-            message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
-            raise ArgumentError(message)
-        if not self.add_pooling_layer and self.architecture != "BertModel":
-            message = f"add_pooling_layer=False is for BertModel; {self.architecture} itself decides whether it has a pooler."
-            raise ArgumentError(message)
-
-    def parts(self) -> Iterator[Part]:
-        """The base model, under ``bert`` where a head follows, then the head."""
-        if self.architecture == "BertModel":
-            yield Part("", self._base(pooled=self.add_pooling_layer))
-            return
-        yield Part("bert", self._base(pooled=self.architecture in _POOLED))
-        yield from self._head()
+    @property
+    def language(self) -> bool:
+        """Whether the class gives scores of words."""
+        return self.task in {"PreTraining", "MaskedLM", "CausalLM"}
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
-        if self.architecture not in _LANGUAGE or not self.tie_word_embeddings:
+        if not self.language or not self.tie_word_embeddings:
             return {}
         return {
             "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
@@ -162,32 +193,39 @@ class Bert(TextModel):
     @property
     def reads_memory(self) -> bool:
         """The base model and the language model take what an encoder gives."""
-        return self.add_cross_attention and self.architecture in {"BertModel", "BertLMHeadModel"}
+        return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
         """The scores of the head, which reads the pooled vector where there is one; both scores in pre-training."""
         if "cls" in own:
-            return own.cls(x, *pooled) if self.architecture in _LANGUAGE else own.cls(*pooled)
-        return own["qa_outputs" if self.architecture == "BertForQuestionAnswering" else "classifier"](*(pooled or (x,)))
+            return own.cls(x, *pooled) if self.language else own.cls(*pooled)
+        return super().answer(own, x, *pooled)
 
-    def _base(self, *, pooled: bool) -> Layer:
-        width, eps = self.hidden_size, self.layer_norm_eps
-        tables = BertEmbeddings(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width, eps=eps)
-        return TextBase({"embeddings": tables, "encoder": encoder_of(self), **({"pooler": Pooler(width)} if pooled else {})})
+    def base(self) -> TextBase:
+        """The tables, the blocks, the pooler."""
+        return TextBase({"embeddings": tables_of(self, self.hidden_size), "encoder": encoder_of(self), **pooler_of(self)})
 
-    def _head(self) -> Iterator[Part]:
-        width = self.hidden_size
-        if self.architecture in _LANGUAGE:
-            heads: dict[str, Layer] = {"predictions": BertPredictions(width, self.vocab_size, self.hidden_act, eps=self.layer_norm_eps)}
-            if self.architecture == "BertForPreTraining":
-                heads["seq_relationship"] = Dense(width, 2)
-            yield Part("cls", TwoHeads(heads) if len(heads) > 1 else Sequential(heads))
-        elif self.architecture == "BertForNextSentencePrediction":
-            yield Part("cls", Sequential(seq_relationship=Dense(width, 2)))
-        elif self.architecture == "BertForMultipleChoice":
-            yield Part("classifier", Dense(width, 1))
-        elif self.num_labels is not None:
-            yield Part("qa_outputs" if self.architecture == "BertForQuestionAnswering" else "classifier", Dense(width, self.num_labels))
+    def head(self) -> Iterator[Part]:
+        """The heads of pre-training have a level of their own."""
+        relation = {"seq_relationship": Dense(self.hidden_size, 2)}
+        if self.language:
+            predictions = BertPredictions(self.hidden_size, self.vocab_size, self.hidden_act, eps=self.layer_norm_eps)
+            both = self.task == "PreTraining"
+            yield Part("cls", TwoHeads({"predictions": predictions, **relation}) if both else Sequential(predictions=predictions))
+        elif self.task == "NextSentencePrediction":
+            yield Part("cls", Sequential(relation))
+        yield from super().head()
+
+
+def tables_of(model: BertLike, width: Dim) -> BertEmbeddings:
+    """Return BERT's tables, of rows of a width."""
+    sizes = (model.vocab_size, model.max_position_embeddings, model.type_vocab_size, width)
+    return BertEmbeddings(*sizes, eps=model.layer_norm_eps)
+
+
+def pooler_of(model: BertLike, name: str = "dense") -> dict[str, Layer]:
+    """Return the pooler under its name, where the class has one; ``name`` is that of its projection."""
+    return {"pooler": Pooler(model.hidden_size, name)} if model.has_pooler else {}
 
 
 def encoder_of(model: Any) -> Layer:
@@ -407,32 +445,4 @@ class BertPredictions(Layer):
         return own.decoder(own.transform(x))
 
 
-FAMILIES = (
-    Family(
-        model_type="bert",
-        model=Bert,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 30522),
-            "hidden_size": Size(H, 768),
-            "num_hidden_layers": Size(L, 12, least=0),
-            "num_attention_heads": Size(A, 12),
-            "intermediate_size": Size(F, 3072),
-            "max_position_embeddings": Size(P, 512),
-            "type_vocab_size": Size(T, 2),
-            "hidden_act": Word("gelu"),
-            "is_decoder": Flag(default=False),
-            "add_cross_attention": Flag(default=False),
-            "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Real(1e-12),
-        },
-        ignored={
-            "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout",
-            "described the pooler of the first release, which no class reads": (
-                "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type"
-            ),
-        },
-        usual={"position_embedding_type": ("absolute", None)},
-    ),
-)
+FAMILIES = (family("bert", Bert),)

@@ -50,17 +50,13 @@ class Bloom(Decoder):
 
     reads: ClassVar[Mapping[str, Key]] = {"n_embed": Whole()}
     heads = ("n_head", "hidden_size")
+    depth = "n_layer"
     base_name = "transformer"
     answering_base_name = "transformer"
     table_name = "word_embeddings"
     classifier_name = "classifier"
 
     published, claims = published_in("bloom")
-
-    @property
-    def num_hidden_layers(self) -> Count:  # type: ignore[override]
-        """The depth under the name that decoders share."""
-        return self.n_layer
 
     def base(self) -> Layer:
         """The base model."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.extents import over
@@ -18,34 +18,24 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
 from paramsym.ledger import Numbers
-from paramsym.models.activations import activated, check_activation, learned
-from paramsym.models.bert import Activated, AddedNorm, AttentionAndOutput, Pooler, TextBase, TextModel
+from paramsym.models.activations import activated, learned
+from paramsym.models.bert import ENCODER, Activated, AddedNorm, AttentionAndOutput, BertLike, Pooler, TextBase
 from paramsym.models.blocks import Holder
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Limit, Real, Size, Sizes, Word, Words
-from paramsym.models.labels import give_labels
+from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Applied, Own, Value, attend, constant, contract, heads, known, pick, rearrange, still, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, Width, canonical, divides
-from paramsym.symbols import A, D, E, F, H, K, L, P, T, V, dims
+from paramsym.size import Count, Dim, Width, canonical
+from paramsym.symbols import D, E, H, K, T, dims
 
-Architecture = Literal[
-    "DebertaV2Model",
-    "DebertaV2ForMaskedLM",
-    "DebertaV2ForSequenceClassification",
-    "DebertaV2ForMultipleChoice",
-    "DebertaV2ForTokenClassification",
-    "DebertaV2ForQuestionAnswering",
-]
-_POOLED = frozenset({"DebertaV2ForSequenceClassification", "DebertaV2ForMultipleChoice"})
-_LABELLED = frozenset({"DebertaV2ForSequenceClassification", "DebertaV2ForTokenClassification", "DebertaV2ForQuestionAnswering"})
+_POOLED = ("SequenceClassification", "MultipleChoice")
 BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
 
 
 @dataclass(frozen=True)
-class DebertaV2(TextModel):
+class DebertaV2(BertLike):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
@@ -68,67 +58,48 @@ class DebertaV2(TextModel):
     434012160
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    max_position_embeddings: Dim = P
-    type_vocab_size: Dim | None = None
-    hidden_act: str = "gelu"
-    relative_attention: bool = False
-    max_relative_positions: Dim | None = None
-    position_buckets: Dim | None = None
-    position_biased_input: bool = True
-    pos_att_type: tuple[str, ...] = ()
-    share_att_key: bool = False
-    norm_rel_ebd: str = "none"
-    conv_kernel_size: Dim | None = None
-    conv_groups: Dim = 1
-    embedding_size: Dim | None = None
-    attention_head_size: Dim | None = None
-    pooler_hidden_size: Dim | None = None
-    legacy: bool = True
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "DebertaV2Model"
+    type_vocab_size: Dim | None = key(Limit(T, 0), argument=None)  # pyright: ignore[reportIncompatibleVariableOverride]
+    relative_attention: bool = key(Flag())
+    max_relative_positions: Dim | None = key(Limit(RELATIVE), argument=None)
+    position_buckets: Dim | None = key(Limit(BUCKETS), argument=None)
+    position_biased_input: bool = key(Flag(default=True))
+    pos_att_type: tuple[str, ...] = key(Words(), argument=())
+    share_att_key: bool = key(Flag())
+    norm_rel_ebd: str = key(Word("none"))
+    conv_kernel_size: Dim | None = key(Limit(K, 0), argument=None)
+    conv_groups: Dim = key(GROUPS, 1, argument=1)
+    embedding_size: Dim | None = key(E, None, argument=None)
+    attention_head_size: Dim | None = key(D, None, argument=None)
+    pooler_hidden_size: Dim | None = key(POOLED, None, only=tuple(f"DebertaV2For{task}" for task in _POOLED), argument=None)
+    legacy: bool = key(Flag(default=True))
+    architecture: str = classes({"DebertaV2": f"Model ForMaskedLM {ENCODER}"})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-7
-    conv_act: str = "tanh"
-    pooler_hidden_act: str = "gelu"
+    layer_norm_eps: float = key(Real(1e-7))
+    conv_act: str = key(Function("tanh"))
+    pooler_hidden_act: str = key(Function("gelu"))
 
+    base_name = "deberta"
+    ignored: ClassVar[Mapping[str, str]] = {
+        **BertLike.ignored,
+        "drops values of classifiers while training": "pooler_dropout cls_dropout stable_dropout",
+    }
+    usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     published, claims = published_in("deberta_v2")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
-    def conditions(self) -> None:
-        """Heads divide the width; the reference knows the activations."""
-        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        for name in ("hidden_act", "conv_act", "pooler_hidden_act"):
-            check_activation(getattr(self, name), name)
-
-    def parts(self) -> Iterator[Part]:
-        """The base model, under ``deberta`` where a head follows, then the head."""
-        yield Part("" if self.architecture == "DebertaV2Model" else "deberta", self._base())
+    def head(self) -> Iterator[Part]:
+        """The pooler stands beside the base model; the head of words has two forms."""
         width = self.hidden_size
-        if self.architecture in _POOLED:
+        if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
             yield Part("pooler", Pooler(pooled, function=self.pooler_hidden_act))
-        if self.architecture == "DebertaV2ForMaskedLM":
+        if self.task == "MaskedLM":
             head = DebertaV2Predictions(width, self._narrow, self.vocab_size, self.hidden_act, legacy=self.legacy, eps=self.layer_norm_eps)
             yield Part("cls" if self.legacy else "lm_predictions", Sequential({"predictions" if self.legacy else "lm_head": head}))
-        elif self.architecture == "DebertaV2ForMultipleChoice":
-            yield Part("classifier", Dense(width, 1))
-        elif self.num_labels is not None and self.architecture in _LABELLED:
-            name = "qa_outputs" if self.architecture == "DebertaV2ForQuestionAnswering" else "classifier"
-            yield Part(name, Dense(width, self.num_labels))
+        yield from super().head()
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
-        if self.architecture != "DebertaV2ForMaskedLM" or not self.legacy or not self.tie_word_embeddings:
+        if self.task != "MaskedLM" or not self.legacy or not self.tie_word_embeddings:
             return {}
         return {
             "cls.predictions.decoder.weight": "deberta.embeddings.word_embeddings.weight",
@@ -137,10 +108,10 @@ class DebertaV2(TextModel):
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - the pooler is not the base model's
         """The scores of words, of labels, or of a text by its pooled vector."""
-        if self.architecture == "DebertaV2ForMaskedLM":
+        if self.task == "MaskedLM":
             return own.cls(x) if self.legacy else own.lm_predictions(x, own["deberta.embeddings.word_embeddings.weight"])
         x = own.pooler(x) if "pooler" in own else x
-        return own["qa_outputs" if self.architecture == "DebertaV2ForQuestionAnswering" else "classifier"](x)
+        return super().answer(own, x)
 
     @property
     def _narrow(self) -> Dim:
@@ -150,7 +121,8 @@ class DebertaV2(TextModel):
     def _reach(self) -> Dim:
         return self.max_position_embeddings if self.max_relative_positions is None else self.max_relative_positions
 
-    def _base(self) -> TextBase:
+    def base(self) -> TextBase:
+        """The tables and the blocks, with what these share."""
         width, norm = self.hidden_size, LayerNorm(self.hidden_size, self.layer_norm_eps)
         embeddings = DebertaV2Embeddings(
             self.vocab_size,
@@ -173,7 +145,7 @@ class DebertaV2(TextModel):
 
     def _layer(self) -> DebertaV2Layer:
         width, heads, inner = self.hidden_size, self.num_attention_heads, self.intermediate_size
-        sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
+        sliced = (heads, self.head_width())
         joined: Width = sliced if self.attention_head_size is None else width
         projection = Dense(width, sliced if self.attention_head_size is None else (heads, self.attention_head_size))
         names = ["query_proj", "key_proj", "value_proj"]
@@ -256,6 +228,7 @@ class ConvolvedInput(Holder):
 class DebertaV2Encoder(Holder):
     """The blocks; beside them what they share: the table of relative positions, its normalisation, and a convolution after the first.
 
+    >>> from paramsym.symbols import H, L
     >>> DebertaV2Encoder({"layer": Repeat(Dense(H, H), L), "LayerNorm": LayerNorm(H)}).params
     H**2*L + H*L + 2*H
     """
@@ -280,6 +253,7 @@ class DebertaV2Embeddings(Layer):
 
     The index buffer is in no state dict.
 
+    >>> from paramsym.symbols import E, H, P, T, V
     >>> DebertaV2Embeddings(V, P, H).params, DebertaV2Embeddings(V, P, H, T, E, position_biased_input=False).params
     (H*P + H*V + 2*H, E*H + E*T + E*V + 2*H)
     """
@@ -321,6 +295,7 @@ class DebertaV2Embeddings(Layer):
 class DebertaV2Predictions(Layer):
     """The masked language model's head; with ``legacy`` BERT's, else a transform and a bias for the word table's own products.
 
+    >>> from paramsym.symbols import H, V
     >>> DebertaV2Predictions(H, H, V).params, DebertaV2Predictions(H, H, V, legacy=False).params
     (H**2 + H*V + 3*H + 2*V, H**2 + 3*H + V)
     """
@@ -364,44 +339,5 @@ def _one_width(arguments: dict[str, Any], sizes: Sizes) -> None:
             del sizes[letter]
 
 
-FAMILIES = (
-    Family(
-        model_type="deberta-v2",
-        model=DebertaV2,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 128100),
-            "hidden_size": Size(H, 1536),
-            "num_hidden_layers": Size(L, 24, least=0),
-            "num_attention_heads": Size(A, 24),
-            "intermediate_size": Size(F, 6144),
-            "max_position_embeddings": Size(P, 512),
-            "type_vocab_size": Limit(T, 0),
-            "hidden_act": Word("gelu"),
-            "relative_attention": Flag(default=False),
-            "max_relative_positions": Limit(RELATIVE),
-            "position_buckets": Limit(BUCKETS),
-            "position_biased_input": Flag(default=True),
-            "pos_att_type": Words(),
-            "share_att_key": Flag(default=False),
-            "norm_rel_ebd": Word("none"),
-            "conv_kernel_size": Limit(K, 0),
-            "conv_groups": Size(GROUPS, 1),
-            "embedding_size": Size(E, None),
-            "attention_head_size": Size(D, None),
-            "pooler_hidden_size": Size(POOLED, None, only=tuple(_POOLED)),
-            "legacy": Flag(default=True),
-            "tie_word_embeddings": Flag(default=True),
-            "layer_norm_eps": Real(1e-7),
-            "conv_act": Word("tanh"),
-            "pooler_hidden_act": Word("gelu"),
-        },
-        ignored={
-            "drops values while training": (
-                "hidden_dropout_prob attention_probs_dropout_prob pooler_dropout cls_dropout classifier_dropout stable_dropout"
-            ),
-        },
-        arrange=_one_width,
-    ),
-)
+_DEFAULTS = {"vocab_size": 128100, "hidden_size": 1536, "num_hidden_layers": 24, "num_attention_heads": 24, "intermediate_size": 6144}
+FAMILIES = (family("deberta-v2", DebertaV2, "", _DEFAULTS, _one_width),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.compose import Repeat
 from paramsym.errors import ArgumentError
@@ -89,13 +89,9 @@ class Decoder(Model):
     vocab_size: Dim = key(V, 32000)
     tie_word_embeddings: bool = key(Flag())
 
-    if TYPE_CHECKING:  # what a family declares where it is asked for, as keys or as properties
-        hidden_size: Dim
-        num_hidden_layers: Count
-        rms_norm_eps: float
-
     ignored: ClassVar[Mapping[str, str]] = _IGNORED
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
+    depth: ClassVar[str] = "num_hidden_layers"  # the field of the number of layers
     base_name: ClassVar[str] = "model"
     answering_base_name: ClassVar[str] = "model"
     table_name: ClassVar[str] = "embed_tokens"
@@ -122,7 +118,7 @@ class Decoder(Model):
 
     def output_width(self) -> Dim:
         """Return the width that the head reads."""
-        return self.hidden_size
+        return self.width
 
     def answers(self) -> Dim:
         """Return the outputs of question answering: where an answer begins, and where it ends."""
@@ -162,7 +158,7 @@ class Decoder(Model):
         """Return the base model: the token table, the blocks, the last normalisation, the rotary frequencies."""
         return Stem(
             {
-                "embed_tokens": Embedding(self.vocab_size, self.hidden_size),
+                "embed_tokens": Embedding(self.vocab_size, self.width),
                 "layers": self.blocks(),
                 "norm": self.norm(),
                 "rotary_emb": self.frequencies(),
@@ -179,8 +175,8 @@ class Decoder(Model):
         """Return the blocks; L that store the same, unless a family says otherwise, each kind of them with its own attention."""
         blocks = tuple(self.block(kind) for kind in self.kinds)
         if all(block == blocks[0] for block in blocks):
-            return Repeat(blocks[0], self.num_hidden_layers)
-        return Ladder(blocks, self.num_hidden_layers)
+            return Repeat(blocks[0], getattr(self, self.depth))
+        return Ladder(blocks, getattr(self, self.depth))
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -193,7 +189,7 @@ class Decoder(Model):
 
     def norm(self) -> Layer:
         """Return one normalisation of the hidden size."""
-        return RMSNorm(self.hidden_size, self.rms_norm_eps)
+        raise NotImplementedError
 
     def frequencies(self) -> Layer:
         """Return what the rotary embedding keeps."""
@@ -259,6 +255,18 @@ class GroupedDecoder(Decoder):
     def frequencies(self) -> Layer:
         """Return the frequencies of the rotated part of a head."""
         return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+
+
+@dataclass(frozen=True)
+class RmsDecoder(GroupedDecoder):
+    """A grouped decoder that normalises by the root mean square, abstract."""
+
+    _: KW_ONLY
+    rms_norm_eps: float = key(Real(1e-6))
+
+    def norm(self) -> Layer:
+        """Return one normalisation of the hidden size."""
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
 
 
 def gated(width: Dim, inner: Dim, function: str, *, bias: bool = False) -> Gated:

@@ -17,6 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import Router
 from paramsym.layers.latent_attention import LatentAttention
+from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import Mixture, PreNorm
 from paramsym.models.decoder import Decoder, GroupedDecoder, RotaryFrequencies, experts, gated
 from paramsym.models.keys import Flag, Function, Real, Size, Sizes, Whole, Word
@@ -132,6 +133,10 @@ class Deepseek(Decoder):
         module = f"{self.base_name}.layers.{{}}"
         return {**super().ties(), f"{module}.embed_tokens.weight": table, f"{module}.shared_head.head.weight": output}
 
+    def norm(self) -> RMSNorm:
+        """Return one normalisation of the hidden size."""
+        return RMSNorm(self.hidden_size, self.rms_norm_eps)
+
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""
         return RotaryFrequencies(self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
@@ -206,7 +211,6 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     rotate(arguments, sizes, sizes[TURNED], kind, factor)
 
 
-_IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
 _IGNORED = "num_key_value_heads head_dim qk_head_dim topk_method scoring_func ep_size moe_layer_freq"
 _V2_DEFAULTS = {
     "vocab_size": 102400,

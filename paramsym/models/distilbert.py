@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar
 
 from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
@@ -13,28 +13,18 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.activations import check_activation, learned
-from paramsym.models.bert import Attention, TextBase, TextModel
+from paramsym.models.activations import learned
+from paramsym.models.bert import ENCODER, Attention, TextBase, TextModel
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Size, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.keys import Flag, Function
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, take
-from paramsym.size import Count, Dim, divides, equal
+from paramsym.size import Count, Dim, equal
 from paramsym.symbols import A, F, H, L, P, V
 
-Architecture = Literal[
-    "DistilBertModel",
-    "DistilBertForMaskedLM",
-    "DistilBertForSequenceClassification",
-    "DistilBertForMultipleChoice",
-    "DistilBertForTokenClassification",
-    "DistilBertForQuestionAnswering",
-]
 EPS = 1e-12
 """What all its normalisations add; no key of the configuration says it."""
-_LABELLED = frozenset({"DistilBertForSequenceClassification", "DistilBertForTokenClassification", "DistilBertForQuestionAnswering"})
 
 
 @dataclass(frozen=True)
@@ -56,68 +46,62 @@ class DistilBert(TextModel):
     66362880
     """
 
-    vocab_size: Dim = V
-    max_position_embeddings: Dim = P
-    sinusoidal_pos_embds: bool = False
-    n_layers: Count = L
-    n_heads: Dim = A
-    dim: Dim = H
-    hidden_dim: Dim = F
-    activation: str = "gelu"
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
-    architecture: Architecture = "DistilBertModel"
+    vocab_size: Dim = key(V, 30522)
+    max_position_embeddings: Dim = key(P, 512)
+    sinusoidal_pos_embds: bool = key(Flag())
+    n_layers: Count = key(L, 6, least=0)
+    n_heads: Dim = key(A, 12, divides="dim")
+    dim: Dim = key(H, 768)
+    hidden_dim: Dim = key(F, 3072)
+    activation: str = key(Function("gelu"))
+    tie_word_embeddings: bool = key(Flag(default=True))
+    architecture: str = classes({"DistilBert": f"Model ForMaskedLM {ENCODER}"})
 
+    heads = ("n_heads", "dim")
+    base_name = "distilbert"
+    ignored: ClassVar[Mapping[str, str]] = {"drops values while training": "dropout attention_dropout qa_dropout seq_classif_dropout"}
     published, claims = published_in("distilbert")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
     def conditions(self) -> None:
-        """Heads divide the width; an answer is a beginning and an end."""
-        divides(self.n_heads, self.dim, "n_heads", "dim")
-        check_activation(self.activation, "activation")
-        if self.architecture == "DistilBertForQuestionAnswering" and self.num_labels is not None and not equal(self.num_labels, 2):
+        """An answer is a beginning and an end."""
+        super().conditions()
+        if self.task == "QuestionAnswering" and self.num_labels is not None and not equal(self.num_labels, 2):
             message = f"num_labels is {self.num_labels}; {self.architecture} has two outputs, where an answer begins and where it ends."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``distilbert`` where a head follows, then the head."""
-        masked = self.architecture == "DistilBertForMaskedLM"
-        if masked:
+        """An activation that learns, the base model, the head."""
+        if self.task == "MaskedLM":
             yield from (Part(name, layer) for name, layer in learned("activation", self.activation).items())
-        yield Part("" if self.architecture == "DistilBertModel" else "distilbert", self._base())
+        yield from super().parts()
+
+    def head(self) -> Iterator[Part]:
+        """A text's scores have a projection before them."""
         width = self.dim
-        if masked:
+        if self.task == "MaskedLM":
             yield Part("vocab_transform", Dense(width, width))
             yield Part("vocab_layer_norm", LayerNorm(width, EPS))
             yield Part("vocab_projector", Dense(width, self.vocab_size))
-        if self.architecture in {"DistilBertForSequenceClassification", "DistilBertForMultipleChoice"}:
+        if self.task in {"SequenceClassification", "MultipleChoice"}:
             yield Part("pre_classifier", Dense(width, width))
-        if self.architecture == "DistilBertForMultipleChoice":
-            yield Part("classifier", Dense(width, 1))
-        elif self.num_labels is not None and self.architecture in _LABELLED:
-            yield Part(
-                "qa_outputs" if self.architecture == "DistilBertForQuestionAnswering" else "classifier", Dense(width, self.num_labels)
-            )
+        yield from super().head()
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, unless ``tie_word_embeddings`` is False."""
-        tied = self.architecture == "DistilBertForMaskedLM" and self.tie_word_embeddings
+        tied = self.task == "MaskedLM" and self.tie_word_embeddings
         return {"vocab_projector.weight": "distilbert.embeddings.word_embeddings.weight"} if tied else {}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:  # noqa: ARG002 - there is no pooler
         """The scores of words, of labels, or of a text by its first position."""
-        if self.architecture == "DistilBertForMaskedLM":
+        if self.task == "MaskedLM":
             return own.vocab_projector(own.vocab_layer_norm(activation(own, self.activation, own.vocab_transform(x), "activation")))
         x = apply("relu", own.pre_classifier(take(x, 1))) if "pre_classifier" in own else x
-        return own["qa_outputs" if self.architecture == "DistilBertForQuestionAnswering" else "classifier"](x)
+        return super().answer(own, x)
 
-    def _base(self) -> TextBase:
+    def base(self) -> TextBase:
+        """The tables and the blocks."""
         width, inner, norm = self.dim, self.hidden_dim, LayerNorm(self.dim, EPS)
-        sliced = (self.n_heads, divides(self.n_heads, width, "n_heads", "dim"))
+        sliced = (self.n_heads, self.head_width())
         names = ("q_lin", "k_lin", "v_lin")
         projections = {**dict.fromkeys(names, Dense(width, sliced)), "out_lin": Dense(sliced, width)}
         network = {"lin1": Dense(width, inner), "lin2": Dense(inner, width), **learned("activation", self.activation)}
@@ -181,26 +165,5 @@ class DistilBertEmbeddings(Layer):
         return own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids)))
 
 
-FAMILIES = (
-    Family(
-        model_type="distilbert",
-        model=DistilBert,
-        architectures=get_args(Architecture),
-        labelled=_LABELLED,
-        keys={
-            "vocab_size": Size(V, 30522),
-            "max_position_embeddings": Size(P, 512),
-            "sinusoidal_pos_embds": Flag(default=False),
-            "n_layers": Size(L, 6, least=0),
-            "n_heads": Size(A, 12),
-            "dim": Size(H, 768),
-            "hidden_dim": Size(F, 3072),
-            "activation": Word("gelu"),
-            "tie_word_embeddings": Flag(default=True),
-        },
-        aliases={"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"},
-        ignored={
-            "drops values while training": "dropout attention_dropout qa_dropout seq_classif_dropout",
-        },
-    ),
-)
+_ALIASES = {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"}
+FAMILIES = (family("distilbert", DistilBert, aliases=_ALIASES),)

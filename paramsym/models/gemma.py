@@ -16,7 +16,7 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import PreNorm, Residual, RotatedAttention, Stem
-from paramsym.models.decoder import GroupedDecoder, RotaryFrequencies, gated
+from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, shown
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -41,7 +41,7 @@ _CAPS: Mapping[str, tuple[float, float]] = {"Gemma": (0.0, 0.0), "Gemma2": (50.0
 
 
 @dataclass(frozen=True)
-class Gemma(GroupedDecoder):
+class Gemma(RmsDecoder):
     """Gemma, Gemma 2, Gemma 3 (text) and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
@@ -76,7 +76,6 @@ class Gemma(GroupedDecoder):
         }
     )
     _: KW_ONLY
-    rms_norm_eps: float = key(Real(1e-6))
     local_rope: Rope = ROPE
     sliding_window: Dim | None = key(Whole(4096), of=_WINDOWED)
     query_pre_attn_scalar: Dim | None = key(Whole(256), of=_WINDOWED)

@@ -39,20 +39,11 @@ class Gpt(Decoder):
     layer_norm_epsilon: float = key(Real(1e-5))
 
     heads = ("n_head", "n_embd")
+    depth = "n_layer"
     base_name = "transformer"
     answering_base_name = "transformer"
     table_name = "wte"
     classifier_name = "classifier"
-
-    @property
-    def hidden_size(self) -> Dim:  # type: ignore[override]
-        """The hidden size under the name that decoders share."""
-        return self.n_embd
-
-    @property
-    def num_hidden_layers(self) -> Count:  # type: ignore[override]
-        """The depth under the name that decoders share."""
-        return self.n_layer
 
     @property
     def inner(self) -> Dim:

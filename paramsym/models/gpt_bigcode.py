@@ -85,8 +85,8 @@ class CausalMask(Layer):
     """A model beside its causal mask ``bias``, a buffer (P, P) that is not saved.
 
     >>> from paramsym.symbols import P
-    >>> CausalMask(P, Embedding(1, 1)).params
-    0
+    >>> CausalMask(P, Dense(1, 1, bias=False)).params
+    1
     """
 
     in_order = True

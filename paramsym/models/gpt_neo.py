@@ -61,6 +61,7 @@ class GptNeo(Decoder):
     window_size: Dim | None = key(Whole(256))
 
     heads = ("num_heads", "hidden_size")
+    depth = "num_layers"
     base_name = "transformer"
     answering_base_name = "transformer"
     table_name = "wte"
@@ -84,11 +85,6 @@ class GptNeo(Decoder):
             h=self.blocks(),
             ln_f=self.norm(),
         )
-
-    @property
-    def num_hidden_layers(self) -> Count:  # type: ignore[override]
-        """The depth under the name that decoders share."""
-        return self.num_layers
 
     @property
     def kinds(self) -> tuple[str, ...]:

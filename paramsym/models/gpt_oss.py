@@ -10,7 +10,7 @@ from paramsym.compose import Repeat
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, by_turns, check_window
+from paramsym.models.decoder import RmsDecoder, by_turns, check_window
 from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -21,7 +21,7 @@ from paramsym.symbols import D, E, G, K
 
 
 @dataclass(frozen=True)
-class GptOss(GroupedDecoder):
+class GptOss(RmsDecoder):
     """gpt-oss and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for

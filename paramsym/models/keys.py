@@ -8,7 +8,7 @@ is.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Symbol
 
@@ -179,7 +179,7 @@ class Flag(Key):
 
     default: bool | None = False
 
-    nothing: ClassVar[bool] = False
+    nothing = False
 
     @property
     def may_be_null(self) -> bool:
@@ -239,7 +239,7 @@ class Function(Word):
 class Words(Key):
     """A list of words, or one string of them with bars between; null is no words."""
 
-    nothing: ClassVar[tuple[str, ...]] = ()
+    nothing = ()
 
     def check(self, value: Any, where: str, sizes: Sizes) -> tuple[str, ...]:
         """Return the words."""

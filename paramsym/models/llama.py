@@ -15,7 +15,7 @@ from paramsym.errors import ConfigError
 from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
-from paramsym.models.decoder import GroupedDecoder, by_turns, gated
+from paramsym.models.decoder import RmsDecoder, by_turns, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -26,7 +26,7 @@ from paramsym.symbols import G, L
 
 
 @dataclass(frozen=True)
-class Llama(GroupedDecoder):
+class Llama(RmsDecoder):
     """Llama, its relatives and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for
@@ -57,7 +57,6 @@ class Llama(GroupedDecoder):
     mlp_bias: bool = key(Flag(), of="Llama Granite")
     architecture: str = classes({"Llama Mistral Qwen2 Qwen3": LANGUAGE, "Granite": "Model ForCausalLM"})
     _: KW_ONLY
-    rms_norm_eps: float = key(Real(1e-6))
     sliding_window: Dim | None = key(Whole(4096), of="Mistral Qwen2 Qwen3", argument=None)
     full_layers: Count = 0
     layer_types: tuple[str, ...] | None = None

@@ -10,7 +10,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Mixture, PreNorm, RotatedAttention, activation
-from paramsym.models.decoder import GroupedDecoder, experts
+from paramsym.models.decoder import RmsDecoder, experts
 from paramsym.models.keys import Function, Real, Size, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -21,7 +21,7 @@ from paramsym.symbols import E, G, K
 
 
 @dataclass(frozen=True)
-class Mixtral(GroupedDecoder):
+class Mixtral(RmsDecoder):
     """Mixtral and its heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. It is Mistral with E experts of 3*F*H in each block and a router of E*H

@@ -72,7 +72,7 @@ class Model(Layer):
     claims: ClassVar[Any] = ()
     labelled: ClassVar[tuple[str, ...]] = ("Classification",)
     heads: ClassVar[tuple[str, str]] = ("num_attention_heads", "hidden_size")
-    """The fields that ``head_width`` divides."""
+    """The fields of the number of heads and of the hidden size."""
     reads: ClassVar[Mapping[str, Key]] = {}
     """Keys that are no arguments; the family's ``arrange`` makes arguments of them."""
     ignored: ClassVar[Ignored] = {}
@@ -80,7 +80,8 @@ class Model(Layer):
 
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
-        if self.num_labels is None and isinstance(self.architecture, str) and self.architecture.endswith(self.labelled):
+        name: Any = self.architecture  # not yet checked
+        if self.num_labels is None and isinstance(name, str) and name.endswith(self.labelled):
             object.__setattr__(self, "num_labels", N)
         super().__post_init__()
 
@@ -90,14 +91,16 @@ class Model(Layer):
         if self.architecture not in known:
             message = f"architecture is {self.architecture!r:.80}; wanted one of {', '.join(known)}."
             raise ArgumentError(message)
-        for one, how in _keyed(type(self)):
-            value = getattr(self, one.name)
-            if isinstance(how, Function) and value is not None:
-                check_activation(value, one.name)
+        cls: type = type(self)
+        for one, how in _keyed(cls):
+            value: Any = getattr(self, one.name)
+            rest = one.metadata
             for word, condition in (("divides", divides), ("at most", at_most)):
-                if other := one.metadata[word]:
-                    condition(value, getattr(self, other), one.name, other)
-            if one.metadata["of"] and self.kind not in one.metadata["of"] and value != one.default:
+                if rest[word]:
+                    condition(value, getattr(self, rest[word]), one.name, rest[word])
+            if isinstance(how, Function) and isinstance(value, str):
+                check_activation(value, one.name)
+            if rest["of"] and self.kind not in rest["of"] and value != one.default:
                 message = f"{one.name}={value!r}: {self.architecture} has no {one.name}."
                 raise ArgumentError(message)
 
@@ -117,17 +120,20 @@ class Model(Layer):
         """What the head is for; empty for the base model."""
         return self.architecture.partition("For")[2]
 
+    @property
+    def width(self) -> Dim:
+        """The hidden size, under whatever name the family has it."""
+        width: Dim = getattr(self, self.heads[1])
+        return width
+
     def head_width(self) -> Dim:
-        """Return the width of a head: that of the heads together, divided by their number, unless it is given."""
+        """Return the width of a head: the hidden size divided by the number of heads, unless it is given."""
         given: Dim | None = getattr(self, "head_dim", None)
-        if given is not None:
-            return given
-        heads, width = self.heads
-        return divides(getattr(self, heads), getattr(self, width), heads, width)
+        return divides(getattr(self, self.heads[0]), self.width, *self.heads) if given is None else given
 
 
 @cache
-def _keyed(cls: type[Model]) -> tuple[tuple[Field[Any], Key], ...]:
+def _keyed(cls: type) -> tuple[tuple[Field[Any], Key], ...]:
     """Return the fields that a configuration fills, and how each is read."""
     return tuple((one, one.metadata["key"]) for one in fields(cls) if "key" in one.metadata)
 
@@ -151,7 +157,8 @@ def family(
     """
     chosen = prefix.split() or [*model.prefixes()]
     architectures = tuple(name for one in chosen for name in model.prefixes()[one])
-    keys = {one.name: how for one, how in _keyed(model) if not one.metadata["of"] or one.metadata["of"].intersection(chosen)}
+    typed: type = model
+    keys = {one.name: how for one, how in _keyed(typed) if not one.metadata["of"] or one.metadata["of"].intersection(chosen)}
     keys |= model.reads
     for name, value in defaults.items():
         keys[name] = value if isinstance(value, Key) else replace(keys[name], default=value)  # type: ignore[call-arg]

@@ -50,22 +50,13 @@ class Mpt(Decoder):
     softmax_scale: float | None = None
 
     heads = ("n_heads", "d_model")
+    depth = "n_layers"
     base_name = "transformer"
     answering_base_name = "transformer"
     table_name = "wte"
     classifier_name = "classifier"
 
     published, claims = published_in("mpt")
-
-    @property
-    def hidden_size(self) -> Dim:  # type: ignore[override]
-        """The hidden size under the name that decoders share."""
-        return self.d_model
-
-    @property
-    def num_hidden_layers(self) -> Count:  # type: ignore[override]
-        """The depth under the name that decoders share."""
-        return self.n_layers
 
     def base(self) -> Layer:
         """The base model."""

@@ -11,7 +11,7 @@ from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Residual, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, gated
+from paramsym.models.decoder import RmsDecoder, gated
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -19,7 +19,7 @@ from paramsym.models.rope import settled
 
 
 @dataclass(frozen=True)
-class Olmo(GroupedDecoder):
+class Olmo(RmsDecoder):
     """OLMo, OLMo 2 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. OLMo normalises without learning anything: it stores a table of V*H and L

@@ -9,7 +9,7 @@ from paramsym.extents import over
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.experts import Router
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, experts
+from paramsym.models.decoder import RmsDecoder, experts
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -19,7 +19,7 @@ from paramsym.symbols import E, K
 
 
 @dataclass(frozen=True)
-class Olmoe(GroupedDecoder):
+class Olmoe(RmsDecoder):
     """OLMoE and its head, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H for

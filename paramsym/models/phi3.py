@@ -9,7 +9,7 @@ from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, RotatedAttention, activation
-from paramsym.models.decoder import GroupedDecoder
+from paramsym.models.decoder import RmsDecoder
 from paramsym.models.keys import Function, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -20,7 +20,7 @@ from paramsym.symbols import A, D, H
 
 
 @dataclass(frozen=True)
-class Phi3(GroupedDecoder):
+class Phi3(RmsDecoder):
     """Phi-3, Phi-4 and their heads, as the reference class ``architecture`` stores them: Llama's matrices, fused.
 
     The arguments are the keys of the reference's configuration. Queries, keys and values are one matrix, gate and up another. The base

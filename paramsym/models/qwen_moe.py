@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from math import lcm
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from paramsym.compose import Repeat, copies_of
 from paramsym.errors import ConfigError
@@ -18,8 +18,8 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.ledger import Numbers
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import GroupedDecoder, by_turns, check_window, experts, gated
-from paramsym.models.keys import Fixed, Flag, Function, Key, Real, Size, Sizes, Whole, shown
+from paramsym.models.decoder import RmsDecoder, by_turns, check_window, experts, gated
+from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, shown
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
@@ -36,7 +36,7 @@ EXPERT, SHARED = dims("F_e F_s")
 class LayerNumbers(Key):
     """A list of layers by number, or null."""
 
-    nothing: ClassVar[tuple[int, ...]] = ()
+    nothing = ()
 
     def check(self, value: Any, where: str, sizes: Sizes) -> tuple[int, ...]:
         """Return the numbers."""
@@ -52,7 +52,7 @@ class LayerNumbers(Key):
 
 
 @dataclass(frozen=True)
-class QwenMoe(GroupedDecoder):
+class QwenMoe(RmsDecoder):
     """Qwen's mixtures of experts and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. A sparse block has a router of E*H and E experts of 3*F_e*H, of which a
@@ -87,7 +87,6 @@ class QwenMoe(GroupedDecoder):
     expert_storage: Literal["stacked", "separate"] = "stacked"
     architecture: str = classes({"Qwen2Moe Qwen3Moe": LANGUAGE})
     _: KW_ONLY
-    rms_norm_eps: float = key(Real(1e-6))
     norm_topk_prob: bool = key(Flag())
     sliding_window: Dim | None = key(Whole(4096, least=0), argument=None)
     layer_types: tuple[str, ...] = ("full_attention",)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, get_args
 
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
@@ -15,41 +14,18 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import TokenTypes, check_positions
-from paramsym.models.activations import check_activation
-from paramsym.models.bert import Pooler, TextBase, TextClassifier, TextModel, encoder_of
-from paramsym.models.family import Family
-from paramsym.models.keys import Flag, Key, Real, Size, Whole, Word
-from paramsym.models.labels import give_labels
+from paramsym.models.bert import ENCODER, BertLike, TextBase, TextClassifier, encoder_of, pooler_of
+from paramsym.models.keys import Flag, Whole
+from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, constant, past, rearrange
-from paramsym.size import Count, Dim, canonical, divides
-from paramsym.symbols import A, F, H, L, P, T, V
+from paramsym.size import Dim, canonical
 
-RobertaClass = Literal[
-    "RobertaModel",
-    "RobertaForMaskedLM",
-    "RobertaForCausalLM",
-    "RobertaForSequenceClassification",
-    "RobertaForMultipleChoice",
-    "RobertaForTokenClassification",
-    "RobertaForQuestionAnswering",
-]
-XlmRobertaClass = Literal[
-    "XLMRobertaModel",
-    "XLMRobertaForMaskedLM",
-    "XLMRobertaForCausalLM",
-    "XLMRobertaForSequenceClassification",
-    "XLMRobertaForMultipleChoice",
-    "XLMRobertaForTokenClassification",
-    "XLMRobertaForQuestionAnswering",
-]
-_LABELLED = frozenset(
-    name for name in (*get_args(RobertaClass), *get_args(XlmRobertaClass)) if name.endswith(("Classification", "Answering"))
-)
+_NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
 
 @dataclass(frozen=True)
-class Roberta(TextModel):
+class Roberta(BertLike):
     """RoBERTa, XLM-RoBERTa and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
@@ -67,88 +43,52 @@ class Roberta(TextModel):
     124697433
     """
 
-    vocab_size: Dim = V
-    hidden_size: Dim = H
-    num_hidden_layers: Count = L
-    num_attention_heads: Dim = A
-    intermediate_size: Dim = F
-    max_position_embeddings: Dim = P
-    type_vocab_size: Dim = T
-    hidden_act: str = "gelu"
-    is_decoder: bool = False
-    add_cross_attention: bool = False
-    tie_word_embeddings: bool = True
-    num_labels: Dim | None = None
+    is_decoder: bool = key(Flag())
+    add_cross_attention: bool = key(Flag())
     add_pooling_layer: bool = True
-    architecture: Literal[RobertaClass, XlmRobertaClass] = "RobertaModel"
+    architecture: str = classes({"Roberta XLMRoberta": _NAMES})
     _: KW_ONLY
-    layer_norm_eps: float = 1e-12
-    pad_token_id: int | None = 1
+    pad_token_id: int | None = key(Whole(1, least=0))
 
+    base_name = "roberta"
+    pooled = ("MultipleChoice",)
     published, claims = published_in("roberta")
 
-    def __post_init__(self) -> None:
-        """Give the labels their letter where there are labels and no number."""
-        give_labels(self, _LABELLED)
-        super().__post_init__()
-
-    def conditions(self) -> None:
-        """Heads divide the width; the flags fit the architecture."""
-        divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
-        check_activation(self.hidden_act, "hidden_act")
-        if self.add_cross_attention and not self.is_decoder:
-            message = "add_cross_attention=True needs is_decoder=True: only a decoder attends to an encoder."
-            raise ArgumentError(message)
-        if not self.add_pooling_layer and self._task != "Model":
-            message = f"add_pooling_layer=False is for the base classes; {self.architecture} itself decides whether it has a pooler."
-            raise ArgumentError(message)
-
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``roberta`` where there is a head, and the head: after it in RoBERTa, before it in XLM-RoBERTa."""
-        if self._task == "Model":
-            yield Part("", self._base(pooled=self.add_pooling_layer))
-            return
-        base = Part("roberta", self._base(pooled=self._task == "ForMultipleChoice"))
-        yield from (self._head(), base) if self.architecture.startswith("XLM") else (base, self._head())
+        """The base model, and the head: after it in RoBERTa, before it in XLM-RoBERTa."""
+        parts = tuple(super().parts())
+        yield from reversed(parts) if self.kind == "XLMRoberta" else parts
 
     def ties(self) -> Mapping[str, str]:
         """The output matrix is the word table, and the decoder's bias the head's, unless ``tie_word_embeddings`` is False."""
-        if not self._task.endswith("LM") or not self.tie_word_embeddings:
+        if not self.task.endswith("LM") or not self.tie_word_embeddings:
             return {}
         return {"lm_head.decoder.weight": "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.bias": "lm_head.bias"}
 
     @property
-    def _task(self) -> str:
-        return self.architecture.removeprefix("XLM").removeprefix("Roberta")
-
-    @property
     def reads_memory(self) -> bool:
         """The base models and the language models that decode take what an encoder gives."""
-        return self.add_cross_attention and self._task in {"Model", "ForCausalLM"}
+        return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Value:
         """The scores of words, of labels, or of a text by its pooled vector."""
-        if self._task.endswith("LM"):
-            return own.lm_head(x)
-        return own["qa_outputs" if self._task == "ForQuestionAnswering" else "classifier"](*(pooled or (x,)))
+        return own.lm_head(x) if self.task.endswith("LM") else super().answer(own, x, *pooled)
 
-    def _base(self, *, pooled: bool) -> Layer:
-        width = self.hidden_size
-        tables = RobertaEmbeddings(
-            *(self.vocab_size, self.max_position_embeddings, self.type_vocab_size, width),
-            eps=self.layer_norm_eps,
-            padding_idx=self.pad_token_id,
-        )
-        return TextBase({"embeddings": tables, "encoder": encoder_of(self), **({"pooler": Pooler(width)} if pooled else {})})
+    def base(self) -> TextBase:
+        """The tables, the blocks, the pooler."""
+        sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, self.hidden_size)
+        tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id)
+        return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
 
-    def _head(self) -> Part:
+    def head(self) -> Iterator[Part]:
+        """A text's labels have a projection before them."""
         width = self.hidden_size
-        labels = self.num_labels if self.num_labels is not None and self.architecture in _LABELLED else 1
-        if self._task.endswith("LM"):
-            return Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
-        if self._task == "ForSequenceClassification":
-            return Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, labels)}, "tanh"))
-        return Part("qa_outputs" if self._task == "ForQuestionAnswering" else "classifier", Dense(width, labels))
+        if self.task.endswith("LM"):
+            yield Part("lm_head", RobertaPredictions(width, self.vocab_size, eps=self.layer_norm_eps))
+        elif self.task == "SequenceClassification" and self.num_labels is not None:
+            yield Part("classifier", TextClassifier({"dense": Dense(width, width), "out_proj": Dense(width, self.num_labels)}, "tanh"))
+        else:
+            yield from super().head()
 
 
 @dataclass(frozen=True)
@@ -157,6 +97,7 @@ class RobertaEmbeddings(Layer):
 
     Positions are counted from the row behind ``padding_idx`` on, which is the padding's.
 
+    >>> from paramsym.symbols import H, P, T, V
     >>> RobertaEmbeddings(V, P, T, H).params
     H*P + H*T + H*V + 2*H
     """
@@ -202,6 +143,7 @@ class RobertaEmbeddings(Layer):
 class RobertaPredictions(Layer):
     """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
 
+    >>> from paramsym.symbols import H, V
     >>> RobertaPredictions(H, V).params
     H**2 + H*V + 3*H + 2*V
     """
@@ -227,45 +169,7 @@ class RobertaPredictions(Layer):
         return own.decoder(own.layer_norm(apply("gelu", own.dense(x))))
 
 
-def _keys(vocab_size: int) -> Mapping[str, Key]:
-    return {
-        "vocab_size": Size(V, vocab_size),
-        "hidden_size": Size(H, 768),
-        "num_hidden_layers": Size(L, 12, least=0),
-        "num_attention_heads": Size(A, 12),
-        "intermediate_size": Size(F, 3072),
-        "max_position_embeddings": Size(P, 512),
-        "type_vocab_size": Size(T, 2),
-        "hidden_act": Word("gelu"),
-        "is_decoder": Flag(default=False),
-        "add_cross_attention": Flag(default=False),
-        "tie_word_embeddings": Flag(default=True),
-        "layer_norm_eps": Real(1e-12),
-        "pad_token_id": Whole(1, least=0),
-    }
-
-
-_IGNORED = {
-    "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout",
-}
-_USUAL: Mapping[str, tuple[Any, ...]] = {"position_embedding_type": ("absolute", None)}
 FAMILIES = (
-    Family(
-        model_type="roberta",
-        model=Roberta,
-        architectures=get_args(RobertaClass),
-        labelled=_LABELLED.intersection(get_args(RobertaClass)),
-        keys=_keys(50265),
-        ignored=_IGNORED,
-        usual=_USUAL,
-    ),
-    Family(
-        model_type="xlm-roberta",
-        model=Roberta,
-        architectures=get_args(XlmRobertaClass),
-        labelled=_LABELLED.intersection(get_args(XlmRobertaClass)),
-        keys=_keys(30522),
-        ignored=_IGNORED,
-        usual=_USUAL,
-    ),
+    family("roberta", Roberta, "Roberta", {"vocab_size": 50265}),
+    family("xlm-roberta", Roberta, "XLMRoberta"),
 )
