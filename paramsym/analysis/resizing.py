@@ -312,7 +312,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
             message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
         given: Any = values
-        found[by_name[name]] = tuple(_number(value, name) for value in (given if isinstance(given, Iterable) else (given,)))
+        found[by_name[name]] = tuple(_number(value, name) for value in islice(given if isinstance(given, Iterable) else (given,), _MOST_ASKED))
     return found
 
 
