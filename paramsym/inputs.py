@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from paramsym.errors import ShapeError
 from paramsym.size import Count, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from paramsym.layer import Layer
     from paramsym.size import Shape
+
+Entry = TypeVar("Entry")
+_MOST_AXES = 64
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,19 @@ def each_input(shape: Shape) -> tuple[Shape, ...]:
 def together(first: Shape, *others: Shape) -> Shape:
     """Return the shapes of several inputs as one value, which ``each_input`` takes apart; one input stays as it is."""
     return cast("Shape", (first, *others)) if others else first
+
+
+def axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
+    """Return the entries of a shape; one without end is refused and not read to its end.
+
+    Raises:
+        ShapeError: more axes than NumPy and torch give an array.
+    """
+    found = tuple(islice(shape, _MOST_AXES + 1))
+    if len(found) > _MOST_AXES:
+        message = f"{where} has more than {_MOST_AXES} axes; no array has so many."
+        raise ShapeError(message)
+    return found
 
 
 def only_input(layer: Layer, shape: Shape) -> None:

@@ -18,7 +18,7 @@ from paramsym.analysis.compare import compare as compared
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
-from paramsym.naming import described
+from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
@@ -50,7 +50,7 @@ def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"
     if kind == "icicle":
         return icicle(Box(class_name(layer), layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
     if kind != "bars":
-        message = f"kind {kind!r} is not known; known are bars and icicle."  # type: ignore[unreachable]
+        message = f"kind {quoted(kind)} is not known; known are bars and icicle."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = shares(layer, depth)
     return bars(names(found), [(class_name(layer), [int(one.total) for one in found])], _UNIT, title)

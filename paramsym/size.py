@@ -369,9 +369,10 @@ def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) 
 
     Raises:
         DivisibilityError: where both are numbers and the quotient is not whole.
+        SizeError: a divisor that is no size, such as 0.
     """
     if isinstance(divisor, int) and isinstance(dividend, int):
-        quotient, remainder = divmod(dividend, divisor)
+        quotient, remainder = divmod(dividend, size(divisor, divisor_name))
         if remainder:
             raise DivisibilityError(_indivisible(dividend, divisor, f"{dividend_name} ", f"{divisor_name} "))
         return quotient

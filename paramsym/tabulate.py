@@ -96,8 +96,9 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
     given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
     order = {letter.name: position for position, letter in enumerate(LETTERS)}
     known = sorted({letter for held in given.values() for letter in held}, key=lambda letter: (order.get(letter, len(order)), letter))
-    chosen = known if sizes is None else [str(getattr(size, "name", size)) for size in sizes]
-    for letter in chosen:
+    chosen: list[str] = []
+    for letter in known if sizes is None else (str(getattr(size, "name", size)) for size in sizes):
+        chosen.append(letter)
         if letter not in known:
             message = f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}."
             raise UnknownNameError(message)

@@ -248,16 +248,15 @@ def _steps(layer: Layer, letters: Letters, limit: float) -> str:
         message = f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps."
         raise SizeError(message)
     numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
-    terms = latex.ordered(root.params, letters)
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
-    values = [int(cast("Expr", term.xreplace(placed))) for term in terms]
+    values = [cast("Expr", term.xreplace(placed)) for term in latex.ordered(root.params, letters)]
     known = {symbol.name for symbol in symbols_in(root.params)} <= set(numbers)
     limit -= measured(rf"{_PARAMETERS} = \quad")
     sides = [latex.rows(latex.terms(root.params, letters), limit)]
     if sizes and known:
         sides.append(latex.rows(forms.substituted(root.params, numbers, letters), limit))
-    if len(values) > 1 and sizes:
-        sides.append(latex.rows([(-1 if value < 0 else 1, latex.integer(abs(value))) for value in values], limit))
+    if len(values) > 1 and known and sizes:
+        sides.append(latex.rows([each for value in values for each in latex.terms(value, letters)], limit))
     if sizes:
         sides.append([latex.integer(layer.count)])
     return forms.lines(_PARAMETERS, sides)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
+
 import pytest
 
 import paramsym as ps
 from paramsym import B, Dense, H, L, MaxPool2d, dims
-from paramsym.errors import ShapeError
+from paramsym.errors import ShapeError, SizeError, UnknownNameError
 from paramsym.inputs import Step
 
 i = dims("i")
@@ -50,3 +53,32 @@ def test_errors_carry_the_path() -> None:
         ps.output_shape(ps.Sequential({"x": ps.Tied(inner, ())}), (1, 2))
     with pytest.raises(ShapeError, match=r"^Sequential: e, an Embedding"):
         ps.output_shape(ps.Sequential({"e": ps.EmbeddingBag(3, 4)}), (1, 2, 3))
+
+
+ENDLESS: dict[str, Callable[[], object]] = {
+    "shape": lambda: ps.output_shape(Dense(H, 3), count(1)),
+    "one of several": lambda: ps.output_shape(Dense(H, 3), ((1, 2), [1] * 65)),
+    "trace": lambda: ps.trace(Dense(H, 3), count(1)),
+    "flops": lambda: ps.flops(Dense(H, 3), range(10**12)),
+    "memory": lambda: ps.memory(Dense(H, 3), range(1, 10**12)),
+    "match": lambda: ps.match(Dense(H, 3), {"weight": count(1)}),
+    "reconcile": lambda: ps.reconcile(Dense(2, 3), {"weight": range(10**12)}),
+}
+
+
+@pytest.mark.parametrize("question", ENDLESS.values(), ids=ENDLESS)
+def test_a_shape_without_end_is_not_read_to_its_end(question: Callable[[], object]) -> None:
+    """NumPy and torch have arrays of 64 axes at most."""
+    with pytest.raises(ShapeError, match="has more than 64 axes"):
+        question()
+
+
+def test_other_lists_without_end() -> None:
+    """Values to try are tried as far as the search goes; names are refused at the first that is not there; a column has to fit."""
+    sized = Dense(H, 3).at(H=2)
+    assert ps.reconcile(sized, 15, others={"H": count(1)})[0].term == ps.reconcile(sized, 15, others={"H": [4]})[0].term
+    with pytest.raises(UnknownNameError, match="none of the models has a size for '0'"):
+        ps.table({"one": sized}, map(str, count()))
+    pytest.importorskip("numpy")
+    with pytest.raises(SizeError, match="does not fit in memory"):
+        ps.evaluate(Dense(H, 3), H=range(10**15))

@@ -185,6 +185,8 @@ def test_helpers_for_conditions() -> None:
     assert type(ps.divides(A, 2 * A, "heads", "width")) is int
     with pytest.raises(DivisibilityError, match=r"width 786 is not divisible by heads 12 \(786 = 65\*12 \+ 6\)"):
         ps.divides(12, 786, "heads", "width")
+    with pytest.raises(SizeError, match="heads is 0; wanted a positive whole number"):
+        ps.divides(0, 768, "heads", "width")
     ps.at_most(A, 3, "k", "n")
     ps.at_most(3, 3, "k", "n")
     with pytest.raises(SizeError, match="k 4 is more than n 3"):

@@ -91,6 +91,10 @@ def test_steps() -> None:
     )
     assert "109{,}482{,}240" in ps.models.Bert().at("bert-base-uncased").to_latex("steps")
     assert ps.Dense(2, 3).to_latex("steps") == "\\begin{align*}\n\\text{parameters} &= 9\n\\end{align*}"
+    index = ps.index("i")
+    widening = ps.Repeat(ps.Dense(H + index, 1, bias=False), L, index=index).at(H=1, L=3)  # 1 + 2 + 3
+    assert r"&= \frac{9}{2} + 3 - \frac{3}{2} \\" in widening.to_latex("steps")
+    assert ps.Repeat(ps.Dense(H, F), L).at(L=0).to_latex("steps").splitlines()[2] == "&= 0"  # H and F have no numbers, and need none
     assert "3 h" not in ps.Dense(H, 2).at(H=5).to_latex("steps", letters="megatron").replace("2 h", "")
 
 

@@ -55,6 +55,9 @@ def as_column(value: Any, name: str) -> Column:
     except ValueError:
         message = f"{name} is {quoted(value)}, rows of different lengths; a column has one shape."
         raise SizeError(message) from None
+    except (MemoryError, OverflowError):
+        message = f"{name} is {quoted(value)}, which does not fit in memory; give it in pieces."
+        raise SizeError(message) from None
     if array.dtype.kind not in "iu":
         if array.dtype.kind not in "fO" or (isinstance(value, np.ndarray) and array.dtype.kind == "f" and array.size):
             message = f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are."

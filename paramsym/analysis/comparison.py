@@ -15,6 +15,7 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, counts
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.inputs import axes
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
 from paramsym.naming import described, quoted
@@ -136,7 +137,7 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
 def _shape(name: str, shape: Any) -> tuple[int, ...]:
     found = getattr(shape, "shape", shape)
     try:
-        sizes = tuple(_extent(size) for size in found)
+        sizes = tuple(_extent(size) for size in axes(found, f"the claim's {name!r}"))
     except TypeError:
         message = f"the claim's {name!r} is {quoted(shape)}; wanted a shape such as (768, 768), or something that has one."
         raise ArgumentError(message) from None

@@ -515,6 +515,7 @@ class _Compiler:
             exponents = {r: registers.get(r, 0) + lifted.get(r, 0) for r in registers.keys() | lifted.keys()}
             key = frozenset((r, e) for r, e in exponents.items() if e)
             whole[key] = whole.get(key, 0) + int(c * scale)
+        whole = {key: c for key, c in whole.items() if c}  # floor(b/a) is b/a where a divides b, and may cancel only here
         return self.horner(whole), self.horner({frozenset(lifted.items()): scale})
 
     def horner(self, terms: _Terms) -> int:

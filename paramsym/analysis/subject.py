@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.errors import SizeError
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
@@ -101,7 +102,11 @@ def counts(line: Line) -> bool:
 
 
 def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
-    """Return a polynomial's value, exactly; sizes must cover its symbols."""
+    """Return a polynomial's value, exactly.
+
+    Raises:
+        SizeError: a symbol without a size: one that the count does not have, because what it stands beside is 0 or cancels.
+    """
     known: dict[Expr, Fraction] = {}
     total = Fraction(0)
     for monomial, coefficient in polynomial.terms.items():
@@ -115,6 +120,10 @@ def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
 
 
 def _number(generator: Expr, sizes: Sizes) -> Fraction:
+    for symbol in (generator,) if isinstance(generator, Symbol) else symbols_in(generator):
+        if symbols_in(sizes.get(symbol, symbol)):
+            message = f"there is no number for {symbol}; put sizes in with .at(...)."
+            raise SizeError(message)
     if isinstance(generator, Symbol):
         return Fraction(int(sizes[generator]))
     return Fraction(int(substitute(generator, {symbol: Integer(sizes[symbol]) for symbol in symbols_in(generator)})))

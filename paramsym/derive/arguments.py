@@ -80,6 +80,25 @@ class Call:
         return dataclasses.replace(known, **fields)
 
 
+def by_name(what: str, given: object) -> dict[str, Any]:
+    """Return arguments by their names; a symbol stands for its name."""
+    if given is None:
+        return {}
+    names = [getattr(key, "name", key) for key in given] if isinstance(given, Mapping) else [None]
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in names):
+        message = f"{what} is {described(given)}; wanted arguments by name, such as {{'width': 8}}."
+        raise ArgumentError(message)
+    return dict(zip(names, given.values(), strict=True))
+
+
+def check_limits(seconds: object, tests: object) -> None:
+    """Raise ``ArgumentError`` where there is no time, or no number of tests."""
+    for what, value, kind in (("seconds", seconds, int | float), ("tests", tests, int)):
+        if isinstance(value, bool) or not isinstance(value, kind) or not value >= 0:
+            message = f"{what} is {described(value)}; wanted a {'whole ' if kind is int else ''}number of at least 0."
+            raise ArgumentError(message)
+
+
 def read_call(build: Callable[..., Any], said: Mapping[str, Any], held: Mapping[str, Any]) -> Call:
     """Return how a build is called.
 

@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Symbol
 
-from paramsym.derive.arguments import read_call
+from paramsym.derive.arguments import by_name, check_limits, read_call
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
 from paramsym.derive.modelled import Derived, demanded, modelled
@@ -85,7 +85,8 @@ def derive(
     >>> form.at(width=64, depth=3).count, form.certificate.degree
     (12928, 2)
     """
-    call = read_call(build, {**(sizes or {}), **named}, held or {})
+    check_limits(seconds, tests)
+    call = read_call(build, {**by_name("sizes", sizes), **named}, by_name("held", held))
     until = time.monotonic() + seconds
     builder = Builder(build)
     strata = list(call.strata())

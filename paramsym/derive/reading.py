@@ -36,7 +36,7 @@ def from_module(module: Any, variables: Any = None) -> Layer:
         from paramsym.derive.reading_torch import from_torch
 
         return from_torch(module)
-    if hasattr(module, "trainable_weights") and hasattr(module, "weights"):
+    if hasattr(module, "trainable_weights") and isinstance(getattr(module, "weights", None), list):
         from paramsym.derive.reading_keras import from_keras
 
         return from_keras(module)

@@ -9,7 +9,7 @@ from typing import cast
 
 from paramsym.compose import Sequential
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.inputs import each_input, only_input, together
+from paramsym.inputs import axes, each_input, only_input, together
 from paramsym.layer import Layer
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
@@ -65,14 +65,14 @@ def gated(input_shape: Iterable[Count | None]) -> Shape:
     if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
         message = f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first."
         raise ShapeError(message)
-    given: tuple[object, ...] = tuple(input_shape)
+    given: tuple[object, ...] = axes(input_shape, "input_shape")
     if given and all(isinstance(entry, tuple | list) for entry in given):
         return together(*(_extents(cast("Iterable[object]", entry), f"input_shape[{i}]") for i, entry in enumerate(given)))
     return _extents(given, "input_shape")
 
 
 def _extents(given: Iterable[object], where: str) -> Shape:
-    return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(given))
+    return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(axes(given, where)))
 
 
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:

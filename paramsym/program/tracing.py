@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sympy import Expr
 
 from paramsym.errors import StructureError
+from paramsym.naming import described
 from paramsym.program.arithmetic import Combine, Name, WithNumber
 from paramsym.program.graph import Program, Region, Scan, Step
 from paramsym.program.types import ArrayType
@@ -115,7 +116,7 @@ class Tracer:
         """Record one step and return its results."""
         for value in values:
             if not isinstance(value, Value):
-                message = f"{operation} takes traced arrays; found {value!r} ({type(value).__name__})."  # type: ignore[unreachable]
+                message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
                 raise StructureError(message)
         types = operation.gives(*(value.type for value in values))
         takes = tuple(self.number(value) for value in values)
@@ -162,7 +163,7 @@ def traced(layer: Layer | None, body: Callable[..., Any], types: tuple[ArrayType
     for one in results:
         if not isinstance(one, Value):
             owner = "the function" if layer is None else f"{type(layer).__name__}.forward"
-            message = f"{owner} returned {one!r} ({type(one).__name__}); wanted an array, or a tuple of arrays."
+            message = f"{owner} returned {described(one)}; wanted an array, or a tuple of arrays."
             raise StructureError(message)
     outputs = tuple(tracer.number(one) for one in results)
     numbers = (*(one.number for one in inputs), *tracer.captured.values())

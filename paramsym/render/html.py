@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Integer
 
+from paramsym.errors import ArgumentError
 from paramsym.render import latex
 from paramsym.render.table import NAMES
 
@@ -28,6 +29,9 @@ def table(source: Table, *, limit: int | None = LIMIT) -> str:
 
     No colour is named, so that it is the page's own. ``limit=None`` writes every row openly.
     """
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+        message = f"limit is of the kind {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them."
+        raise ArgumentError(message)
     if limit is None or len(source.rows) <= limit:
         return _whole(source, source.rows)
     shown = _whole(source, source.rows[:_FIRST], f"the first {_FIRST} of {len(source.rows)} rows")

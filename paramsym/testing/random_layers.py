@@ -117,7 +117,8 @@ def _composed(inner: SearchStrategy[Layer]) -> SearchStrategy[Layer]:
 
 
 def _tied(layer: Layer) -> Layer:
-    """Return two equal layers, the first tensor of one that is no numbered copy tied to the other's."""
+    """Return two equal layers, the first tensor of one that is no numbered copy tied to the other's; widths that are open are one width."""
+    layer = layer.at(dict.fromkeys(layer.open_letters, dims("width")))
     both = Block(one=layer, two=layer)
     names = [line.name for line in layer.ledger() if all(isinstance(step, str) for step in line.path)]
     return Tied(both, {f"two.{names[0]}": f"one.{names[0]}"}) if names else both

@@ -9,11 +9,15 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
-from paramsym.errors import ArgumentError, ParamsymError, RefutedError
+from paramsym.errors import ArgumentError, ParamsymError, RefutedError, ShapeError
+from paramsym.inputs import each_input
 from paramsym.layer import Layer
 from paramsym.measure.run import run
+from paramsym.measure.walk import gated
+from paramsym.naming import described
 from paramsym.optional import available, needed
-from paramsym.size import Shape, substitute, symbols_in
+from paramsym.size import Shape, substitute, symbols_in, text
+from paramsym.verify.agreement import Rival
 from paramsym.verify.lattice import lattice
 
 
@@ -39,11 +43,21 @@ def certify_run(
 
     Raises:
         RefutedError: an output that differs by more than ``tolerance``, relative to the largest entry of the reference's output.
-        ArgumentError: what is neither a module nor a function.
+        ArgumentError: what is neither a module nor a function, or no number of runs.
+        ShapeError: inputs that are no shapes.
 
     With ``pip install numpy``, ``certify_run(Dense(H, F), lambda H, F: torch.nn.Linear(H, F), (B, H))`` says that 5 runs agree.
     """
     xp = needed("numpy", "certify_run", "numpy")
+    Rival(build).check_call(layer)
+    inputs = tuple(_input(shape) for shape in inputs)
+    for what, number, least in (("times", times, 1), ("seed", seed, 0)):
+        if not isinstance(number, int) or isinstance(number, bool) or number < least:
+            message = f"{what} is {described(number)}; wanted a whole number from {least} on."
+            raise ArgumentError(message)
+    if not isinstance(tolerance, int | float) or not tolerance >= 0:
+        message = f"tolerance is {described(tolerance)}; wanted a number such as 1e-9."
+        raise ArgumentError(message)
     random, worst = Random(seed), 0.0  # noqa: S311 - test data
     for _ in range(times):
         sizes = _drawn(layer, random)
@@ -61,6 +75,14 @@ def certify_run(
         found = run(sized, tensors, *arrays)
         worst = max(worst, largest_difference(xp, sized, found, wanted, tolerance))
     return RunCertificate(layer, times, worst)
+
+
+def _input(shape: Any) -> Shape:
+    found = gated(shape)
+    if len(each_input(found)) > 1 or None in found:
+        message = f"an input is {text(found)}; wanted one shape whose sizes are known or letters, such as (B, H)."
+        raise ShapeError(message)
+    return found
 
 
 def _drawn(layer: Layer, random: Random) -> dict[Symbol, int]:
@@ -123,8 +145,9 @@ def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list
             outputs = reference(*map(torch.from_numpy, arrays))
         return tuple(_array(one) for one in outputs) if isinstance(outputs, tuple | list) else _array(outputs)
     if callable(reference):
-        return reference(tensors, *arrays)
-    message = f"build returned {reference!r} ({type(reference).__name__}); wanted a torch module, or a function of tensors and inputs."
+        outputs = reference(tensors, *arrays)
+        return tuple(map(xp.asarray, outputs)) if isinstance(outputs, tuple) else xp.asarray(outputs)
+    message = f"build returned {described(reference)}; wanted a torch module, or a function of tensors and inputs."
     raise ArgumentError(message)
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from paramsym.errors import ArgumentError, RefutedError
 from paramsym.layer import Layer, check_layer
+from paramsym.naming import described
 from paramsym.size import text
 from paramsym.verify.lattice import lattice
 from paramsym.verify.match import match
@@ -33,7 +34,7 @@ class Rival:
         check_layer(layer, "It comes first, and what builds the other one second.")
         names = sorted(symbol.name for symbol in layer.symbols)
         if not callable(self.build):
-            message = f"build is {self.build!r}; wanted a function of {', '.join(names) or 'nothing'}."  # type: ignore[unreachable]
+            message = f"build is {described(self.build)}; wanted a function of {', '.join(names) or 'nothing'}."  # type: ignore[unreachable]
             raise ArgumentError(message)
         try:
             signature = inspect.signature(self.build)

@@ -165,19 +165,19 @@ class _Numbered:
 
     def further(self, known: Mapping[Symbol, int]) -> Iterator[_FoundOut]:
         """Yield what else there is to go by, the surest first; ``known`` is what was found so far, and grows meanwhile."""
-        yield _FoundOut(self.absent())
+        yield _FoundOut(self.absent(known))
         yield _FoundOut(self.fitting(known))
         while (fewest := self.fewest(known)) is not None:
             symbol, value, where = fewest
             yield _FoundOut([Equation(symbol, value, where, copies=True)], _left_open({symbol: value}))
         yield _FoundOut(self.guessed(known))
 
-    def absent(self) -> Iterator[Equation]:
+    def absent(self, known: Mapping[Symbol, int]) -> Iterator[Equation]:
         """Yield an equation for copies of which there are none; where other names are found than the layer has, they may be missing."""
         if not all(self._known(name, bare) for bare, names in self.found.items() for name in names):
             return
-        there = {template.numbers[:depth] for like in self.like.values() for template in like if self._names(template)
-                 for depth in range(len(template.numbers) + 1)}  # fmt: skip
+        owned = (owners for like in self.like.values() for owners in self._owners(like, known).values())
+        there = {template.numbers[:depth] for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
         for runs, position in self._runs():
             # Of copies inside copies it is the outermost that there are none of.
             if not any(run.numbers[: position + 1] in there for run in runs) and (not position or runs[0].numbers[:position] in there):

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from paramsym.errors import CheckpointError
+from paramsym.inputs import axes
 
 Shape = tuple[int, ...]
 
@@ -45,9 +46,10 @@ def shape(value: Any, name: str) -> Shape:
 
     Raises:
         CheckpointError: an extent that is not a whole number of at least zero.
+        ShapeError: more axes than an array can have.
     """
     try:
-        found = tuple(_extent(extent) for extent in value)
+        found = tuple(_extent(extent) for extent in axes(value, f"the shape of {name!r:.99}"))
     except TypeError:
         message = f"the shape of {name!r:.99} is {_shown(value)}; wanted whole numbers, as in (768, 768)."
         raise CheckpointError(message) from None

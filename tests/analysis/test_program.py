@@ -160,3 +160,13 @@ def test_copies_may_still_be_zero() -> None:
     """What is 0 where it may be is counted, too."""
     assert [evaluate(ps.Repeat(ps.Dense(3, 5), L), L=0) for _ in range(3)] == [0] * 3
     assert [evaluate(D * L + 1, L=0, D=4) for _ in range(3)] == [1] * 3
+
+
+def test_terms_that_cancel_where_a_quotient_is_whole() -> None:
+    """Where a divides b, floor(b/a) is b/a: of 6 and 3, a quotient of 2 and 6 + 1 - 2 inputs are 7."""
+    a, b = ps.dims("a b")
+    both = ps.Block(x=ps.Dense(per(b, a), 1, bias=False), y=ps.Dense(b + 1 - floor(b / a), 1, bias=False))
+    for one, other in ((3, 6), (1, 1), (2, 8)):
+        assert evaluate(both, a=one, b=other) == both.at(a=one, b=other).count == other + 1
+    alone = ps.Block(x=ps.Dense(per(b, a), 1, bias=False), y=ps.Dense(2, 1 + b - floor(b / a), bias=False))
+    assert evaluate(alone, a=3, b=6) == alone.at(a=3, b=6).count == 2 + 2 * 5

@@ -340,6 +340,24 @@ def test_typing_errors() -> None:
 
 
 @pytest.mark.parametrize(
+    ("layer", "letter"),
+    [
+        (ps.Repeat(ps.Dense(H, F), L).at(L=0), "[FH]"),
+        (ps.Repeat(ps.Dense(H, F), L).at(L=0, F=4 * H), "[FH]"),
+        (ps.models.Albert().at({"E": 8, "F": 8, "H": 8, "L": 8, "P": 8, "T": 8, "V": 8}), "A"),
+        (ps.models.GptJ().at({"A": 8, "H": 8, "L": 0, "P": 8, "V": 8}), "r"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("claim", [7, "110M", "12*768*12 = 110M"])
+def test_a_letter_that_the_count_can_do_without(layer: ps.Layer, letter: str, claim: Any) -> None:
+    """There is a number of parameters, but not one of other ways of counting."""
+    assert isinstance(layer.count, int)
+    with pytest.raises(SizeError, match=f"there is no number for {letter}; put sizes in"):
+        ps.reconcile(layer, claim)
+
+
+@pytest.mark.parametrize(
     "claim",
     [
         "",

@@ -210,6 +210,30 @@ def test_arguments_that_the_build_does_not_take_are_refused() -> None:
         ps.derive(factories.mlp, width="depth//2")
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"held": 3}, "held is 3"),
+        ({"held": {3: 4}}, "held is {3: 4}"),
+        ({"seconds": "long"}, "seconds is 'long'"),
+        ({"tests": 0.5}, "tests is 0.5 .* wanted a whole number"),
+        ({"tests": -1}, "tests is -1"),
+    ],
+    ids=str,
+)
+def test_what_says_nothing_of_a_search_is_refused(said: dict[str, Any], words: str) -> None:
+    """Neither names nor limits."""
+    with pytest.raises(ArgumentError, match=words):
+        ps.derive(factories.mlp, **said)
+
+
+def test_a_symbol_stands_for_the_argument_of_its_name() -> None:
+    """In the mapping of sizes and in what is held."""
+    form = ps.derive(lambda H, F: {"weight": (F, H)}, {ps.H: 4, "F": 3})
+    assert form.params == ps.F * ps.H
+    assert ps.derive(lambda H, F: {"weight": (F, H)}, {"H": 4}, held={ps.F: 3}).params == 3 * ps.H
+
+
 def test_a_search_ends_when_its_time_does() -> None:
     """What was found so far is said."""
     with pytest.raises(NotYetError, match=r"ran out of time after .* builds"):

@@ -227,3 +227,10 @@ def test_models_of_transformers(kind: str) -> None:
             setattr(config, key, value)
     module = on_meta(lambda: transformers.AutoModel.from_config(config))
     assert_same(ps.from_module(module), module)
+
+
+def test_an_object_with_the_words_of_a_module_is_none() -> None:
+    """Keras' layers have lists of weights."""
+    pretender = type("Pretender", (), {"trainable_weights": None, "weights": None})()
+    with pytest.raises(ArgumentError, match="Pretender"):
+        ps.from_module(pretender)

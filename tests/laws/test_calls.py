@@ -5,6 +5,7 @@ Each seed is one call. Some run every time; ``RANDOM_CALLS=20000`` runs so many.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import math
 import os
@@ -22,15 +23,35 @@ from doors import doors
 from strategies import layer_classes, model_classes, plain
 
 import paramsym as ps
+import paramsym.testing
 from paramsym import A, F, H, K, L, V
 from paramsym.errors import ParamsymError
 
 CALLS = int(os.environ.get("RANDOM_CALLS", "240"))
 BATCHES = 4
-FUNCTIONS = sorted(name for name in dir(ps) if inspect.isfunction(getattr(ps, name)))
+SECONDS = 0.2
+"""How long a form may be looked for."""
+
+
+def derive(build: Any, sizes: Any = None, /, *, held: Any = None, seconds: Any = SECONDS, tests: Any = 10, **named: Any) -> Any:
+    """Derive in a short time."""
+    return ps.derive(build, sizes, held=held, seconds=seconds, tests=tests, **named)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{f"ps.{name}": getattr(ps, name) for name in dir(ps) if inspect.isfunction(getattr(ps, name))},
+    "ps.derive": derive,
+    "ps.testing.assert_matches": ps.testing.assert_matches,
+    "ps.testing.certify": ps.testing.certify,
+    "ps.testing.certify_run": ps.testing.certify_run,
+    "ps.testing.sizes": ps.testing.sizes,
+}
 PICTURES = ("share", "compare", "growth", "cancellation", "convolution", "spread")
 METHODS = ("at", "part", "replace", "freeze", "table", "to_latex", "shapes", "ledger")
 FACTS = ("params", "trainable", "active", "formula", "sizes", "count", "tied", "symbols", "origin", "lines", "polynomial", "__doc__")
+FURTHER = ("at", "table", "to_latex", "to_html", "part")
+"""What an answer can be asked."""
+NAMED = ("H", "F", "A", "L", "x", "input_ids", "pixel_values", "hidden_states")
 SHOWN = ("table", "to_latex", "to_markdown", "_repr_html_", "_repr_markdown_", "_repr_latex_", "_ipython_display_")
 
 
@@ -105,12 +126,93 @@ def subjects() -> tuple[ps.Layer, ...]:
         ps.Embedding(V, H),
         ps.Dense(ps.per(H, A), 2 * sympy.floor(H / 3)),
         ps.Dense(2**L, sympy.Max(H, 3)),
+        ps.LSTM(3, 4),
+        ps.TransformerEncoderLayer(H, A, F, batch_first=True),
+        ps.Repeat(ps.Dense(sympy.Mod(H, d) + 1, 2), 3, index=d),
     ]
-    for name, sizes in (("Bert", "bert-base-uncased"), ("Gpt2", "gpt2"), ("LeNet5", None), ("T5", None), ("ResNet", None), ("Swin", None)):
+    published = {"Bert": "bert-base-uncased", "Gpt2": "gpt2"}
+    for name in ("Bert", "Gpt2", "LeNet5", "T5", "ResNet", "Swin", "Llama", "Deepseek", "ClipVision"):
         model = getattr(ps.models, name)()
-        found += [model, model.at(sizes)] if sizes else [model]
+        found += [model, model.at(published[name])] if name in published else [model]
     found.append(ps.models.Bert().at({"V": 9, "P": 4, "T": 2, "H": 4, "A": 2, "L": 0, "F": 5}))
     return tuple(found)
+
+
+@cache
+def modules() -> tuple[Any, ...]:
+    """Return what may be read as a module: torch's own, where it is there, trees of shapes, and objects that only look like one."""
+    found: list[Any] = [{"a": {"weight": (2, 3)}, "b": (4,)}, {"weight": ps.Dense(2, 3)}, {"up.weight": (8, 4), "up": (3,)}, Half(), Half]
+    if importlib.util.find_spec("torch"):
+        from torch import nn
+
+        tied = nn.Sequential(nn.Embedding(7, 3), nn.Linear(3, 7, bias=False))
+        tied[1].weight = tied[0].weight
+        itself = nn.Sequential(nn.Linear(2, 3))
+        itself.append(itself)
+        found += [
+            nn.Linear(2, 3),
+            nn.LSTM(2, 3, 2),
+            nn.MultiheadAttention(4, 2),
+            nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2)),
+            tied,
+        ]
+        found += [nn.LazyLinear(3), itself, nn.Linear, nn.ModuleDict({"a": nn.ReLU()}), nn.Identity(), nn.ParameterList()]
+    return tuple(found)
+
+
+class Half:
+    """An object that says the words of a module, and then nothing."""
+
+    trainable_weights = None
+    weights = None
+
+    def named_parameters(self) -> None:
+        """Name nothing."""
+
+    def state_dict(self) -> int:
+        """Return no dictionary."""
+        return 3
+
+
+def _failing(n: Any) -> Any:
+    return {"weight": (n, 2)} if n < 5 else {"weight": None}
+
+
+def _raising(n: Any) -> Any:
+    raise KeyError(n)
+
+
+BUILDS: tuple[Any, ...] = (
+    lambda H, F: {"weight": (F, H), "bias": (F,)},
+    lambda H=4: {"weight": (H, H)},
+    lambda n, depth: {f"{number}.weight": (n, n) for number in range(depth)} | {"out": (10, n)},
+    lambda n: n * (n + 1) // 2,
+    lambda n, bias=True: {"weight": (n,), **({"bias": (1,)} if bias else {})},
+    lambda n: {"weight": (n / 2,)},
+    lambda n: {"weight": (n, -n)},
+    lambda n: [][n:],
+    dict,
+    lambda **_: {"weight": (2, 3)},
+    lambda n: n**n,
+    lambda n: "n" * min(n, 9),
+    lambda n: modules()[n % 3],
+    lambda n, kind="a": ps.Block({kind: ps.Dense(n, 2)}),
+    _failing,
+    _raising,
+)
+"""Functions that build something, or not."""
+
+
+def zeros(shape: Any) -> Any:
+    """Return an array of zeros as nested lists."""
+    return [zeros(shape[1:]) for _ in range(shape[0])] if shape else 0.0
+
+
+def filled(layer: ps.Layer) -> dict[str, Any]:
+    """Return arrays for a small layer with sizes."""
+    if layer.symbols or layer.count > 10_000:
+        return {"weight": [[1.0, 2.0]]}
+    return {name: zeros(shape) for name, shape in layer.shapes(buffers=True).items()}
 
 
 class Caller:
@@ -120,6 +222,7 @@ class Caller:
         """Start from the seed."""
         self.draw = random.Random(seed)  # noqa: S311 - test data
         self.said = ""
+        self.asked: ps.Layer = ps.Dense(2, 3)
 
     def value(self, name: str) -> Any:
         """Return an argument that suits its name, or does not."""
@@ -129,6 +232,8 @@ class Caller:
         if draw.random() < 0.3:
             return draw.choice(junk())
         layer = draw.choice(subjects())
+        if name == "layer":
+            self.asked = layer
         symbol = draw.choice([H, "H", F, "A", L, "L", V])
         number = draw.choice([0, 1, 2, 3, 8, 12])
         shape = draw.choice([(1, 4), (2, 3, 4), (None, 4), (1, 3, 8, 8), (H, 3), (2, 5, H), (1, 3, 12, 12), ((1, 2, 4), (1, 2, 4))])
@@ -141,7 +246,9 @@ class Caller:
             "symbols": symbol,
             "shapes": draw.choice([{"weight": (3, 2), "bias": (3,)}, layer, {"0.weight": [2, 2]}, {}]),
             "rename": draw.choice(["auto", None, {"a": "b"}, {"weight": "bias"}]),
-            "source": draw.choice([{"model_type": "bert"}, {"model_type": "gpt2", "n_embd": 12, "n_head": 3}, "nowhere"]),
+            "source": draw.choice(
+                ["gpt2", "bert-base-uncased", {"model_type": "bert"}, {"model_type": "gpt2", "n_embd": 12, "n_head": 3}, "nowhere"]
+            ),
             "path": draw.choice(["", "0", "encoder.layer.0", "weight", "1", "encoder", "embeddings"]),
             "sizes": draw.choice([sizes, many, None]),
             "over": many,
@@ -154,9 +261,25 @@ class Caller:
             "kind": draw.choice(["bars", "icicle"]),
             "language": draw.choice(["python", "c", "javascript", "numpy", "excel"]),
             "form": draw.choice(["expanded", "factored", "collected", "parts", "annotated", "align", "steps"]),
-            "letters": draw.choice([None, "bert", "megatron", "cs231n", {"H": "h"}]),
+            "letters": draw.choice([None, "bert", "megatron", "cs231n", {"H": "h"}, {3: H, 2: "F"}, {("in_features", 2): H}]),
             "names": draw.choice(["a b", "x"]),
             "tolerance": sympy.Rational(1, 100),
+            "inputs": draw.choice([shape, shape, (shape, shape), symbol]),
+            "past": draw.choice([0, 1, 7, symbol]),
+            "convention": draw.choice(["matmul", "multiply-adds", "torch-eager", "torch-fused", "korthikanti"]),
+            "dtype": draw.choice(["float32", "float16", "bfloat16", "int8"]),
+            "way": draw.choice(["forward", "backward", "both"]),
+            "use": draw.choice(["training", "inference"]),
+            "optimizer": draw.choice(["adamw", "sgd", "adafactor"]),
+            "tensors": filled(self.asked) if name == "tensors" else None,
+            "arrays": zeros(shape if all(isinstance(one, int) for one in shape) else (2, 3)) if name == "arrays" else None,
+            "module": draw.choice(modules()),
+            "module_or_shapes": draw.choice(modules()),
+            "build": draw.choice(BUILDS),
+            "held": draw.choice([{"n": 3}, {"bias": False}, None]),
+            "seconds": SECONDS,
+            "degree": draw.choice([None, 1, 2, {"H": 1}]),
+            "architecture": draw.choice([None, "BertModel", "BertForMaskedLM", "GPT2LMHeadModel"]),
             "where": draw.choice([(), (H > F,), H > F]),
         }
         if name in fitting:
@@ -185,7 +308,10 @@ class Caller:
             if one.kind is one.VAR_POSITIONAL:
                 arguments += [self.value(one.name) for _ in range(self.draw.randint(0, 3))]
             elif one.kind is one.VAR_KEYWORD:
-                named |= {key: self.value("number") for key in self.draw.sample(["H", "F", "A", "L", "x"], self.draw.randint(0, 3))}
+                named |= {
+                    key: self.value("number" if key.isupper() else "inputs")
+                    for key in self.draw.sample(NAMED, self.draw.choice((0, 0, 1, 2, 3)))
+                }
             elif one.kind is one.KEYWORD_ONLY:
                 if self.draw.random() < 0.3:
                     named[one.name] = self.value(one.name)
@@ -214,8 +340,8 @@ class Caller:
         """Make one call, and look at what comes out as a notebook would."""
         kind = self.draw.random()
         if kind < 0.4:
-            name = self.draw.choice(FUNCTIONS)
-            return self.call(getattr(ps, name), f"ps.{name}")
+            name = self.draw.choice([*FUNCTIONS])
+            return self.call(FUNCTIONS[name], name)
         if kind < 0.6:
             return self.layer(self.draw.choice([*layer_classes(), *model_classes(), *doors()]))
         if kind < 0.62:
@@ -235,6 +361,11 @@ class Caller:
             return  # they show themselves, but for numbers of more than 4,300 digits, which Python does not write
         repr(answer)
         str(answer)
+        further = [name for name in FURTHER if hasattr(type(answer), name)] if type(answer).__module__.startswith("paramsym") else []
+        if further and self.draw.random() < 0.3:
+            name = self.draw.choice(further)
+            said, answer = self.said, self.call(getattr(answer, name), f".{name}")
+            self.said = f"{said} -> {self.said}"
         ways = [name for name in SHOWN if hasattr(type(answer), name)]
         if isinstance(answer, ps.Layer):
             ways += ["params", "symbols", "shapes"]

@@ -145,6 +145,9 @@ def test_sizes_of_every_function(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - sizes are no secret
     try:
         one, other, third = (expression(draw, draw.choice((1, 2))) for _ in range(3))
+    except (ParamsymError, ArithmeticError, ValueError, RecursionError):  # SymPy's own trouble with a quotient by zero or a remainder
+        return
+    try:
         kinds = (
             lambda: ps.Dense(one, other),
             lambda: ps.Repeat(ps.Dense(one, 2), other, first=ps.Dense(3, third)),
@@ -152,7 +155,7 @@ def test_sizes_of_every_function(seed: int) -> None:
             lambda: ps.Conv2d(one, other, third, groups=FREE[0]),
         )
         layer = draw.choice(kinds)()
-    except (ParamsymError, ArithmeticError, ValueError):  # no size, or SymPy's own word for a quotient by zero
+    except ParamsymError:  # no size
         return
     check(layer, {symbol.name: draw.choice((0, 1, 2, 3, 4, 6, 8, 12)) for symbol in sorted(layer.symbols, key=str)}, draw, 9)
 

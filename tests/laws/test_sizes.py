@@ -164,9 +164,12 @@ def checked(source: random.Random) -> bool:
     try:
         one, two = size(source, 3, ("a", "b", "c")), size(source, 2, ("a", "b", "c"))
         three, four = size(source, 3, ("a", "b", "i")), size(source, 2, ("c", "i"))
+    except (ParamsymError, ZeroDivisionError, ValueError, RecursionError):  # SymPy's own trouble while the user writes
+        return False
+    try:
         plain = ps.Dense(one.expression, two.expression)
         repeated = ps.Repeat(ps.Dense(three.expression, four.expression, bias=False), source.choice((copies, n)), index=i)
-    except (ParamsymError, ZeroDivisionError, ValueError):  # no size, or SymPy's own trouble while the user writes
+    except ParamsymError:  # no size
         return False
     layer = ps.Block(plain=plain, repeated=repeated)
     sizes = {name: source.randint(1, 9) for name in "abc"} | {"n": copies}

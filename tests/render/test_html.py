@@ -100,3 +100,10 @@ def test_names_break_after_their_dots_only() -> None:
     html = ps.models.Bert().table().to_html()
     assert '<code>encoder.<wbr>layer.<wbr><span style="white-space:nowrap">{0..L-1}</span>.<wbr>attention' in html
     assert "<code>" not in ps.conventions(ps.Dense(H, H)).table().to_html()
+
+
+@pytest.mark.parametrize("limit", ["3", True, -1, 1.5])
+def test_what_is_no_number_of_rows(limit: object) -> None:
+    """A limit is a whole number, or None."""
+    with pytest.raises(ps.errors.ArgumentError, match="wanted a number of rows, or None"):
+        ps.Dense(2, 3).table().to_html(limit=limit)  # type: ignore[arg-type]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import paramsym as ps
 from paramsym import F, H
+from paramsym.errors import ArgumentError
 from paramsym.render.table import Table
 
 
@@ -34,6 +37,8 @@ def test_letters_are_the_tables_or_the_callers() -> None:
     """A table keeps the letters it was made with; others can be asked for."""
     assert "$4 h^{2}$" in ps.Dense(H, 4 * H).table(letters="megatron").to_latex()
     assert "$4 h^{2}$" in ps.Dense(H, 4 * H).table().to_latex(letters=ps.LETTER_SETS[3].letters)
+    with pytest.raises(ArgumentError, match="letters is dict; wanted those of one of"):
+        ps.Dense(H, 4 * H).table().to_latex(letters={"H": "h"})  # type: ignore[arg-type]
 
 
 def test_a_caption_without_a_formula() -> None:

@@ -10,6 +10,9 @@ hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import Phase, find, given, settings  # noqa: E402 - skipped above where it is not there
 
 from paramsym.testing import layers  # noqa: E402
+from paramsym.testing.random_layers import _tied  # noqa: E402
+
+width = ps.dims("width")
 
 
 @settings(max_examples=100, deadline=None)
@@ -42,3 +45,10 @@ def test_flags_vary() -> None:
     """A dense layer without its bias is among them."""
     found = find(layers(compositions=False), lambda layer: isinstance(layer, ps.Dense) and not layer.bias)
     assert isinstance(found, ps.Dense)
+
+
+def test_layers_of_open_width_are_tied() -> None:
+    """Both have one width, so that the tensors that are tied have one shape."""
+    found = _tied(ps.LazyDense(4))
+    assert found.shapes() == {"one.weight": (4, width), "one.bias": (4,), "two.bias": (4,)}
+    assert found.open_letters == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -38,3 +39,26 @@ def test_a_module_as_the_reference() -> None:
     imported("numpy")
     args = ps.dims("in_features out_features")
     assert "5 runs agree" in str(certify_run(ps.Dense(*args), torch.nn.Linear, (B, args[0])))
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "layer": ({"layer": 3}, "3"),
+    "build": ({"build": {"weight": (2, 3)}}, "build is {'weight': "),
+    "arguments": ({"build": lambda width: width}, "cannot be called as build"),
+    "times": ({"times": 0}, "times is 0 .* from 1 on"),
+    "seed": ({"seed": "x"}, "seed is 'x'"),
+    "tolerance": ({"tolerance": math.nan}, "tolerance is nan"),
+    "two in one": ({"shape": ((2, H), (2, H))}, "wanted one shape"),
+    "unknown extent": ({"shape": (None, H)}, "wanted one shape whose sizes are known"),
+    "no shape": ({"shape": 3}, "input_shape is 3"),
+    "no arrays": ({"build": lambda H, F: lambda tensors, x: {}}, "output 0 of the reference has shape"),  # noqa: ARG005 - the layer's
+}
+
+
+@pytest.mark.parametrize(("changed", "words"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_run(changed: dict[str, Any], words: str) -> None:
+    """Each argument is looked at before anything is run."""
+    imported("numpy")
+    options: dict[str, Any] = {"layer": ps.Dense(H, F), "build": lambda H, F: lambda tensors, x: x, "shape": (B, H)} | changed  # noqa: ARG005
+    with pytest.raises(ps.ParamsymError, match=words):
+        certify_run(options.pop("layer"), options.pop("build"), options.pop("shape"), **options)

@@ -335,11 +335,12 @@ def test_one_copy_and_no_copy() -> None:
     assert not ps.match(model, {"table.weight": (5, 4), "block.0.weight": (6, 4)}).ok
 
 
-def test_a_deepseek_of_any_depth() -> None:
-    """Dense layers up to k, experts from k on."""
-    model = ps.models.Deepseek(architecture="DeepseekV3ForCausalLM")
+@pytest.mark.parametrize("storage", ["stacked", "separate"])
+def test_a_deepseek_of_any_depth(storage: str) -> None:
+    """Dense layers up to k, experts from k on; without a layer of experts, nothing says how many experts there would be."""
+    model = ps.models.Deepseek(architecture="DeepseekV3ForCausalLM", expert_storage=storage)
     width = dict.fromkeys((symbol.name for symbol in model.symbols), 4)
-    for dense, depth in ((0, 0), (0, 2), (1, 2), (2, 2), (3, 5)):
+    for dense, depth in ((0, 0), (0, 2), (1, 1), (1, 2), (2, 2), (3, 5)):
         found = own(model, **(width | {"k": dense, "L": depth}))
         assert found.ok, str(found)
 
