@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
+from itertools import product
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
@@ -38,7 +39,7 @@ LIMIT = 2**63
 """Sizes below this are plain: a check that holds for all of them is no step of a program."""
 _CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
 _ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
-_Terms: TypeAlias = dict[frozenset[tuple[int, int]], int]
+_Terms: TypeAlias = Mapping[frozenset[tuple[int, int]], int]
 _LONGEST_POWER = 1 << 20  # bits of a power that is still computed
 _WRITTEN = 1024  # bits of a number that an error writes out
 
@@ -77,11 +78,11 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
         return DivisibilityError(f"{left} is not divisible by {right}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer.
 
-    ``least`` is the least value of each input; the registers ``needed`` are those that the answer depends on.
+    ``least`` is the least value of each input.
     """
 
     inputs: tuple[Symbol, ...]
@@ -89,7 +90,6 @@ class Program:
     constants: tuple[int, ...]
     ops: tuple[Op, ...]
     result: int
-    needed: frozenset[int]
 
     @cached_property
     def first(self) -> int:
@@ -97,9 +97,9 @@ class Program:
         return len(self.inputs) + len(self.constants)
 
     @cached_property
-    def steps(self) -> tuple[tuple[Kind, int, int], ...]:
-        """The steps as plain tuples, which are taken apart faster."""
-        return tuple((op.kind, op.left, op.right) for op in self.ops)
+    def last_read(self) -> dict[int, int]:
+        """The last step that reads each register."""
+        return {register: place for place, op in enumerate(self.ops, self.first) for register in (op.left, op.right)}
 
     def run(self, values: Sequence[int]) -> int:
         """Return the exact value for whole numbers, one per input, in order.
@@ -115,19 +115,19 @@ class Program:
 
     @cached_property
     def _calls(self) -> list[tuple[Callable[[int, int], int], int, int]]:
-        return [(_ON_INTS[kind], left, right) for kind, left, right in self.steps]
+        return [(_ON_INTS[kind], left, right) for kind, left, right in self.ops]
 
     def apply(self, values: Sequence[Any]) -> Any:
         """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
         registers = [*values, *self.constants]
-        for position, (kind, left, right) in enumerate(self.steps, self.first):
-            registers.append(_ON_ANYTHING[kind](registers[left], registers[right]) if position in self.needed else 0)
+        for kind, left, right in self.ops:
+            registers.append(0 if kind in CHECKS else _ON_ANYTHING[kind](registers[left], registers[right]))
         return registers[self.result]
 
     def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds]:
         """Return bounds of every register from bounds of the inputs."""
         found: list[Bounds] = [*inputs, *((c, c) for c in self.constants)]
-        for kind, left, right in self.steps:
+        for kind, left, right in self.ops:
             found.append(_bound(kind, found[left], found[right]))
         return found
 
@@ -386,10 +386,12 @@ class _Compiler:
 
     def finished(self, result: int) -> Program:
         """Return a program with its answer in a register, without what nothing reads and nothing asks."""
-        checks = {place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS}
-        kept = self._reached({result, *checks})
-        constants = [place for place in kept if self.nodes[place][0] == "constant"]
-        steps = [place for place in kept if self.nodes[place][0] not in {"constant", "input"}]
+        kept = {result, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
+        for place, (kind, *sides) in reversed([*enumerate(self.nodes)]):
+            if place in kept and kind not in {"constant", "input"}:
+                kept.update(sides)
+        constants = [place for place in sorted(kept) if self.nodes[place][0] == "constant"]
+        steps = [place for place in sorted(kept) if self.nodes[place][0] not in {"constant", "input"}]
         register = {place: number for number, place in enumerate([*range(len(self.inputs)), *constants, *steps])}
         return Program(
             self.inputs,
@@ -397,16 +399,7 @@ class _Compiler:
             tuple(self.nodes[place][1] for place in constants),
             tuple(Op(kind, register[left], register[right]) for kind, left, right in (self.nodes[place] for place in steps)),
             register[result],
-            frozenset(register[place] for place in self._reached({result})),
         )
-
-    def _reached(self, wanted: set[int]) -> list[int]:
-        """Return the nodes that it takes to compute those wanted, these included, in order."""
-        for place in range(len(self.nodes) - 1, -1, -1):
-            kind, *sides = self.nodes[place]
-            if place in wanted and kind not in {"constant", "input"}:
-                wanted.update(sides)
-        return sorted(wanted)
 
     def node(self, kind: Any, left: int, right: int, bounds: Bounds) -> int:
         if (kind, left, right) not in self.known:
@@ -489,33 +482,34 @@ class _Compiler:
 
     def fraction(self, polynomial: Polynomial) -> tuple[int, int]:
         """Return the registers of a whole numerator and a whole denominator."""
-        terms: list[tuple[dict[int, int], Fraction]] = []
-        for monomial, c in polynomial.terms.items():
-            exponents = dict(monomial)
-            registers: dict[int, int] = {}
-            for small in [generator for generator, exponent in monomial if exponent < 0]:
-                for large in [generator for generator, exponent in monomial if exponent > 0 and (generator, small) in self.quotients]:
-                    times = min(exponents[large], -exponents[small])
-                    if times > 0:
-                        exponents[large] -= times
-                        exponents[small] += times
-                        registers[self.step("divides", self.whole(large), self.whole(small))] = times
-            for generator, exponent in exponents.items():
-                above, below = self.generator(generator) if exponent else (self.one, self.one)
-                registers[above] = registers.get(above, 0) + exponent
-                registers[below] = registers.get(below, 0) - exponent
-            registers.pop(self.one, None)
-            terms.append((registers, Fraction(c)))
+        terms = [(self._powers(dict(monomial)), Fraction(c)) for monomial, c in polynomial.terms.items()]
         scale = lcm(*(c.denominator for _, c in terms))
-        lifted = {register: 0 for registers, _ in terms for register in registers}
-        lifted = {register: -min(registers.get(register, 0) for registers, _ in terms) for register in lifted}
-        lifted = {register: exponent for register, exponent in lifted.items() if exponent > 0}
-        whole: _Terms = {}
-        for registers, c in terms:
-            exponents = {r: registers.get(r, 0) + lifted.get(r, 0) for r in registers.keys() | lifted.keys()}
-            key = frozenset((r, e) for r, e in exponents.items() if e)
-            whole[key] = whole.get(key, 0) + int(c * scale)
+        lifted: Counter[int] = Counter()
+        for powers, _ in terms:
+            lifted |= Counter({register: -exponent for register, exponent in powers.items()})
+        whole: Counter[frozenset[tuple[int, int]]] = Counter()
+        for powers, c in terms:
+            powers.update(lifted)
+            whole[frozenset((register, exponent) for register, exponent in powers.items() if exponent)] += int(c * scale)
         return self.horner(whole), self.horner({frozenset(lifted.items()): scale})
+
+    def _powers(self, exponents: dict[Expr, int]) -> Counter[int]:
+        """Return the registers of a product with their exponents; a quotient that is known to be whole is one of them."""
+        found: Counter[int] = Counter()
+        below = [generator for generator, exponent in exponents.items() if exponent < 0]
+        for small, large in product(below, [generator for generator, exponent in exponents.items() if exponent > 0]):
+            times = min(exponents[large], -exponents[small])
+            if times > 0 and (large, small) in self.quotients:
+                exponents[large] -= times
+                exponents[small] += times
+                found[self.step("divides", self.whole(large), self.whole(small))] += times
+        for generator, exponent in exponents.items():
+            if exponent:
+                above, below_it = self.generator(generator)
+                found[above] += exponent
+                found[below_it] -= exponent
+        del found[self.one]
+        return found
 
     def horner(self, terms: _Terms) -> int:
         """Return the register of a sum of products, with what most terms share taken out."""
@@ -526,8 +520,8 @@ class _Compiler:
             return self.step("mul", self.horner({monomial: c // content for monomial, c in terms.items()}), self.constant(content))
         if len(terms) == 1:
             ((monomial, c),) = terms.items()
-            product = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
-            return product if c > 0 else self.negative(product)
+            power = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
+            return power if c > 0 else self.negative(power)
         shares = Counter(register for monomial in terms for register, _ in monomial)
         shared = max(shares, key=lambda register: (shares[register], -register))
         if shares[shared] > 1:
