@@ -10,7 +10,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.analysis.derivation import Product, Said, Step, Sum, in_html, in_latex, in_markdown, plain, shown
+from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
@@ -125,7 +125,7 @@ class Explanation(Printed):
         for step in self.steps:
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, limit))
             if words == "intertext":
-                equation = rf"\intertext{{{in_latex(step.said, chosen)}}}" + "\n" + equation
+                equation = rf"\intertext{{{written_in(step.said, latex.words, '${}$'.format, chosen)}}}" + "\n" + equation
             elif words == "text":
                 said = latex.wrapped(step.words, limit)
                 equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in said), equation])
@@ -141,16 +141,17 @@ class Explanation(Printed):
         for step in self.steps:
             numbers = f"<br><small>{escape(step.numbers)}</small>" if step.numbers else ""
             equation = formula(step.to_latex(self.letters).replace("&=", "="))
-            steps.append(f"<li>{in_html(step.said, self.letters)}<br>{equation}{numbers}</li>")
-        return f"<p>{in_html(self._said, self.letters)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
+            steps.append(f"<li>{written_in(step.said, escape, formula, self.letters)}<br>{equation}{numbers}</li>")
+        return f"<p>{written_in(self._said, escape, formula, self.letters)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
 
     def to_markdown(self) -> str:
         """Return the derivation as Markdown with formulas between dollars, as a README or a notebook shows it."""
-        steps = [in_markdown(self._said, self.letters)]
+        steps = [written_in(self._said, escaped, "${}$".format, self.letters)]
         for number, step in enumerate(self.steps, 1):
             equation = step.to_latex(self.letters).replace("&=", "=")
             numbers = f"\n\n    {escaped(step.numbers)}" if step.numbers else ""
-            steps.append(f"{number}. {in_markdown(step.said, self.letters)}\n\n   $$\n   {equation}\n   $$" + numbers)
+            said = written_in(step.said, escaped, "${}$".format, self.letters)
+            steps.append(f"{number}. {said}\n\n   $$\n   {equation}\n   $$" + numbers)
         return "\n\n".join(steps)
 
     def _repr_html_(self) -> str:

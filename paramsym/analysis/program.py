@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
@@ -21,7 +21,7 @@ from sympy import Add, Dummy, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, flo
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.layer import Layer
 from paramsym.naming import described
-from paramsym.polynomial import Monomial, Polynomial
+from paramsym.polynomial import Polynomial
 from paramsym.size import MAX_BITS, Condition, conditions_asked, per, substitute, symbols_in
 
 Quotient: TypeAlias = Literal["divides", "exact"]
@@ -141,26 +141,6 @@ def always(kind: Kind, left: Bounds, right: Bounds) -> bool:
     return kind == "differ" and (left[1] < right[0] or right[1] < left[0])
 
 
-def _checked(
-    kind: Kind, holds: Callable[[Any, Any], bool], function: Callable[[Any, Any], Any] = lambda _left, _right: 0
-) -> Callable[[Any, Any], Any]:
-    def step(left: int, right: int) -> int:
-        if not holds(left, right):
-            raise Broken(kind, left, right)
-        return cast("int", function(left, right))
-
-    return step
-
-
-def _divided(kind: Kind) -> Callable[[int, int], int]:
-    def step(left: int, right: int) -> int:
-        if not right or left % right:
-            raise Broken(kind, left, right)
-        return left // right
-
-    return step
-
-
 _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -174,20 +154,38 @@ _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "exact": operator.floordiv,
 }
 """What each step gives for whatever knows the operators."""
+
+
+def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int], int]:
+    """Return a step that raises ``Broken`` where its two numbers contradict a condition."""
+    value = _ON_ANYTHING.get(kind, lambda _left, _right: 0)
+
+    def step(left: int, right: int) -> int:
+        if not holds(left, right):
+            raise Broken(kind, left, right)
+        return cast("int", value(left, right))
+
+    return step
+
+
+def _whole(left: int, right: int) -> bool:
+    return right != 0 and not left % right
+
+
 _ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
     **_ON_ANYTHING,
     "max": max,
     "min": min,
-    "floordiv": _checked("floordiv", lambda _left, right: right != 0, operator.floordiv),
-    "mod": _checked("mod", lambda _left, right: right != 0, operator.mod),
-    "pow": _checked("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER, operator.pow),
-    "most": _checked("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
-    "equal": _checked("equal", operator.eq),
-    "differ": _checked("differ", operator.ne),
-    "divides": _divided("divides"),
-    "exact": _divided("exact"),
+    "floordiv": _where("floordiv", lambda _left, right: right != 0),
+    "mod": _where("mod", lambda _left, right: right != 0),
+    "pow": _where("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER),
+    "most": _where("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
+    "equal": _where("equal", operator.eq),
+    "differ": _where("differ", operator.ne),
+    "divides": _where("divides", _whole),
+    "exact": _where("exact", _whole),
 }
-"""What each step gives for Python integers; it raises ``Broken`` where two numbers contradict a condition."""
+"""What each step gives for Python integers."""
 
 
 def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
@@ -232,7 +230,6 @@ class Statement:
         """
         known = frozenset(inputs if held is None else held)
         asked = [one for one in self.conditions if symbols_in((one.small, one.large)) <= known]
-        asked += (guard for one in self.conditions for guard in _guards(one, known))
         compiler = _Compiler(inputs, asked)
         value = self.polynomial if value is None else value
         if value is None:
@@ -342,21 +339,6 @@ def _quotients_in(value: Any) -> set[Any]:
         return {atom for item in value for atom in _quotients_in(item)}
     inner = getattr(value, "segments", None)
     return set() if inner is None else _quotients_in(tuple(segment for _, segment in inner))
-
-
-def _guards(condition: Condition, known: frozenset[Symbol]) -> Iterator[Condition]:
-    """Yield what is asked of the sizes known by a condition on others as well: that a size can still be positive."""
-    if condition.kind != "at most" or not isinstance(condition.small, int) or isinstance(condition.large, int):
-        return
-    if not known.intersection(symbols_in(condition.large)) or symbols_in(condition.large) <= known:
-        return
-    factors: dict[Monomial, Polynomial] = {}
-    for monomial, c in Polynomial.of(condition.large).terms.items():
-        held = frozenset(pair for pair in monomial if symbols_in(pair[0]) <= known)
-        one = Polynomial({held: c})
-        factors[monomial - held] = factors[monomial - held] + one if monomial - held in factors else one
-    if not any(isinstance(factor.constant, int) and factor.constant > 0 for factor in factors.values()):
-        yield Condition("differ", cast("Expr", Max(0, *(factor.as_expr() for factor in factors.values()))), 0)
 
 
 class _Compiler:
