@@ -9,20 +9,21 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
 from itertools import product
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from sympy import Add, Dummy, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
+from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
+from paramsym.conditions import conditions_of, of_quotients
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.layer import Layer
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
-from paramsym.size import MAX_BITS, Condition, conditions_asked, per, substitute, symbols_in
+from paramsym.size import MAX_BITS, Condition, symbols_in
 
 Quotient: TypeAlias = Literal["divides", "exact"]
 Check: TypeAlias = Literal["most", "equal", "differ"]
@@ -282,28 +283,17 @@ def _compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...]) -> Progra
 
 @lru_cache(maxsize=256)
 def _of_layer(layer: Layer) -> Statement:
-    with conditions_asked() as asked:
-        lines = layer.substituted({}).lines  # built and stated anew, so that every size passes its gate again
-    written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
-    asked.extend(_asked_by(_quotients_in(written)))
-    inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
-    found: dict[Condition, None] = {}
-    for condition in asked:
-        one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
-        # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
-        if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:
-            found[one] = None
     try:
         polynomial = layer.polynomial
     except SizeError:
         polynomial = None
-    return Statement(polynomial, _ordered(layer.symbols), tuple(found))
+    return Statement(polynomial, _ordered(layer.symbols), conditions_of(layer))
 
 
 @lru_cache(maxsize=1024)
 def _of_expression(expression: Expr) -> Statement:
     symbols = cast("set[Symbol]", expression.free_symbols)
-    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(_asked_by(_quotients_in(expression))))
+    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(of_quotients(expression)))
 
 
 def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
@@ -323,22 +313,6 @@ def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) 
         compiler = _Compiler(inputs, ())
         sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
     return sides[0], sides[1]
-
-
-def _asked_by(quotients: Iterable[Any]) -> Iterable[Condition]:
-    """Yield what ``per`` asks of numbers: both sides positive, and one a divisor of the other."""
-    for above, below in sorted((quotient.as_quotient() for quotient in quotients), key=str):
-        yield Condition("divides", below, above)
-        yield from (Condition("at most", 1, side) for side in (above, below))
-
-
-def _quotients_in(value: Any) -> set[Any]:
-    if isinstance(value, Expr):
-        return set(value.atoms(per))
-    if isinstance(value, tuple):
-        return {atom for item in value for atom in _quotients_in(item)}
-    inner = getattr(value, "segments", None)
-    return set() if inner is None else _quotients_in(tuple(segment for _, segment in inner))
 
 
 class _Compiler:

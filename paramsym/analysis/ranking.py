@@ -19,12 +19,10 @@ from paramsym.analysis.resizing import by_size, resized, roots
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.whole import additional
 
-_BUDGET = 0.03  # hits by chance that one and two ideas together may have
-_RARE = 0.01  # and three
-_POOLS = {2: (90, 60, 40, 32, 25, 20, 16, 12), 3: (24, 16, 12, 9)}
+_BUDGET = 0.03  # hits by chance that ideas may have
+_POOLS = {2: (90, 40, 20, 12), 3: (24, 12)}  # of how many ideas two, or three, are tried together
 _NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
 _FEW = 60  # ideas beyond the natural ones that are tried all the same
-_TOO_MANY = 0.03  # hits by chance among all ideas, above which only the natural ones are tried
 _PLAIN = 1.06  # ideas that a rounded number can confirm
 _COARSE = 1.13  # and where it is rounded as much as it is off, so that nearly every idea would hit
 _CUT, _RAISED = 0.05, 0.1  # what it costs to take a number as cut off, or as rounded up
@@ -108,7 +106,7 @@ class Search:
         every = self.subject.expected({edit.value for edit in self.edits}, difference)
         # A layer may be so small that every idea about it can be looked at.
         few = len(self.edits) - len(natural) <= _FEW
-        tried = self.edits if few or every <= _TOO_MANY else natural
+        tried = self.edits if few or every <= _BUDGET else natural
         chance = every if tried is self.edits else self.subject.expected({edit.value for edit in natural}, difference)
         return [Hit((edit,), chance) for edit in tried if edit.value == difference], chance
 
@@ -138,7 +136,7 @@ class Search:
             pairs = [(one, other) for i, one in enumerate(pool) for other in pool[:i] if _apart(one, other)]
             sums = {one.value + other.value + third.value for one, other in pairs for third in pool}
             chance = self.subject.expected(sums, difference)
-            if chance > _RARE:
+            if chance > _BUDGET:
                 continue
             order = {id(edit): number for number, edit in enumerate(pool)}
             for one, other in pairs:

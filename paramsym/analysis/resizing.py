@@ -28,7 +28,6 @@ _USUAL = 0.02  # a slip of a kind that hits more claims than this by chance expl
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
 _NEAR = 2  # a root further off than this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
-_COUNTS = frozenset("LEAG")
 _MOST_ASKED = 10_000  # combinations of the values that a user names, which are counted in a second
 _TYPED = 3  # digits a number needs before one of them can be said to be mistyped
 
@@ -91,7 +90,7 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
             near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
             if other != symbol and value != numbers[symbol] and near:
                 term = Polynomial.of(substitute(formula, {symbol: other})) - subject.formula
-                cost = 1.04 if (symbol, other) == _GROUPED else 1.5 if _same_kind(symbol, other) else 1.9
+                cost = 1.04 if (symbol, other) == _GROUPED else 1.5
                 yield _moved(subject, term, {symbol: value}, f"{other} in place of {symbol}", cost)
         for width, value in numbers.items() if symbol in slices else ():
             heads = slices[symbol]
@@ -111,10 +110,6 @@ def _slices(subject: Subject) -> Iterator[tuple[Symbol, Symbol]]:
 
 def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
     return all(exponent < 0 for monomial in formula.terms for generator, exponent in monomial if generator == symbol)
-
-
-def _same_kind(one: Symbol, other: Symbol) -> bool:
-    return (one.name in _COUNTS) == (other.name in _COUNTS)
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
