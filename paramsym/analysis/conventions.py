@@ -86,7 +86,7 @@ class Conventions(Tabular, Sequence[Convention]):
 
     def table(self) -> Table:
         """Return them as a table: count, and the term by which it differs from what is stored."""
-        rows = tuple((item.name, _cell(item.params), _cell(item.formula_difference), item.because or item.meaning) for item in self.items)
+        rows = tuple((item.name, item.params, item.formula_difference, item.because or item.meaning) for item in self.items)
         return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
 
 
@@ -227,10 +227,6 @@ _CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (
     ("active", "what one token uses", "mixtures of experts", Layer.ledger, "used"),
     ("touched", "what one token uses, one row of each lookup table", "Belcak and Wattenhofer 2023", _touched, "used"),
 )
-
-
-def _cell(value: Expr) -> Expr | int:
-    return int(value) if isinstance(value, Integer) else value
 
 
 def _signed(value: Expr) -> str:
