@@ -15,7 +15,7 @@ from paramsym.analysis.formula import formula_of
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
-from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.errors import ArgumentError
 from paramsym.fields import field_names
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
@@ -27,6 +27,7 @@ from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import limit_of, width as measured
 from paramsym.size import Dim, per, substitute, symbols_in
+from paramsym.sizing import symbol_of
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
 
@@ -241,24 +242,17 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
     if not isinstance(symbol, Symbol | str):
         message = f"wanted a symbol or its name, not {quoted(symbol)}."
         raise ArgumentError(message)
-    by_name = {s.name: s for s in layer.symbols}
     name = symbol if isinstance(symbol, str) else symbol.name
-    if name in by_name and (isinstance(symbol, str) or by_name[name] == symbol):
-        return by_name[name]
-    if name in by_name:
-        message = f"{type(layer).__name__} has another symbol named {name!r} (other assumptions); pass the name {name!r} instead."
-        raise UnknownNameError(message)
-    if isinstance(symbol, Symbol):
-        return symbol
-    cls: type = type(layer)
-    given = getattr(layer, name, None) if name in field_names(cls) else None
-    if isinstance(given, Symbol):
-        return given
-    if name in BY_NAME:
-        return BY_NAME[name].symbol
-    has = ", ".join(sorted(by_name)) or "none"
-    message = f"{type(layer).__name__} has no symbol {name!r}; it has {has}."
-    raise UnknownNameError(message)
+    if name not in {known.name for known in layer.symbols}:
+        if isinstance(symbol, Symbol):
+            return symbol
+        cls: type = type(layer)
+        given = getattr(layer, name, None) if name in field_names(cls) else None
+        if isinstance(given, Symbol):
+            return given
+        if name in BY_NAME:
+            return BY_NAME[name].symbol
+    return symbol_of(type(layer).__name__, symbol, layer.symbols)
 
 
 def _derivative(params: Expr, symbol: Symbol) -> Expr:

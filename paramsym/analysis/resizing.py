@@ -15,11 +15,11 @@ from sympy import Expr, Integer, Symbol
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
-from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import count, substitute, text
-from paramsym.sizing import published_sizes
+from paramsym.sizing import published_sizes, symbol_of
 from paramsym.symbols import BY_NAME
 
 _ALIKE = 16  # one size stands in for another only where they are within this factor
@@ -296,18 +296,14 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     if not isinstance(others, Mapping | None):
         message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."  # type: ignore[unreachable]
         raise ArgumentError(message)
-    by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
     for key, values in (others or {}).items():
         if not isinstance(key, str | Symbol):
             message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
             raise ArgumentError(message)
-        name = key if isinstance(key, str) else key.name
-        if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
-            message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
-            raise UnknownNameError(message)
+        symbol = symbol_of(f"{type(subject.root).__name__} at its sizes", key, subject.sizes)
         given: Any = values
-        found[by_name[name]] = tuple(_number(value, name) for value in (given if isinstance(given, Iterable) else (given,)))
+        found[symbol] = tuple(_number(value, symbol.name) for value in (given if isinstance(given, Iterable) else (given,)))
     return found
 
 

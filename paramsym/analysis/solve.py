@@ -25,6 +25,7 @@ from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import MAX_BITS, substitute, symbols_in
+from paramsym.sizing import symbol_of
 
 _SHOWN = 20
 
@@ -198,14 +199,10 @@ def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int
 
 def _split(layer: Layer | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
     """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
-    by_name = {symbol.name: symbol for symbol in stated(layer).symbols}
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
     for key, values in over.items():
-        symbol = by_name.get(getattr(key, "name", key))
-        if symbol is None:
-            message = f"{called(layer)} has no symbol {str(key)!r}; it has {', '.join(sorted(by_name))}."
-            raise UnknownNameError(message)
+        symbol = symbol_of(called(layer), getattr(key, "name", key), stated(layer).symbols)
         if symbol in candidates or symbol in derived:
             message = f"{called(layer)}: {symbol} is given twice."
             raise SizeError(message)
