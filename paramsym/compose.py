@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 
 from sympy import Expr, Rational, Symbol, ceiling
 
-from paramsym.edit import seen_at, split
+from paramsym.edit import Holder, seen_at, split
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.extents import differ
 from paramsym.layer import Layer, Part, letters_apart
@@ -346,7 +346,7 @@ class Shared(Layer):
 
 
 @dataclass(frozen=True, init=False)
-class Tied(Layer):
+class Tied(Holder):
     """A layer in which some tensors are others under a second name: ``{alias path: path}``, relative to it.
 
     A tied tensor is counted once; the alias is a row of the table and of ``tied``. Of the two, the one that comes first in storage order is
@@ -380,11 +380,6 @@ class Tied(Layer):
         object.__setattr__(self, "pairs", paths)
         self.__post_init__()
 
-    @property
-    def published(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
-        """The inner layer's named sizes."""
-        return self.layer.published
-
     def conditions(self) -> None:
         """A tensor is not tied to itself."""
         for alias, first in self.pairs:
@@ -407,12 +402,6 @@ class Tied(Layer):
     def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
         """Put sizes into the layer."""
         return type(self)(substitute(self.layer, mapping), self.pairs)
-
-    def __getattr__(self, name: str) -> Any:
-        """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
-        if name.startswith("_") or "layer" not in self.__dict__:
-            raise AttributeError(name)
-        return getattr(self.layer, name)
 
 
 def found_at(layer: Layer, path: str) -> Layer:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Self, cast
 
 from sympy import Expr, Integer, Symbol
@@ -24,22 +25,34 @@ from paramsym.size import Count, Dim, Shape, canonical
 from paramsym.written import reach
 
 
-@dataclass(frozen=True)
-class Around(Layer):
-    """A layer around another one that computes the same."""
+def _as_inner(name: str) -> Any:
+    return property(attrgetter(f"layer.{name}"))
+
+
+class Holder(Layer):
+    """A layer that has the arguments and the published sizes of the one that it holds."""
 
     layer: Layer
-
-    @property
-    def published(self) -> Mapping[str, Mapping[str, Any]]:  # type: ignore[override]
-        """The inner layer's named sizes."""
-        return self.layer.published
+    published = _as_inner("published")
 
     def __getattr__(self, name: str) -> Any:
         """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
         if name.startswith("_") or "layer" not in self.__dict__:
             raise AttributeError(name)
         return getattr(self.layer, name)
+
+
+@dataclass(frozen=True)
+class Around(Holder):
+    """A layer around another one that computes the same."""
+
+    layer: Layer
+    in_order = _as_inner("in_order")
+    per_token = _as_inner("per_token")
+    computed_as = _as_inner("computed_as")
+    computes = _as_inner("computes")
+    by_hand = _as_inner("by_hand")
+    takes_several = _as_inner("takes_several")
 
     def tensors(self) -> Iterator[Tensor]:
         """The inner layer's own tensors."""
@@ -53,39 +66,9 @@ class Around(Layer):
         """The inner ties."""
         return self.layer.ties()
 
-    @property
-    def in_order(self) -> bool:  # type: ignore[override]
-        """Parts are applied one after another where the inner layer's are."""
-        return self.layer.in_order
-
-    @property
-    def per_token(self) -> bool:  # type: ignore[override]
-        """As the inner layer."""
-        return self.layer.per_token
-
-    @property
-    def computed_as(self) -> Layer:
-        """The inner layer, whose forward pass this one has with parts of its own."""
-        return self.layer.computed_as
-
-    @property
-    def computes(self) -> bool:
-        """As the inner layer."""
-        return self.layer.computes
-
-    @property
-    def by_hand(self) -> bool:
-        """As the inner layer."""
-        return self.layer.by_hand
-
     def forward(self, own: Any, *along: Any) -> Any:
         """What the inner layer computes, with the tensors and parts of this one."""
         return self.layer.forward(own, *along)
-
-    @property
-    def takes_several(self) -> bool:
-        """As the inner layer."""
-        return self.layer.takes_several
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """As the inner layer."""

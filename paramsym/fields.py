@@ -11,7 +11,7 @@ import operator
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
@@ -65,12 +65,14 @@ _GATES: dict[object, Check] = {"size": size, "count": count, "axis": axis}
 
 @lru_cache(maxsize=1024)
 def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
-    hints = _hints(cls)
+    hints = hints_of(cls)
     found = ((field.name, _check_of(hints.get(field.name, object))) for field in fields(cls))
     return tuple((name, check) for name, check in found if check is not None)
 
 
-def _hints(cls: type) -> dict[str, Any]:
+@lru_cache(maxsize=1024)
+def hints_of(cls: type) -> Mapping[str, Any]:
+    """Return the annotations of a layer's fields; ``object`` for what cannot be looked up."""
     try:
         return typing.get_type_hints(cls, include_extras=True)
     except NameError:

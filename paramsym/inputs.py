@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar, cast
+from operator import index
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from paramsym.errors import ShapeError
+from paramsym.errors import ParamsymError, ShapeError
+from paramsym.naming import quoted
 from paramsym.size import Count, text
 
 if TYPE_CHECKING:
@@ -33,6 +35,22 @@ class Step:
     left: Shape
     used: Count = 1
     stored: Count = 1
+
+
+def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ...]:
+    """Return a shape that was measured as a tuple of ints, or raise ``error``, which calls it ``what``; ``ShapeError`` for endless ones.
+
+    >>> measured([768, 3], "the kernel", ShapeError)
+    (768, 3)
+    """
+    try:
+        found = tuple(index("" if isinstance(extent, bool) else extent) for extent in axes(value, what))
+    except TypeError:
+        found = (-1,)
+    if any(extent < 0 for extent in found):
+        message = f"{what} is {quoted(value)}; wanted a shape of whole numbers, none below zero, such as (768, 768)."
+        raise error(message)
+    return found
 
 
 def each_input(shape: Shape) -> tuple[Shape, ...]:

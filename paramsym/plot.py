@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 from sympy import Expr, Integer, Symbol, ceiling
 
 from paramsym.analysis.compare import compare as compared
-from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
 from paramsym.naming import described, quoted
@@ -23,6 +23,7 @@ from paramsym.polynomial import Polynomial
 from paramsym.render import latex
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
 from paramsym.size import size, symbols_in
+from paramsym.sizing import symbol_of
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import check_depth
 from paramsym.typeset import names, shares
@@ -90,13 +91,11 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
     if not isinstance(symbol, str | Symbol):
         message = f"symbol is {described(symbol)}; wanted a symbol or its name."
         raise ArgumentError(message)
-    found = {one.name: one for one in symbols_in(layer.params)}
+    found = symbols_in(layer.params)
     name = symbol if isinstance(symbol, str) else symbol.name
-    if name not in found:
-        message = f"the count of {type(layer).__name__} has no symbol {name!r}; it has {', '.join(sorted(found)) or 'none'}."
-        raise UnknownNameError(message)
+    grown = symbol_of(f"the count of {type(layer).__name__}", name, found)
     if len(found) > 1:
-        others = ", ".join(sorted(set(found) - {name}))
+        others = ", ".join(sorted(one.name for one in found - {grown}))
         message = f"the count of {type(layer).__name__} also has {others}; put sizes in with .at(...), all but {name}."
         raise SizeError(message)
     places = sorted({_place(value, name) for value in _listed(values, name)})
@@ -105,14 +104,14 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
         raise SizeError(message)
     chosen = lettering(letters, symbols_in(layer.params))
     terms = latex.ordered(layer.params, chosen)
-    rows = [(latex.expression(term, chosen), term, [_value(term, found[name], place) for place in places]) for term in terms]
-    total = [_value(layer.params, found[name], place) for place in places]
+    rows = [(latex.expression(term, chosen), term, [_value(term, grown, place) for place in places]) for term in terms]
+    total = [_value(layer.params, grown, place) for place in places]
     largest = sorted(rows, key=lambda row: -max(row[2]))[:_MOST]
     shown, kept = [(words, amounts) for words, _, amounts in largest], [(words, term) for words, term, _ in largest]
     known = BY_NAME.get(name)
     axis = f"${latex.symbol(name, chosen)}$" + (f", {known.meaning}" if known is not None else "")
     title = f"{class_name(layer)}: ${latex.expression(layer.params, chosen)}$"
-    return curves(places, total, shown, _leads(kept, found[name], places[0], places[-1]), axis, _UNIT, title)
+    return curves(places, total, shown, _leads(kept, grown, places[0], places[-1]), axis, _UNIT, title)
 
 
 def _value(term: Expr, symbol: Symbol, place: int) -> int:

@@ -236,16 +236,6 @@ class Polynomial:
                     raise SizeError(message)
         return _settled(Polynomial(terms))
 
-    def replace(self, symbol: Symbol, value: Polynomial) -> Polynomial:
-        """Put a polynomial in for a symbol that occurs as a generator only."""
-        parts = []
-        for monomial, c in self.terms.items():
-            exponents = dict(monomial)
-            exponent = exponents.pop(symbol, 0)
-            rest = Polynomial({frozenset(exponents.items()): c})
-            parts.append(rest * value**exponent if exponent else rest)
-        return Polynomial.total(parts)
-
     def sum_over(self, index: Symbol, start: Polynomial, count: Polynomial, step: int = 1) -> Polynomial:
         """Sum over ``index = start, start + step, ...`` (``count`` values), in closed form: Faulhaber's sums.
 
@@ -256,7 +246,7 @@ class Polynomial:
         """
         if _is_polynomial_in(self, index):
             position = sympy.Dummy("position")
-            shifted = self.replace(index, start + Polynomial.of(position) * Polynomial.of(step))
+            shifted = self.put(index, start + Polynomial.of(position) * Polynomial.of(step))
             parts = []
             for monomial, c in shifted.terms.items():
                 exponents = dict(monomial)
@@ -319,7 +309,7 @@ class Polynomial:
             exponent = Polynomial.total(Polynomial.of(cast("Expr", g.args[1])) * Polynomial.of(e) for g, e in moving)
             if power < 0 or not all(g != index or e == 1 for m in exponent.terms for g, e in m):
                 return None
-            moved = exponent.replace(index, shifted)
+            moved = exponent.put(index, shifted)
             rate = moved.terms.get(frozenset({(position, 1)}), 0)
             if not isinstance(rate, int) or rate == 0 or sum(position in dict(m) for m in moved.terms) != 1:
                 return None
@@ -327,7 +317,7 @@ class Polynomial:
             rest = Polynomial({frozenset((g, e) for g, e in monomial if index not in g.free_symbols): c})
             base = bases.pop()
             before = Polynomial.of(index) ** power
-            for m, d in before.replace(index, shifted).terms.items():
+            for m, d in before.put(index, shifted).terms.items():
                 inner = dict(m)
                 degree = inner.pop(position, 0)
                 closing = _telescoped(degree, Fraction(int(base)) ** rate)

@@ -43,9 +43,7 @@ def mapping_from(
     by_name = {symbol.name: symbol for symbol in symbols}
     mapping: dict[Symbol, Expr] = {}
     for key, value in given:
-        symbol = by_name.get(key if isinstance(key, str) else getattr(key, "name", ""))
-        if symbol is None or (isinstance(key, Symbol) and key != symbol):
-            raise _unknown_symbol(where, key, by_name, why_not)
+        symbol = symbol_of(where, key, symbols, why_not)
         checked = count(value, f"{where}.at(): {symbol.name}")
         if symbol in mapping and mapping[symbol] != checked:
             message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
@@ -56,6 +54,23 @@ def mapping_from(
         if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
             raise two_of_one_name(symbol, by_name[name], f"{where}.at()")
     return mapping
+
+
+def symbol_of(where: str, wanted: object, symbols: Iterable[Symbol], why_not: Callable[[str], str] = lambda _: "") -> Symbol:
+    """Return the one of some symbols that is wanted, or has the name that is; ``why_not`` explains a name that is none of them.
+
+    Raises:
+        UnknownNameError: none of them.
+
+    >>> from paramsym import F, H
+    >>> symbol_of("Dense", "H", [F, H])
+    H
+    """
+    by_name = {symbol.name: symbol for symbol in symbols}
+    symbol = by_name.get(wanted if isinstance(wanted, str) else getattr(wanted, "name", ""))
+    if symbol is None or (isinstance(wanted, Symbol) and wanted != symbol):
+        raise _unknown_symbol(where, wanted, by_name, why_not)
+    return symbol
 
 
 def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) -> dict[Symbol, Any]:

@@ -47,10 +47,10 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
     total = layer.params
     name = class_name(layer)
     caption = f"{name}: {_amount(total)} parameters"
-    form = (caption, lettering(letters, layer.symbols), (f"{name}:", _cell(total), "parameters"))
+    form = (caption, lettering(letters, layer.symbols), (f"{name}:", total, "parameters"))
     if depth is None:
         rows = tuple(_tensor_row(line) for line in lines)
-        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, _cell(total), None), *form)
+        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, total, None), *form)
     sums: dict[str, list[Polynomial]] = {}
     for line in lines:
         sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
@@ -58,8 +58,8 @@ def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, l
         )
     parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
     shares = int(total) if isinstance(total, Integer) else 0
-    rows = tuple((name, _kind(layer, name), _cell(amount), _share(amount, shares) or None) for name, amount in parts.items())
-    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, _cell(total), None), *form)
+    rows = tuple((name, _kind(layer, name), amount, _share(amount, shares) or None) for name, amount in parts.items())
+    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, total, None), *form)
 
 
 def _kind(layer: Layer, path: str) -> str | None:
@@ -102,7 +102,7 @@ def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = No
         if letter not in known:
             message = f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}."
             raise UnknownNameError(message)
-    rows = tuple((name, *(given[name].get(letter) for letter in chosen), _cell(layer.params)) for name, layer in models.items())
+    rows = tuple((name, *(given[name].get(letter) for letter in chosen), layer.params) for name, layer in models.items())
     symbols = {symbol for layer in models.values() for symbol in layer.origin[0].symbols}
     return Table(("model", *chosen, "parameters"), rows, letters=lettering(letters, symbols))
 
@@ -128,10 +128,10 @@ def overview(layer: Layer) -> Table:
             continue
         name, shape, _, _, note = _tensor_row(formula)
         amount = Integer(0) if line.alias_of else line.amount
-        counted = (formula.amount, _cell(amount), _share(amount, int(total))) if not line.alias_of else (None, None, None)
+        counted = (formula.amount, amount, _share(amount, int(total))) if not line.alias_of else (None, None, None)
         rows.append((name, shape, line.sizes, *counted, note))
     columns = ("tensor", "shape", "size", "formula", "parameters", "share", "note")
-    return _lean(columns, tuple(rows), ("total", None, None, root.params, _cell(total), None, None), "", PAPER, ())
+    return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), "", PAPER, ())
 
 
 def card(layer: Layer) -> str:
@@ -150,7 +150,7 @@ def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
     rows = tuple(_tensor_row(line) for line in ledger)
     columns = ("line", "shape", "copies", "amount", "note")
     symbols = {symbol for line in ledger for symbol in symbols_in((line.factors, line.stored, line.shape))}
-    total = _cell(ledger.stored)
+    total = ledger.stored
     heading = ("Ledger of", len(ledger), "lines")
     return _lean(columns, rows, ("total", None, None, total, None), f"Ledger of {len(ledger)} lines", lettering(letters, symbols), heading)
 
@@ -184,12 +184,8 @@ def _tensor_row(line: Line) -> tuple[Cell, ...]:
         notes.append("frozen")
     # Slices stacked in one tensor stand in its shape; only tensors of their own are copies.
     copies = Polynomial.product(step.count for step in line.path if isinstance(step, Numbers)).as_expr()
-    amount = None if line.alias_of or line.buffer else _cell(line.amount)
-    return (name, line.sizes, None if copies == 1 else _cell(copies), amount, ", ".join(notes))
-
-
-def _cell(value: Expr) -> Expr | int:
-    return int(value) if isinstance(value, Integer) else value
+    amount = None if line.alias_of or line.buffer else line.amount
+    return (name, line.sizes, None if copies == 1 else copies, amount, ", ".join(notes))
 
 
 def _amount(value: Expr) -> str:

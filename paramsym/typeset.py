@@ -21,6 +21,7 @@ from paramsym.render.document import displayed, document
 from paramsym.render.table import Table, Tabular
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 from paramsym.size import Dim, symbols_in, text
+from paramsym.sizing import symbol_of
 from paramsym.tabulate import check_depth
 
 if TYPE_CHECKING:
@@ -204,10 +205,7 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     if name is None:
         message = f"which symbol is {type(layer).__name__} to be collected by? Write by= with one of {', '.join(sorted(names)) or 'none'}."
         raise UnknownNameError(message)
-    if name not in names or (isinstance(by, Symbol) and names[name] != by):
-        message = f"{type(layer).__name__} has no symbol {text(by)} to collect by; it has {', '.join(sorted(names)) or 'none'}."
-        raise UnknownNameError(message)
-    return names[name]
+    return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
 def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:

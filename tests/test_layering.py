@@ -26,7 +26,7 @@ FLOORS = (
     {"program"},
     {"written"},
     {"layer"},
-    {"edit"},
+    {"edit", "conditions"},
     {"compose"},
     {"tabulate"},
     {"typeset"},

@@ -204,7 +204,7 @@ def test_constants() -> None:
 
 def test_replacing_a_generator() -> None:
     """A polynomial put in for a symbol is multiplied out."""
-    found = Polynomial.of(H**2 + A).replace(H, Polynomial.of(A + 1))
+    found = Polynomial.of(H**2 + A).put(H, Polynomial.of(A + 1))
     assert found.as_expr() == expand((A + 1) ** 2 + A)
 
 

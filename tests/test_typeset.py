@@ -102,7 +102,7 @@ def test_what_cannot_be_written() -> None:
     """Unknown forms and symbols, and steps without sizes, are errors."""
     with pytest.raises(ArgumentError, match="form 'nice' is not known; known are expanded"):
         ps.Dense(H, F).to_latex("nice")
-    with pytest.raises(UnknownNameError, match="no symbol A to collect by; it has F, H"):
+    with pytest.raises(UnknownNameError, match="no symbol 'A'; it has F, H"):
         ps.Dense(H, F).to_latex("collected", by=A)
     with pytest.raises(UnknownNameError, match="Write by= with one of F, H"):
         ps.Dense(H, F).to_latex("collected")

@@ -1,25 +1,25 @@
 """Running a program on columns: what may stand in them, and how they are computed in pieces that stay in the cache.
 
-A piece whose bounds exceed 63 bits is computed row by row on Python integers, so that nothing ever wraps around. NumPy is imported when a
+A piece that 64 bits may not hold is computed row by row on Python integers, so that nothing ever wraps around. NumPy is imported when a
 column arrives.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
-from math import prod
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
-from paramsym.analysis.program import CHECKS, LIMIT, QUOTIENTS, SURE, Kind, Program, always
+from paramsym.analysis.program import CHECKS, LIMIT, QUOTIENTS, SURE, Kind, Program
 from paramsym.errors import ParamsymError, SizeError
 from paramsym.naming import described, quoted
 from paramsym.optional import needed
 
 Column: TypeAlias = Any
 """An int, or a NumPy array of whole numbers."""
-_NARROW = 2**31
-_SINGLE, _DOUBLE = 2**24, 2**53  # below these, whole numbers are exact in float32 and float64
+_SHORT = 2**31
+_SINGLE, _DOUBLE = 2**24, 2**53  # below these, quotients of whole numbers are exact in float32 and float64
 _UFUNCS: dict[Kind, str] = {
     "add": "add",
     "sub": "subtract",
@@ -95,162 +95,107 @@ def run(
     """
     np = needed("numpy", "computing with columns", "numpy")
 
+    arrays = [column for column in columns if np.ndim(column)]
     try:
-        shape = np.broadcast_shapes(*(np.shape(column) for column in columns))
+        result = np.empty(np.broadcast_shapes(*(array.shape for array in arrays)), np.int64)
     except ValueError:
         shapes = ", ".join(
             f"{symbol} {np.shape(column)}" for symbol, column in zip(program.inputs, columns, strict=True) if np.ndim(column)
         )
         message = f"the columns do not go together; their shapes are {shapes}."
         raise SizeError(message) from None
-    result, kept = np.empty(shape, np.int64), np.ones(shape if drop else (), bool)
-    aligned = [column.reshape((1,) * (len(shape) - np.ndim(column)) + column.shape) if np.ndim(column) else column for column in columns]
-    pieces = _Pieces(np, program)
-    for where in _blocks(shape, chunk) if result.size else ():
-        cut = [column[_within(column.shape, where)] if np.ndim(column) else column for column in aligned]
-        refused, asked = pieces.compute(cut, result[where])
-        if drop:
-            kept[where] &= asked | ~refused
-        asked |= refused & (not drop)
-        if not asked.any():
-            continue
-        spread = [np.broadcast_to(column, asked.shape) for column in cut]
-        for index in map(tuple, np.argwhere(asked).tolist()):
-            row = tuple(i + (part.start or 0) for i, part in zip(index, where, strict=True))
-            try:
-                value = one([int(column[index]) for column in spread])
-            except ParamsymError as error:
-                if not drop:
-                    message = f"row {row[0] if len(row) == 1 else row}: {error}"
-                    raise type(error)(message) from None
-                kept[row] = False
-                continue
-            if not -LIMIT <= value < LIMIT and result.dtype != object:
-                result = result.astype(object)
-            result[row] = value
-    return result, kept
+    kept, large, start = np.ones(result.size, bool), {}, 0
+    access = [["readonly"]] * len(arrays) + [["writeonly"]]
+    flags = ["external_loop", "buffered", "refs_ok", "zerosize_ok"]
+    with np.nditer([*arrays, result], flags, access, order="C", buffersize=chunk) as pieces:
+        for *cut, target in pieces if result.size else ():
+            following = iter(cut)
+            piece = [next(following) if np.ndim(column) else column for column in columns]
+            refused, asked = _compute(np, program, piece, target)
+            kept[start : start + target.size] = asked | ~refused
+            for row in np.flatnonzero(asked if drop else asked | refused).tolist():
+                try:
+                    value = one([int(column[row]) if np.ndim(column) else column for column in piece])
+                except ParamsymError as error:
+                    if not drop:
+                        place = tuple(map(int, np.unravel_index(start + row, result.shape)))
+                        message = f"row {place[0] if len(place) == 1 else place}: {error}"
+                        raise type(error)(message) from None
+                    kept[start + row] = False
+                    continue
+                if -LIMIT <= value < LIMIT:
+                    target[row] = value
+                else:
+                    large[start + row] = value
+            start += target.size
+    if large:
+        result = result.astype(object)
+        for row, value in large.items():
+            result.flat[row] = value
+    return result, kept.reshape(result.shape)
 
 
-def _blocks(shape: tuple[int, ...], chunk: int) -> Iterator[tuple[slice, ...]]:
-    """Yield slices that cover an array in pieces of about ``chunk`` entries, in order."""
-    if not shape:
-        yield ()
-        return
-    length, *others = shape
-    inner = prod(others)
-    if inner > chunk:
-        for row in range(length):
-            for rest in _blocks(tuple(others), chunk):
-                yield (slice(row, row + 1), *rest)
-        return
-    rows = max(1, chunk // max(1, inner))
-    for start in range(0, length, rows):
-        yield (slice(start, min(start + rows, length)), *(slice(None) for _ in others))
-
-
-def _within(shape: tuple[int, ...], where: tuple[slice, ...]) -> tuple[slice, ...]:
-    return tuple(slice(None) if extent == 1 else one for extent, one in zip(shape, where, strict=True))
-
-
-class _Pieces:
-    """Computes one program piece by piece; keeps the largest box of inputs known to fit, so that bounds are computed rarely."""
-
-    def __init__(self, np: Any, program: Program) -> None:
-        self.np, self.program = np, program
-        self.box: list[tuple[int, int]] = []
-        self.bounds: list[tuple[int, int]] = []
-        self.steps: list[tuple[Kind, int, int, Any]] = []
-        self.last = {register: place for place, op in enumerate(program.ops, program.first) for register in op[1:]}
-        self.last[program.result] = -1
-        self.functions = {kind: getattr(np, name) for kind, name in _UFUNCS.items()}
-
-    def compute(self, columns: list[Column], target: Any) -> tuple[Any, Any]:
-        """Write the values of one piece to the target; return which rows are refused, and which have to be asked about one by one."""
-        program, refused, asked = self.program, self.np.zeros(target.shape, bool), self.np.zeros(target.shape, bool)
-        registers = self._inputs(columns, refused)
-        if not registers:
-            return refused, ~asked
-        for place, (kind, left, right, number) in enumerate(self.steps, program.first):
-            one, other = registers[left], registers[right]
-            passed: Any = True
-            if kind in QUOTIENTS:
-                value, passed = self._divided(one, other, number, place)
-            elif kind in CHECKS:
-                value, passed = None, number or self.functions[kind](one, other)
-            else:
-                value = self.functions[kind](one, other, out=target if place == program.result else None, dtype=number)
-            if passed is not True and not passed.all():
-                (refused if kind in SURE else asked)[...] |= ~passed
-            registers.append(value)
-            for side in (left, right):  # what is not read again makes room in the cache
-                if self.last[side] == place:
-                    registers[side] = None
-        if registers[program.result] is not target:
-            target[...] = registers[program.result]
-        return refused, asked
-
-    def _inputs(self, columns: list[Column], refused: Any) -> list[Any]:
-        """Return columns and constants in the narrowest numbers, too small sizes refused and put up; nothing where steps do not fit."""
-        np, lowest, highest = self.np, self.np.minimum.reduce, self.np.maximum.reduce
-        found: list[Any] = []
-        extremes: list[tuple[int, int]] = []
-        for column, least in zip(columns, self.program.least, strict=True):
-            low, high = (column, column) if isinstance(column, int) else (int(lowest(column, None)), int(highest(column, None)))
-            if low < least:
-                refused |= column < least
-            found.append(np.maximum(column, least) if low < least else column)
-            extremes.append((max(low, least), max(high, least)))
-        if not self._fits(extremes):
-            return []
-        for place, pair in enumerate(extremes):
-            if not isinstance(found[place], int):
-                found[place] = found[place].astype(self._number(pair), copy=False)
-        return [*found, *self.program.constants]
-
-    def _fits(self, extremes: list[tuple[int, int]]) -> bool:
-        """Whether no step can leave 63 bits; then the box of what is known to fit has grown."""
-        box = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(self.box or extremes, extremes, strict=True)]
-        if self.box == box and self.steps:
-            return True
-        for self.box in (box, extremes):
-            bounds = self.program.bounds(self.box)
-            known = [pair for pair in bounds if pair is not None and pair[0] >= -LIMIT and pair[1] < LIMIT]
-            if len(known) == len(bounds):
-                self.bounds = known
-                self.steps = [
-                    (kind, left, right, self._kind_of_number(kind, known[left], known[right], result))
-                    for (kind, left, right), result in zip(self.program.steps, known[self.program.first :], strict=True)
-                ]
-                return True
-        self.box = []
-        return False
-
-    def _number(self, *bounds: tuple[int, int]) -> Any:
-        """Return the narrowest whole numbers that hold these bounds."""
-        return self.np.int32 if all(low >= -_NARROW and high < _NARROW for low, high in bounds) else self.np.int64
-
-    def _kind_of_number(self, kind: Kind, left: tuple[int, int], right: tuple[int, int], result: tuple[int, int]) -> Any:
-        """Return whether a check always holds, the floats in which a quotient is exact, or the whole numbers that hold a step."""
+def _compute(np: Any, program: Program, columns: list[Column], target: Any) -> tuple[Any, Any]:
+    """Write the values of one piece to the target; return which rows are refused, and which have to be asked about one by one."""
+    refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
+    registers = [_raised(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
+    numbers = _numbers(np, program, tuple(_bits(np, column) for column in registers))
+    if not numbers:
+        return refused, ~asked
+    registers = [one if isinstance(one, int) else one.astype(kind, copy=False) for one, (kind, _) in zip(registers, numbers, strict=False)]
+    registers.extend(program.constants)
+    for place, (kind, left, right) in enumerate(program.ops, program.first):
+        one, other, (number, least) = registers[left], registers[right], numbers[place]
+        value: Any = None
+        passed: Any = True
         if kind in CHECKS:
-            return always(kind, left, right)
+            passed = getattr(np, _UFUNCS[kind])(one, other)
+        elif kind in QUOTIENTS:  # seen by multiplying again, for a remainder takes much longer
+            divided = np.floor_divide(one, other) if number is np.int64 else np.divide(one, other, dtype=number)
+            value = divided.astype(np.int32 if number is np.float32 else np.int64)
+            passed = np.multiply(value, other) == one
+        else:
+            value = getattr(np, _UFUNCS[kind])(one, other, out=target if place == program.result else None, dtype=number)
+        if passed is not True and not passed.all():
+            (refused if kind in SURE else asked)[...] |= ~passed
+            value = None if value is None else np.maximum(value, least)  # what comes of it stays within its bounds
+        registers.append(value)
+        for side in (left, right):  # what is not read again makes room in the cache
+            if program.last_read[side] == place and side != program.result:
+                registers[side] = None
+    if registers[program.result] is not target:
+        target[...] = registers[program.result]
+    return refused, asked
+
+
+def _raised(np: Any, column: Column, least: int, refused: Any) -> Column:
+    """Refuse what is below the least size, and put it up, so that the steps stay within their bounds."""
+    if (column if isinstance(column, int) else np.minimum.reduce(column)) >= least:
+        return column
+    refused |= column < least
+    return least if isinstance(column, int) else np.maximum(column, least)
+
+
+def _bits(np: Any, column: Column) -> int:
+    return int(column if isinstance(column, int) else np.maximum.reduce(column)).bit_length()
+
+
+@lru_cache(maxsize=256)
+def _numbers(np: Any, program: Program, bits: tuple[int, ...]) -> list[tuple[Any, int]]:
+    """Return the narrowest numbers to compute each register in, and its least value, for inputs of so many bits.
+
+    Nothing is returned where 64 bits may not hold them all.
+    """
+    bounds = program.bounds([(least, max(least, 2**most - 1)) for least, most in zip(program.least, bits, strict=True)])
+    known = [pair for pair in bounds if pair is not None and pair[0] >= -LIMIT and pair[1] < LIMIT]
+    if len(known) < len(bounds):
+        return []
+    largest = [max(-low, high) for low, high in known]
+    numbers = [np.int32 if most < _SHORT else np.int64 for most in largest]
+    for place, (kind, left, right) in enumerate(program.ops, program.first):
+        most = max(largest[left], largest[right], largest[place])
         if kind in QUOTIENTS:
-            largest = max(abs(bound) for bound in (*left, *right))
-            return self.np.float32 if largest < _SINGLE else self.np.float64 if largest < _DOUBLE else self.np.int64
-        return self._number(left, right, result)
-
-    def _divided(self, one: Any, other: Any, number: Any, place: int) -> tuple[Any, Any]:
-        """Return a quotient, and where it is whole.
-
-        That is seen in floats, for a remainder takes much longer: where the rounded quotient times the divisor equals the dividend, it
-        divides, for below 2**24 (2**53) whole numbers are exact in float32 (float64).
-        """
-        np = self.np
-        one, other = np.asarray(one).astype(number, copy=False), np.asarray(other).astype(number)
-        quotient = np.asarray(np.floor_divide(one, other) if number is np.int64 else np.divide(one, other))
-        if number is not np.int64:
-            np.rint(quotient, out=quotient)
-        passed = np.multiply(quotient, other, out=other if other.shape == quotient.shape else None) == one
-        if place not in self.last:
-            return None, passed
-        value = quotient.astype(self._number(self.bounds[place]), copy=False)
-        return (value if passed.all() else np.maximum(value, self.bounds[place][0])), passed  # what comes of it stays within its bounds
+            numbers[place] = np.float32 if most < _SINGLE else np.float64 if most < _DOUBLE else np.int64
+        elif most >= _SHORT:
+            numbers[place] = np.int64
+    return [(number, low) for number, (low, _) in zip(numbers, known, strict=True)]

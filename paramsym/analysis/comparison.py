@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
@@ -15,10 +14,10 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, counts
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.inputs import axes
+from paramsym.inputs import measured
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
-from paramsym.naming import described, quoted
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import symbols_in, text
 from paramsym.spelling import respelt
@@ -114,7 +113,7 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
         if not isinstance(name, str):
             message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
             raise ArgumentError(message)
-    given = {name: _shape(name, shape) for name, shape in shapes.items()}
+    given = {name: measured(getattr(shape, "shape", shape), f"the claim's {name!r}", ArgumentError) for name, shape in shapes.items()}
     count = subject.count
     if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
         left = ", ".join(sorted(symbol.name for symbol in subject.layer.symbols))
@@ -123,8 +122,7 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     total = sum(map(prod, given.values()))
     words = f"{len(given)} tensors of {total:,} elements"
     names, notes = respelt(given, {entry.name for entry in subject.layer.entries()})
-    measured = {names[name]: shape for name, shape in given.items()}
-    edits = list(_measured(subject, measured))
+    edits = list(_measured(subject, {names[name]: shape for name, shape in given.items()}))
     note = "; ".join(notes)
     if not edits:
         found = Answer(Integer(0), total - count, (Reading("the same tensors", note=note),))
@@ -134,47 +132,28 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
 
 
-def _shape(name: str, shape: Any) -> tuple[int, ...]:
-    found = getattr(shape, "shape", shape)
-    try:
-        sizes = tuple(_extent(size) for size in axes(found, f"the claim's {name!r}"))
-    except TypeError:
-        message = f"the claim's {name!r} is {quoted(shape)}; wanted a shape such as (768, 768), or something that has one."
-        raise ArgumentError(message) from None
-    if any(size < 0 for size in sizes):
-        message = f"the claim's {name!r} has the shape {sizes}; no axis is below zero."
-        raise ArgumentError(message)
-    return sizes
-
-
-def _extent(size: Any) -> int:
-    if isinstance(size, bool):
-        raise TypeError
-    return operator.index(size)
-
-
-def _measured(subject: Subject, measured: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
+def _measured(subject: Subject, found: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
     entries = {entry.name: entry for entry in subject.layer.entries()}
     copies = _copies(subject)
-    missing = [name for name, entry in entries.items() if name not in measured and not entry.alias_of and not entry.tensor.buffer]
-    aliases = [name for name in measured if name in entries and entries[name].alias_of]
-    buffers = [name for name in measured if name in entries and entries[name].tensor.buffer and not entries[name].alias_of]
-    unknown = [name for name in measured if name not in entries]
+    missing = [name for name, entry in entries.items() if name not in found and not entry.alias_of and not entry.tensor.buffer]
+    aliases = [name for name in found if name in entries and entries[name].alias_of]
+    buffers = [name for name in found if name in entries and entries[name].tensor.buffer and not entries[name].alias_of]
+    unknown = [name for name in found if name not in entries]
     sizes = {name: prod(int(size) for size in entry.tensor.sizes) for name, entry in entries.items()}
     for names, word, sign in ((missing, "without", -1), (aliases, "ties listed again:", 1), (buffers, "buffers as well:", 1)):
         if names:
             term = _in_letters(names, copies, sizes) * Polynomial.of(sign)
             yield Edit(f"{word} {listed(names)}", tuple(names), subject.value(term), 1.0, fixed=term)
     if unknown:
-        amount = sum(prod(measured[name]) for name in unknown)
+        amount = sum(prod(found[name]) for name in unknown)
         yield Edit(f"with {listed(unknown)}, which the layer does not have", tuple(unknown), amount, 1.0, fixed=Polynomial.of(amount))
     reshaped = [
-        name for name, shape in measured.items() if name in entries and tuple(int(size) for size in entries[name].tensor.sizes) != shape
+        name for name, shape in found.items() if name in entries and tuple(int(size) for size in entries[name].tensor.sizes) != shape
     ]
     if reshaped:
-        amount = sum(prod(measured[name]) for name in reshaped)
+        amount = sum(prod(found[name]) for name in reshaped)
         term = Polynomial.of(amount) - _in_letters(reshaped, copies, sizes)
-        shown = [f"{name} {measured[name]} in place of {tuple(int(s) for s in entries[name].tensor.sizes)}" for name in reshaped]
+        shown = [f"{name} {found[name]} in place of {tuple(int(s) for s in entries[name].tensor.sizes)}" for name in reshaped]
         yield Edit(listed(shown), tuple(reshaped), subject.value(term), 1.0, fixed=term)
 
 

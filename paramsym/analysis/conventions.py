@@ -86,7 +86,7 @@ class Conventions(Tabular, Sequence[Convention]):
 
     def table(self) -> Table:
         """Return them as a table: count, and the term by which it differs from what is stored."""
-        rows = tuple((item.name, _cell(item.params), _cell(item.formula_difference), item.because or item.meaning) for item in self.items)
+        rows = tuple((item.name, item.params, item.formula_difference, item.because or item.meaning) for item in self.items)
         return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
 
 
@@ -163,22 +163,6 @@ def _multiplied(layer: Layer) -> frozenset[str]:
     )
 
 
-def _stored(layer: Layer) -> Ledger:
-    return layer.ledger()
-
-
-def _as_listed(layer: Layer) -> Ledger:
-    return layer.ledger(aliases=True)
-
-
-def _trainable(layer: Layer) -> Ledger:
-    return layer.ledger().where(lambda line: line.trainable)
-
-
-def _with_buffers(layer: Layer) -> Ledger:
-    return layer.ledger(buffers=True).where(lambda line: line.persistent or not line.buffer)
-
-
 def _without_positions(layer: Layer) -> Ledger:
     """Without position tables, and without tables that only look up tokens because the output matrix is another tensor."""
     ledger = layer.ledger()
@@ -189,10 +173,6 @@ def _without_positions(layer: Layer) -> Ledger:
 def is_position(line: Line) -> bool:
     """Whether a table is one of positions, going by its name: nothing else in a checkpoint says so."""
     return line.role == "table" and any("position" in str(step) or str(step) in _POSITIONS for step in line.path)
-
-
-def _without_embeddings(layer: Layer) -> Ledger:
-    return layer.ledger().where(lambda line: not _is_embedding(line))
 
 
 def _is_embedding(line: Line) -> bool:
@@ -210,34 +190,43 @@ def _block_matrices(layer: Layer) -> Ledger:
 def _touched(layer: Layer) -> Ledger:
     """What one token uses, with one row of every table that is only looked up."""
     multiplied = _multiplied(layer)
-    return Ledger(tuple(_one_row(line) if _is_embedding(line) and line.name not in multiplied else line for line in layer.ledger()))
-
-
-def _one_row(line: Line) -> Line:
-    return replace(line, factors=line.sizes[1:])
+    return Ledger(
+        tuple(
+            replace(line, factors=line.sizes[1:]) if _is_embedding(line) and line.name not in multiplied else line
+            for line in layer.ledger()
+        )
+    )
 
 
 _CONVENTIONS: tuple[tuple[str, str, str, Selection, Kind], ...] = (
-    ("stored", "every distinct tensor once", "torch's parameters(), summed", _stored, "stored"),
-    ("rows as listed", "tied tensors counted again under each name", "a state dict, summed", _as_listed, "stored"),
-    ("trainable", "without frozen tensors", "requires_grad", _trainable, "stored"),
-    ("with buffers", "with everything a state dict holds, ties once", "Keras' total with statistics", _with_buffers, "stored"),
+    ("stored", "every distinct tensor once", "torch's parameters(), summed", Layer.ledger, "stored"),
+    (
+        "rows as listed",
+        "tied tensors counted again under each name",
+        "a state dict, summed",
+        lambda layer: layer.ledger(aliases=True),
+        "stored",
+    ),
+    ("trainable", "without frozen tensors", "requires_grad", lambda layer: layer.ledger().where(lambda line: line.trainable), "stored"),
+    (
+        "with buffers",
+        "with everything a state dict holds, ties once",
+        "Keras' total with statistics",
+        lambda layer: layer.ledger(buffers=True).where(lambda line: line.persistent or not line.buffer),
+        "stored",
+    ),
     ("non-embedding (nanoGPT)", "without position tables", "nanoGPT, get_num_params", _without_positions, "stored"),
     (
         "non-embedding (Hugging Face)",
         "without every embedding layer",
         "num_parameters(exclude_embeddings=True)",
-        _without_embeddings,
+        lambda layer: layer.ledger().where(lambda line: not _is_embedding(line)),
         "stored",
     ),
     ("non-embedding (Kaplan)", "the matrices of the blocks alone", "Kaplan et al. 2020, equation 2.1", _block_matrices, "stored"),
-    ("active", "what one token uses", "mixtures of experts", _stored, "used"),
+    ("active", "what one token uses", "mixtures of experts", Layer.ledger, "used"),
     ("touched", "what one token uses, one row of each lookup table", "Belcak and Wattenhofer 2023", _touched, "used"),
 )
-
-
-def _cell(value: Expr) -> Expr | int:
-    return int(value) if isinstance(value, Integer) else value
 
 
 def _signed(value: Expr) -> str:

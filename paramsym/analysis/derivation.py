@@ -5,8 +5,7 @@ SymPy would cancel the product while building it. Values still come from exact p
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -15,8 +14,6 @@ from sympy import Add, Expr, Integer, Symbol
 from paramsym.ledger import Numbers
 from paramsym.polynomial import Polynomial
 from paramsym.render import latex
-from paramsym.render.html import formula
-from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
 from paramsym.size import Count, canonical, substitute
@@ -30,19 +27,9 @@ def plain(said: Iterable[Said]) -> str:
     return "".join(piece if isinstance(piece, str) else shown(piece) for piece in said)
 
 
-def in_latex(said: Iterable[Said], letters: Letters) -> str:
-    """Write a sentence as LaTeX, its formulas in math."""
-    return "".join(latex.words(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in said)
-
-
-def in_html(said: Iterable[Said], letters: Letters) -> str:
-    """Write a sentence as HTML, its formulas set without a script."""
-    return "".join(html.escape(piece) if isinstance(piece, str) else formula(latex.expression(piece, letters)) for piece in said)
-
-
-def in_markdown(said: Iterable[Said], letters: Letters) -> str:
-    """Write a sentence as Markdown, its formulas between dollars."""
-    return "".join(escaped(piece) if isinstance(piece, str) else f"${latex.expression(piece, letters)}$" for piece in said)
+def written_in(said: Iterable[Said], words: Callable[[str], str], formula: Callable[[str], str], letters: Letters) -> str:
+    """Write a sentence in a format, given how that writes words, and a formula that is in LaTeX."""
+    return "".join(words(piece) if isinstance(piece, str) else formula(latex.expression(piece, letters)) for piece in said)
 
 
 @dataclass(frozen=True)

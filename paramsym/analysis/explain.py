@@ -10,12 +10,12 @@ from typing import Literal
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.analysis.derivation import Product, Said, Step, Sum, in_html, in_latex, in_markdown, plain, shown
+from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
-from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.errors import ArgumentError
 from paramsym.fields import field_names
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
@@ -27,6 +27,7 @@ from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import limit_of, width as measured
 from paramsym.size import Dim, per, substitute, symbols_in
+from paramsym.sizing import symbol_of
 from paramsym.symbols import BY_NAME
 from paramsym.tabulate import PAPER
 
@@ -125,7 +126,7 @@ class Explanation(Printed):
         for step in self.steps:
             equation = step.to_latex(chosen) if fits else " \\\\\n".join(step.latex_lines(chosen, limit))
             if words == "intertext":
-                equation = rf"\intertext{{{in_latex(step.said, chosen)}}}" + "\n" + equation
+                equation = rf"\intertext{{{written_in(step.said, latex.words, '${}$'.format, chosen)}}}" + "\n" + equation
             elif words == "text":
                 said = latex.wrapped(step.words, limit)
                 equation = " \\\\\n".join([*(rf"&\text{{{line}}}" for line in said), equation])
@@ -141,16 +142,17 @@ class Explanation(Printed):
         for step in self.steps:
             numbers = f"<br><small>{escape(step.numbers)}</small>" if step.numbers else ""
             equation = formula(step.to_latex(self.letters).replace("&=", "="))
-            steps.append(f"<li>{in_html(step.said, self.letters)}<br>{equation}{numbers}</li>")
-        return f"<p>{in_html(self._said, self.letters)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
+            steps.append(f"<li>{written_in(step.said, escape, formula, self.letters)}<br>{equation}{numbers}</li>")
+        return f"<p>{written_in(self._said, escape, formula, self.letters)}</p>\n<ol>\n" + "\n".join(steps) + "\n</ol>"
 
     def to_markdown(self) -> str:
         """Return the derivation as Markdown with formulas between dollars, as a README or a notebook shows it."""
-        steps = [in_markdown(self._said, self.letters)]
+        steps = [written_in(self._said, escaped, "${}$".format, self.letters)]
         for number, step in enumerate(self.steps, 1):
             equation = step.to_latex(self.letters).replace("&=", "=")
             numbers = f"\n\n    {escaped(step.numbers)}" if step.numbers else ""
-            steps.append(f"{number}. {in_markdown(step.said, self.letters)}\n\n   $$\n   {equation}\n   $$" + numbers)
+            said = written_in(step.said, escaped, "${}$".format, self.letters)
+            steps.append(f"{number}. {said}\n\n   $$\n   {equation}\n   $$" + numbers)
         return "\n\n".join(steps)
 
     def _repr_html_(self) -> str:
@@ -240,24 +242,17 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
     if not isinstance(symbol, Symbol | str):
         message = f"wanted a symbol or its name, not {quoted(symbol)}."
         raise ArgumentError(message)
-    by_name = {s.name: s for s in layer.symbols}
     name = symbol if isinstance(symbol, str) else symbol.name
-    if name in by_name and (isinstance(symbol, str) or by_name[name] == symbol):
-        return by_name[name]
-    if name in by_name:
-        message = f"{type(layer).__name__} has another symbol named {name!r} (other assumptions); pass the name {name!r} instead."
-        raise UnknownNameError(message)
-    if isinstance(symbol, Symbol):
-        return symbol
-    cls: type = type(layer)
-    given = getattr(layer, name, None) if name in field_names(cls) else None
-    if isinstance(given, Symbol):
-        return given
-    if name in BY_NAME:
-        return BY_NAME[name].symbol
-    has = ", ".join(sorted(by_name)) or "none"
-    message = f"{type(layer).__name__} has no symbol {name!r}; it has {has}."
-    raise UnknownNameError(message)
+    if name not in {known.name for known in layer.symbols}:
+        if isinstance(symbol, Symbol):
+            return symbol
+        cls: type = type(layer)
+        given = getattr(layer, name, None) if name in field_names(cls) else None
+        if isinstance(given, Symbol):
+            return given
+        if name in BY_NAME:
+            return BY_NAME[name].symbol
+    return symbol_of(type(layer).__name__, symbol, layer.symbols)
 
 
 def _derivative(params: Expr, symbol: Symbol) -> Expr:

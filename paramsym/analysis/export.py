@@ -167,31 +167,30 @@ def _checks(divide: str, compare: str) -> dict[str, str]:
 
 
 _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
+_PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod": "{} % {}", "pow": "{} ** {}"}
 
 
 def _python(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
     del title
-    templates = _INFIX | dict.fromkeys(("floordiv", "divides", "exact"), "{} // {}")
-    templates |= {"mod": "{} % {}", "max": "max({}, {})", "min": "min({}, {})", "pow": "{} ** {}"}
-    writer = _Writer(program, names, templates)
+    writer = _Writer(program, names, _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"})
     divide = "if {0} % {1}:\n        raise ValueError(f'{{{0}}} is not divisible by {{{1}}}')"
     compare = "if {0} OP {1}:\n        raise ValueError(f'{{{0}}} WORDS {{{1}}}')"
-    lines = _body(writer, "{} = {}", _checks(divide, compare), names)
-    return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in lines), f"    return {writer.result()}"])
+    return _function(writer, names, name, _checks(divide, compare), ())
 
 
 def _numpy(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
     del title
-    templates = _INFIX | dict.fromkeys(("floordiv", "divides", "exact"), "{} // {}")
-    templates |= {"mod": "{} % {}", "max": "np.maximum({}, {})", "min": "np.minimum({}, {})", "pow": "{} ** {}"}
-    writer = _Writer(program, names, templates)
+    writer = _Writer(program, names, _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"})
     divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
     compare = "if np.any({0} OP {1}):\n        raise ValueError('{0} WORDS {1} somewhere')"
-    lines = _body(writer, "{} = {}", _checks(divide, compare), names)
-    note = "    # int64 wraps around without a word beyond 2**63 - 1: pass dtype=object where that may happen."
-    head = ["import numpy as np", "", "", f"def {name}({', '.join(names)}):", note]
-    read = [f"    {one} = np.asarray({one})" for one in names]
-    return "\n".join([*head, *read, *(f"    {line}" for line in lines), f"    return {writer.result()}"])
+    note = "# int64 wraps around without a word beyond 2**63 - 1: pass dtype=object where that may happen."
+    read = (f"{one} = np.asarray({one})" for one in names)
+    return "import numpy as np\n\n\n" + _function(writer, names, name, _checks(divide, compare), (note, *read))
+
+
+def _function(writer: _Writer, names: tuple[str, ...], name: str, checks: Mapping[str, str], first: tuple[str, ...]) -> str:
+    body = (*first, *_body(writer, "{} = {}", checks, names), f"return {writer.result()}")
+    return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body)])
 
 
 def _c(program: Program, names: tuple[str, ...], name: str, title: str) -> str:

@@ -8,11 +8,12 @@ from typing import Any, TypeAlias, cast
 
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
-from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, SizeError
 from paramsym.layer import Layer, class_name
-from paramsym.naming import described, quoted
+from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, size, substitute
+from paramsym.sizing import symbol_of
 from paramsym.tabulate import check_depth
 
 Subject: TypeAlias = Layer | Expr
@@ -35,12 +36,7 @@ class Formula:
         Raises:
             UnknownNameError: one that it does not have.
         """
-        for symbol in self.symbols:
-            if wanted in (symbol, symbol.name):
-                return symbol
-        has = ", ".join(sorted(symbol.name for symbol in self.symbols)) or "no symbols"
-        message = f"{self.name} has no symbol {quoted(wanted.name if isinstance(wanted, Symbol) else wanted)}; it has {has}."
-        raise UnknownNameError(message)
+        return symbol_of(self.name, wanted, self.symbols)
 
     def value(self, expression: Expr) -> Expr:
         """Put the sizes in."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
 from dataclasses import Field, fields, replace
 from types import UnionType
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from sympy import Symbol
 
 from paramsym.errors import ParamsymError
+from paramsym.fields import hints_of
 from paramsym.layer import Layer
 from paramsym.size import symbols_in
 from paramsym.symbols import dims
@@ -69,10 +69,7 @@ def _letter(field: Field[Any]) -> Symbol:
 
 def _sizes(layer: Layer) -> Iterator[Field[Any]]:
     """Yield the fields that hold a size as a plain number."""
-    try:
-        hints = typing.get_type_hints(type(layer), include_extras=True)
-    except (NameError, AttributeError, TypeError):
-        return  # a class defined where its annotations cannot be looked up
+    hints = hints_of(type(layer))
     for field in fields(layer):  # type: ignore[arg-type]
         value = getattr(layer, field.name)
         if field.init and isinstance(value, int) and not isinstance(value, bool) and _is_size(hints.get(field.name)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from types import UnionType
@@ -14,6 +13,7 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.errors import ParamsymError
+from paramsym.fields import hints_of
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
 from paramsym.size import substitute
@@ -28,10 +28,7 @@ def optional(subject: Subject) -> Iterator[Edit]:
     """Yield the edits that build the layer with one option changed, where that can be built and has a number."""
     root = subject.root
     cls: type = type(root)
-    try:
-        hints = typing.get_type_hints(cls, include_extras=True)
-    except (NameError, AttributeError, TypeError):
-        return  # a class defined where its annotations cannot be looked up
+    hints = hints_of(cls)
     for field in fields(root):  # type: ignore[arg-type]
         now = getattr(root, field.name)
         found: dict[tuple[Polynomial, str], tuple[list[str], frozenset[str], float]] = {}

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial, reduce
+from itertools import product
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from sympy import Add, Dummy, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
+from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
+from paramsym.conditions import conditions_of, of_quotients
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
 from paramsym.layer import Layer
 from paramsym.naming import described
-from paramsym.polynomial import Monomial, Polynomial
-from paramsym.size import MAX_BITS, Condition, conditions_asked, per, substitute, symbols_in
+from paramsym.polynomial import Polynomial
+from paramsym.size import MAX_BITS, Condition, symbols_in
 
 Quotient: TypeAlias = Literal["divides", "exact"]
 Check: TypeAlias = Literal["most", "equal", "differ"]
@@ -38,7 +40,7 @@ LIMIT = 2**63
 """Sizes below this are plain: a check that holds for all of them is no step of a program."""
 _CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
 _ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
-_Terms: TypeAlias = dict[frozenset[tuple[int, int]], int]
+_Terms: TypeAlias = Mapping[frozenset[tuple[int, int]], int]
 _LONGEST_POWER = 1 << 20  # bits of a power that is still computed
 _WRITTEN = 1024  # bits of a number that an error writes out
 
@@ -77,11 +79,11 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
         return DivisibilityError(f"{left} is not divisible by {right}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Program:
     """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer.
 
-    ``least`` is the least value of each input; the registers ``needed`` are those that the answer depends on.
+    ``least`` is the least value of each input.
     """
 
     inputs: tuple[Symbol, ...]
@@ -89,7 +91,6 @@ class Program:
     constants: tuple[int, ...]
     ops: tuple[Op, ...]
     result: int
-    needed: frozenset[int]
 
     @cached_property
     def first(self) -> int:
@@ -97,9 +98,9 @@ class Program:
         return len(self.inputs) + len(self.constants)
 
     @cached_property
-    def steps(self) -> tuple[tuple[Kind, int, int], ...]:
-        """The steps as plain tuples, which are taken apart faster."""
-        return tuple((op.kind, op.left, op.right) for op in self.ops)
+    def last_read(self) -> dict[int, int]:
+        """The last step that reads each register."""
+        return {register: place for place, op in enumerate(self.ops, self.first) for register in (op.left, op.right)}
 
     def run(self, values: Sequence[int]) -> int:
         """Return the exact value for whole numbers, one per input, in order.
@@ -115,19 +116,19 @@ class Program:
 
     @cached_property
     def _calls(self) -> list[tuple[Callable[[int, int], int], int, int]]:
-        return [(_ON_INTS[kind], left, right) for kind, left, right in self.steps]
+        return [(_ON_INTS[kind], left, right) for kind, left, right in self.ops]
 
     def apply(self, values: Sequence[Any]) -> Any:
         """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
         registers = [*values, *self.constants]
-        for position, (kind, left, right) in enumerate(self.steps, self.first):
-            registers.append(_ON_ANYTHING[kind](registers[left], registers[right]) if position in self.needed else 0)
+        for kind, left, right in self.ops:
+            registers.append(0 if kind in CHECKS else _ON_ANYTHING[kind](registers[left], registers[right]))
         return registers[self.result]
 
     def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds]:
         """Return bounds of every register from bounds of the inputs."""
         found: list[Bounds] = [*inputs, *((c, c) for c in self.constants)]
-        for kind, left, right in self.steps:
+        for kind, left, right in self.ops:
             found.append(_bound(kind, found[left], found[right]))
         return found
 
@@ -139,26 +140,6 @@ def always(kind: Kind, left: Bounds, right: Bounds) -> bool:
     if kind == "most":
         return left[1] <= right[0] and right[1].bit_length() <= MAX_BITS
     return kind == "differ" and (left[1] < right[0] or right[1] < left[0])
-
-
-def _checked(
-    kind: Kind, holds: Callable[[Any, Any], bool], function: Callable[[Any, Any], Any] = lambda _left, _right: 0
-) -> Callable[[Any, Any], Any]:
-    def step(left: int, right: int) -> int:
-        if not holds(left, right):
-            raise Broken(kind, left, right)
-        return cast("int", function(left, right))
-
-    return step
-
-
-def _divided(kind: Kind) -> Callable[[int, int], int]:
-    def step(left: int, right: int) -> int:
-        if not right or left % right:
-            raise Broken(kind, left, right)
-        return left // right
-
-    return step
 
 
 _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
@@ -174,20 +155,38 @@ _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
     "exact": operator.floordiv,
 }
 """What each step gives for whatever knows the operators."""
+
+
+def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int], int]:
+    """Return a step that raises ``Broken`` where its two numbers contradict a condition."""
+    value = _ON_ANYTHING.get(kind, lambda _left, _right: 0)
+
+    def step(left: int, right: int) -> int:
+        if not holds(left, right):
+            raise Broken(kind, left, right)
+        return cast("int", value(left, right))
+
+    return step
+
+
+def _whole(left: int, right: int) -> bool:
+    return right != 0 and not left % right
+
+
 _ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
     **_ON_ANYTHING,
     "max": max,
     "min": min,
-    "floordiv": _checked("floordiv", lambda _left, right: right != 0, operator.floordiv),
-    "mod": _checked("mod", lambda _left, right: right != 0, operator.mod),
-    "pow": _checked("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER, operator.pow),
-    "most": _checked("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
-    "equal": _checked("equal", operator.eq),
-    "differ": _checked("differ", operator.ne),
-    "divides": _divided("divides"),
-    "exact": _divided("exact"),
+    "floordiv": _where("floordiv", lambda _left, right: right != 0),
+    "mod": _where("mod", lambda _left, right: right != 0),
+    "pow": _where("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER),
+    "most": _where("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
+    "equal": _where("equal", operator.eq),
+    "differ": _where("differ", operator.ne),
+    "divides": _where("divides", _whole),
+    "exact": _where("exact", _whole),
 }
-"""What each step gives for Python integers; it raises ``Broken`` where two numbers contradict a condition."""
+"""What each step gives for Python integers."""
 
 
 def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
@@ -232,7 +231,6 @@ class Statement:
         """
         known = frozenset(inputs if held is None else held)
         asked = [one for one in self.conditions if symbols_in((one.small, one.large)) <= known]
-        asked += (guard for one in self.conditions for guard in _guards(one, known))
         compiler = _Compiler(inputs, asked)
         value = self.polynomial if value is None else value
         if value is None:
@@ -285,28 +283,17 @@ def _compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...]) -> Progra
 
 @lru_cache(maxsize=256)
 def _of_layer(layer: Layer) -> Statement:
-    with conditions_asked() as asked:
-        lines = layer.substituted({}).lines  # built and stated anew, so that every size passes its gate again
-    written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
-    asked.extend(_asked_by(_quotients_in(written)))
-    inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
-    found: dict[Condition, None] = {}
-    for condition in asked:
-        one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
-        # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
-        if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:
-            found[one] = None
     try:
         polynomial = layer.polynomial
     except SizeError:
         polynomial = None
-    return Statement(polynomial, _ordered(layer.symbols), tuple(found))
+    return Statement(polynomial, _ordered(layer.symbols), conditions_of(layer))
 
 
 @lru_cache(maxsize=1024)
 def _of_expression(expression: Expr) -> Statement:
     symbols = cast("set[Symbol]", expression.free_symbols)
-    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(_asked_by(_quotients_in(expression))))
+    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(of_quotients(expression)))
 
 
 def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
@@ -326,37 +313,6 @@ def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) 
         compiler = _Compiler(inputs, ())
         sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
     return sides[0], sides[1]
-
-
-def _asked_by(quotients: Iterable[Any]) -> Iterable[Condition]:
-    """Yield what ``per`` asks of numbers: both sides positive, and one a divisor of the other."""
-    for above, below in sorted((quotient.as_quotient() for quotient in quotients), key=str):
-        yield Condition("divides", below, above)
-        yield from (Condition("at most", 1, side) for side in (above, below))
-
-
-def _quotients_in(value: Any) -> set[Any]:
-    if isinstance(value, Expr):
-        return set(value.atoms(per))
-    if isinstance(value, tuple):
-        return {atom for item in value for atom in _quotients_in(item)}
-    inner = getattr(value, "segments", None)
-    return set() if inner is None else _quotients_in(tuple(segment for _, segment in inner))
-
-
-def _guards(condition: Condition, known: frozenset[Symbol]) -> Iterator[Condition]:
-    """Yield what is asked of the sizes known by a condition on others as well: that a size can still be positive."""
-    if condition.kind != "at most" or not isinstance(condition.small, int) or isinstance(condition.large, int):
-        return
-    if not known.intersection(symbols_in(condition.large)) or symbols_in(condition.large) <= known:
-        return
-    factors: dict[Monomial, Polynomial] = {}
-    for monomial, c in Polynomial.of(condition.large).terms.items():
-        held = frozenset(pair for pair in monomial if symbols_in(pair[0]) <= known)
-        one = Polynomial({held: c})
-        factors[monomial - held] = factors[monomial - held] + one if monomial - held in factors else one
-    if not any(isinstance(factor.constant, int) and factor.constant > 0 for factor in factors.values()):
-        yield Condition("differ", cast("Expr", Max(0, *(factor.as_expr() for factor in factors.values()))), 0)
 
 
 class _Compiler:
@@ -386,10 +342,12 @@ class _Compiler:
 
     def finished(self, result: int) -> Program:
         """Return a program with its answer in a register, without what nothing reads and nothing asks."""
-        checks = {place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS}
-        kept = self._reached({result, *checks})
-        constants = [place for place in kept if self.nodes[place][0] == "constant"]
-        steps = [place for place in kept if self.nodes[place][0] not in {"constant", "input"}]
+        kept = {result, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
+        for place, (kind, *sides) in reversed([*enumerate(self.nodes)]):
+            if place in kept and kind not in {"constant", "input"}:
+                kept.update(sides)
+        constants = [place for place in sorted(kept) if self.nodes[place][0] == "constant"]
+        steps = [place for place in sorted(kept) if self.nodes[place][0] not in {"constant", "input"}]
         register = {place: number for number, place in enumerate([*range(len(self.inputs)), *constants, *steps])}
         return Program(
             self.inputs,
@@ -397,16 +355,7 @@ class _Compiler:
             tuple(self.nodes[place][1] for place in constants),
             tuple(Op(kind, register[left], register[right]) for kind, left, right in (self.nodes[place] for place in steps)),
             register[result],
-            frozenset(register[place] for place in self._reached({result})),
         )
-
-    def _reached(self, wanted: set[int]) -> list[int]:
-        """Return the nodes that it takes to compute those wanted, these included, in order."""
-        for place in range(len(self.nodes) - 1, -1, -1):
-            kind, *sides = self.nodes[place]
-            if place in wanted and kind not in {"constant", "input"}:
-                wanted.update(sides)
-        return sorted(wanted)
 
     def node(self, kind: Any, left: int, right: int, bounds: Bounds) -> int:
         if (kind, left, right) not in self.known:
@@ -489,34 +438,35 @@ class _Compiler:
 
     def fraction(self, polynomial: Polynomial) -> tuple[int, int]:
         """Return the registers of a whole numerator and a whole denominator."""
-        terms: list[tuple[dict[int, int], Fraction]] = []
-        for monomial, c in polynomial.terms.items():
-            exponents = dict(monomial)
-            registers: dict[int, int] = {}
-            for small in [generator for generator, exponent in monomial if exponent < 0]:
-                for large in [generator for generator, exponent in monomial if exponent > 0 and (generator, small) in self.quotients]:
-                    times = min(exponents[large], -exponents[small])
-                    if times > 0:
-                        exponents[large] -= times
-                        exponents[small] += times
-                        registers[self.step("divides", self.whole(large), self.whole(small))] = times
-            for generator, exponent in exponents.items():
-                above, below = self.generator(generator) if exponent else (self.one, self.one)
-                registers[above] = registers.get(above, 0) + exponent
-                registers[below] = registers.get(below, 0) - exponent
-            registers.pop(self.one, None)
-            terms.append((registers, Fraction(c)))
+        terms = [(self._powers(dict(monomial)), Fraction(c)) for monomial, c in polynomial.terms.items()]
         scale = lcm(*(c.denominator for _, c in terms))
-        lifted = {register: 0 for registers, _ in terms for register in registers}
-        lifted = {register: -min(registers.get(register, 0) for registers, _ in terms) for register in lifted}
-        lifted = {register: exponent for register, exponent in lifted.items() if exponent > 0}
-        whole: _Terms = {}
-        for registers, c in terms:
-            exponents = {r: registers.get(r, 0) + lifted.get(r, 0) for r in registers.keys() | lifted.keys()}
-            key = frozenset((r, e) for r, e in exponents.items() if e)
-            whole[key] = whole.get(key, 0) + int(c * scale)
-        whole = {key: c for key, c in whole.items() if c}  # floor(b/a) is b/a where a divides b, and may cancel only here
+        lifted: Counter[int] = Counter()
+        for powers, _ in terms:
+            lifted |= Counter({register: -exponent for register, exponent in powers.items()})
+        whole: Counter[frozenset[tuple[int, int]]] = Counter()
+        for powers, c in terms:
+            powers.update(lifted)
+            whole[frozenset((register, exponent) for register, exponent in powers.items() if exponent)] += int(c * scale)
+        whole = Counter({key: c for key, c in whole.items() if c})  # floor(b/a) is b/a where a divides b, and may cancel only here
         return self.horner(whole), self.horner({frozenset(lifted.items()): scale})
+
+    def _powers(self, exponents: dict[Expr, int]) -> Counter[int]:
+        """Return the registers of a product with their exponents; a quotient that is known to be whole is one of them."""
+        found: Counter[int] = Counter()
+        below = [generator for generator, exponent in exponents.items() if exponent < 0]
+        for small, large in product(below, [generator for generator, exponent in exponents.items() if exponent > 0]):
+            times = min(exponents[large], -exponents[small])
+            if times > 0 and (large, small) in self.quotients:
+                exponents[large] -= times
+                exponents[small] += times
+                found[self.step("divides", self.whole(large), self.whole(small))] += times
+        for generator, exponent in exponents.items():
+            if exponent:
+                above, below_it = self.generator(generator)
+                found[above] += exponent
+                found[below_it] -= exponent
+        del found[self.one]
+        return found
 
     def horner(self, terms: _Terms) -> int:
         """Return the register of a sum of products, with what most terms share taken out."""
@@ -527,8 +477,8 @@ class _Compiler:
             return self.step("mul", self.horner({monomial: c // content for monomial, c in terms.items()}), self.constant(content))
         if len(terms) == 1:
             ((monomial, c),) = terms.items()
-            product = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
-            return product if c > 0 else self.negative(product)
+            power = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
+            return power if c > 0 else self.negative(power)
         shares = Counter(register for monomial in terms for register, _ in monomial)
         shared = max(shares, key=lambda register: (shares[register], -register))
         if shares[shared] > 1:

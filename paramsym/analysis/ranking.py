@@ -19,18 +19,13 @@ from paramsym.analysis.resizing import by_size, resized, roots
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.whole import additional
 
-_BUDGET = 0.03  # hits by chance that one and two ideas together may have
-_RARE = 0.01  # and three
-_PAIRED = 2.6  # two ideas that cost more than this together are far-fetched
-_POOLS = {2: (90, 60, 40, 32, 25, 20, 16, 12), 3: (24, 16, 12, 9)}
+_BUDGET = 0.03  # hits by chance that ideas may have
+_POOLS = {2: (90, 40, 20, 12), 3: (24, 12)}  # of how many ideas two, or three, are tried together
 _NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
-_SIMPLE = 1.3  # and cheaper than this where a model has so many that they hit by chance
-_TOO_MANY = 0.03
-_MANY = 200
+_FEW = 60  # ideas beyond the natural ones that are tried all the same
 _PLAIN = 1.06  # ideas that a rounded number can confirm
 _COARSE = 1.13  # and where it is rounded as much as it is off, so that nearly every idea would hit
 _CUT, _RAISED = 0.05, 0.1  # what it costs to take a number as cut off, or as rounded up
-_FAR = 1.65  # ideas that a rounded number can confirm where no more than one would be hit by chance
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,7 @@ class Search:
     def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
         count = self.subject.count
         near: set[int] = set()
-        for cost, edits in groupby((edit for edit in self.edits if edit.cost < _FAR), key=lambda edit: edit.cost):
+        for cost, edits in groupby(self.edits, key=lambda edit: edit.cost):
             as_simple = list(edits)
             near.update(edit.value for edit in as_simple if abs(edit.value) <= window)
             chance = len(near) * width / max(1, 2 * window)
@@ -107,24 +102,13 @@ class Search:
 
     def _single(self, difference: int) -> tuple[list[Hit], float]:
         """Return the hits of one edit, and how many of the ideas looked at would hit by chance."""
-        limit = _NATURAL
-        natural = [edit for edit in self.edits if edit.cost < limit]
-        chance = self.subject.expected({edit.value for edit in natural}, difference)
-        if chance > _TOO_MANY and len(self.edits) > _MANY:
-            limit = _SIMPLE
-            natural = [edit for edit in natural if edit.cost < limit]
-            chance = self.subject.expected({edit.value for edit in natural}, difference)
-        hits = [Hit((edit,), chance) for edit in natural if edit.value == difference]
-        further = [edit for edit in self.edits if edit.cost >= limit]
+        natural = [edit for edit in self.edits if edit.cost < _NATURAL]
         every = self.subject.expected({edit.value for edit in self.edits}, difference)
-        if self._few(len(further)) or every <= _TOO_MANY:
-            hits.extend(Hit((edit,), every) for edit in further if edit.value == difference)
-            chance = every
-        return hits, chance
-
-    def _few(self, edits: int) -> bool:
-        """Whether a layer is so small that every idea about it can be looked at."""
-        return edits <= 60
+        # A layer may be so small that every idea about it can be looked at.
+        few = len(self.edits) - len(natural) <= _FEW
+        tried = self.edits if few or every <= _BUDGET else natural
+        chance = every if tried is self.edits else self.subject.expected({edit.value for edit in natural}, difference)
+        return [Hit((edit,), chance) for edit in tried if edit.value == difference], chance
 
     def _pairs(self, difference: int, budget: float) -> Iterator[Hit]:
         by_value: dict[int, list[Edit]] = {}
@@ -141,7 +125,7 @@ class Search:
                 if difference - value not in values or value > difference - value:
                     continue
                 for one, other in product(by_value[value], by_value[difference - value]):
-                    if one.cost + other.cost < _PAIRED and _apart(one, other):
+                    if _apart(one, other):
                         yield Hit((one, other) if one.cost <= other.cost else (other, one), chance)
             return
 
@@ -152,7 +136,7 @@ class Search:
             pairs = [(one, other) for i, one in enumerate(pool) for other in pool[:i] if _apart(one, other)]
             sums = {one.value + other.value + third.value for one, other in pairs for third in pool}
             chance = self.subject.expected(sums, difference)
-            if chance > _RARE:
+            if chance > _BUDGET:
                 continue
             order = {id(edit): number for number, edit in enumerate(pool)}
             for one, other in pairs:

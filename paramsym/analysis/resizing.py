@@ -15,11 +15,11 @@ from sympy import Expr, Integer, Symbol
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
-from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import count, substitute, text
-from paramsym.sizing import published_sizes
+from paramsym.sizing import published_sizes, symbol_of
 from paramsym.symbols import BY_NAME
 
 _ALIKE = 16  # one size stands in for another only where they are within this factor
@@ -28,7 +28,6 @@ _USUAL = 0.02  # a slip of a kind that hits more claims than this by chance expl
 _RARE = Fraction(1, 400)  # an integer root rarer than this needs no typing error to be believed
 _NEAR = 2  # a root further off than this factor is another model
 _GROUPED = (BY_NAME["G"].symbol, BY_NAME["A"].symbol)
-_COUNTS = frozenset("LEAG")
 _MOST_ASKED = 10_000  # combinations of the values that a user names, which are counted in a second
 _TYPED = 3  # digits a number needs before one of them can be said to be mistyped
 
@@ -91,7 +90,7 @@ def _substituted(subject: Subject) -> Iterator[Edit]:
             near = numbers[symbol] < _ALIKE * value and value < _ALIKE * numbers[symbol]
             if other != symbol and value != numbers[symbol] and near:
                 term = Polynomial.of(substitute(formula, {symbol: other})) - subject.formula
-                cost = 1.04 if (symbol, other) == _GROUPED else 1.5 if _same_kind(symbol, other) else 1.9
+                cost = 1.04 if (symbol, other) == _GROUPED else 1.5
                 yield _moved(subject, term, {symbol: value}, f"{other} in place of {symbol}", cost)
         for width, value in numbers.items() if symbol in slices else ():
             heads = slices[symbol]
@@ -111,10 +110,6 @@ def _slices(subject: Subject) -> Iterator[tuple[Symbol, Symbol]]:
 
 def _only_divides(formula: Polynomial, symbol: Symbol) -> bool:
     return all(exponent < 0 for monomial in formula.terms for generator, exponent in monomial if generator == symbol)
-
-
-def _same_kind(one: Symbol, other: Symbol) -> bool:
-    return (one.name in _COUNTS) == (other.name in _COUNTS)
 
 
 def _thousands(subject: Subject) -> Iterator[Edit]:
@@ -301,18 +296,14 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
     if not isinstance(others, Mapping | None):
         message = f"others is {described(others)}; wanted sizes to try by symbol, such as {{'F': [27392]}}."  # type: ignore[unreachable]
         raise ArgumentError(message)
-    by_name = {symbol.name: symbol for symbol in subject.sizes}
     found: dict[Symbol, tuple[int, ...]] = {}
     for key, values in (others or {}).items():
         if not isinstance(key, str | Symbol):
             message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
             raise ArgumentError(message)
-        name = key if isinstance(key, str) else key.name
-        if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
-            message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
-            raise UnknownNameError(message)
+        symbol = symbol_of(f"{type(subject.root).__name__} at its sizes", key, subject.sizes)
         given: Any = values if isinstance(values, Iterable) else (values,)
-        found[by_name[name]] = tuple(_number(value, name) for value in islice(given, _MOST_ASKED))
+        found[symbol] = tuple(_number(value, symbol.name) for value in islice(given, _MOST_ASKED))
     return found
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
 
 from paramsym.analysis.formula import Formula, Subject, formula_of, number
-from paramsym.analysis.program import stated
 from paramsym.analysis.wording import listed
+from paramsym.conditions import conditions_of
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
 from paramsym.render import html, latex
@@ -174,7 +174,7 @@ def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
         return ()
     found = [
         text(one.small)
-        for one in stated(subject.origin[0]).conditions
+        for one in conditions_of(subject.origin[0])
         if one.kind == "divides" and one.large == symbol and symbol not in symbols_in(one.small)
     ]
     return tuple(dict.fromkeys(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +18,16 @@ from sympy.logic.boolalg import Boolean
 from paramsym.analysis.claim import read
 from paramsym.analysis.evaluate import called, planned
 from paramsym.analysis.program import SURE, Broken, numerator_and_denominator, stated
+from paramsym.analysis.progress import reporter
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import MAX_BITS, substitute, symbols_in
+from paramsym.sizing import symbol_of
 
 _SHOWN = 20
-_PATIENCE = 0.2  # seconds between two words of progress
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def solve(
     candidates, derived = _split(layer, over)
     model = _with_expressions(layer, candidates, derived)
     search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), (low, goal, high), best)
-    tell = _reporter(progress)
+    tell = reporter(progress)
     complete = True
     try:
         for done in search.steps():
@@ -199,14 +199,10 @@ def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int
 
 def _split(layer: Layer | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
     """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
-    by_name = {symbol.name: symbol for symbol in stated(layer).symbols}
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
     for key, values in over.items():
-        symbol = by_name.get(getattr(key, "name", key))
-        if symbol is None:
-            message = f"{called(layer)} has no symbol {str(key)!r}; it has {', '.join(sorted(by_name))}."
-            raise UnknownNameError(message)
+        symbol = symbol_of(called(layer), getattr(key, "name", key), stated(layer).symbols)
         if symbol in candidates or symbol in derived:
             message = f"{called(layer)}: {symbol} is given twice."
             raise SizeError(message)
@@ -387,20 +383,3 @@ def _grows(polynomial: Polynomial, symbol: Symbol) -> bool:
         if dict(monomial)[symbol] < 0 or any(not isinstance(one, Symbol) and not one.is_nonnegative for one, _ in monomial):
             return False
     return seen
-
-
-def _reporter(progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
-    if callable(progress):
-        return progress
-    if not progress:
-        return lambda _done, _total: None
-    last = [0.0]
-
-    def write(done: int, total: int) -> None:
-        if done >= total or time.monotonic() - last[0] > _PATIENCE:
-            last[0] = time.monotonic()
-            filled = 30 * done // max(1, total)
-            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done:,}/{total:,}" + ("\n" if done >= total else ""))
-            sys.stderr.flush()
-
-    return write

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from paramsym.analysis.evaluate import CHUNK, Plan, called, evaluate, planned
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.frames import together
 from paramsym.analysis.program import compiled
+from paramsym.analysis.progress import reporter
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.layer import Layer, class_name
 from paramsym.naming import quoted
@@ -111,7 +111,7 @@ def sweep(
     plans = [Plan(value, compiled(value, plan.program.inputs)) for value in amounts.values()]
     names = (*(symbol.name for symbol in plan.program.inputs), "params", *amounts)
     columns: list[list[int]] = [[] for _ in names]
-    total, tell = prod(map(len, axes)), _bar(progress)
+    total, tell = prod(map(len, axes)), reporter(progress)
     batch = _with_numpy if axes and total > _FEW else _one_by_one
     for start in range(0, total, _BATCH):
         stop = min(start + _BATCH, total)
@@ -181,16 +181,3 @@ def _axis(key: Any, values: Any) -> tuple[int, ...]:
         message = f"{key} has {quoted(values)}; sizes are whole numbers."
         raise SizeError(message)
     return tuple(map(int, found))
-
-
-def _bar(progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object]:
-    if callable(progress):
-        return progress
-
-    def write(done: int, total: int) -> None:
-        if progress:
-            filled = 30 * done // max(1, total)
-            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done:,}/{total:,}" + ("\n" if done >= total else ""))
-            sys.stderr.flush()
-
-    return write

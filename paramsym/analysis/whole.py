@@ -52,19 +52,16 @@ def _masks(structure: Structure) -> Iterator[Edit]:
 def _buffers(structure: Structure) -> Iterator[Edit]:
     buffers = [line for line in structure.subject.root.lines if line.buffer and not line.alias_of and not line.empty]
     saved = [line for line in buffers if line.persistent]
-    for some, word in ((saved, "the buffers of the state dict"), (buffers, "all buffers")):
-        if some and (some is saved or len(some) != len(saved)):
-            total = Polynomial.total(line.polynomial() for line in some)
-            yield _fixed(structure, total, tuple(line.name for line in some), f"{word} counted as well", 0.9)
     statistics = [line for line in buffers if line.shape]
-    if statistics and len(statistics) < len(buffers):
-        total = Polynomial.total(line.polynomial() for line in statistics)
-        yield _fixed(structure, total, tuple(line.name for line in statistics), "the running statistics counted as well", 0.9)
-    for role in dict.fromkeys(buffer.path[-1] for buffer in buffers):
-        some = [line for line in buffers if line.path[-1] == role]
-        if len(some) < len(buffers):
+    kinds = [("the buffers of the state dict", saved, 0.9)]
+    kinds += [("all buffers", buffers, 0.9)] if len(buffers) != len(saved) else []
+    kinds += [("the running statistics", statistics, 0.9)] if len(statistics) < len(buffers) else []
+    names = dict.fromkeys(line.path[-1] for line in buffers)
+    kinds += [(f"the buffers {name}", [line for line in buffers if line.path[-1] == name], 1.1) for name in names if len(names) > 1]
+    for words, some, cost in kinds:
+        if some:
             total = Polynomial.total(line.polynomial() for line in some)
-            yield _fixed(structure, total, tuple(line.name for line in some), f"the buffers {role} counted as well", 1.1)
+            yield _fixed(structure, total, tuple(line.name for line in some), f"{words} counted as well", cost)
 
 
 def _gains_as_matrices(structure: Structure) -> Iterator[Edit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Integer
@@ -108,19 +109,7 @@ def of_conventions(found: Conventions) -> Data:
     return {
         "subject": found.subject,
         "conventions": [
-            {
-                "name": item.name,
-                "meaning": item.meaning,
-                "source": item.source,
-                "parameters": item.params,
-                "formula": item.formula,
-                "difference": item.difference,
-                "formula_difference": item.formula_difference,
-                "left_out": item.left_out,
-                "added": item.added,
-                "changed": item.changed,
-            }
-            for item in found
+            {"parameters" if field.name == "params" else field.name: getattr(item, field.name) for field in fields(item)} for item in found
         ],
     }
 

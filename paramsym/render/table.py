@@ -60,9 +60,11 @@ class Table(Printed):
     heading: tuple[Cell, ...] = ()
 
     def __post_init__(self) -> None:
-        """Spell out what would break a line, or steer a terminal."""
+        """Spell out what would break a line, or steer a terminal; whole numbers become ints."""
         object.__setattr__(self, "columns", tuple(map(one_line, self.columns)))
         object.__setattr__(self, "rows", tuple(map(_shown, self.rows)))
+        object.__setattr__(self, "footer", _shown(self.footer))
+        object.__setattr__(self, "heading", _shown(self.heading))
         object.__setattr__(self, "caption", one_line(self.caption))
 
     def __str__(self) -> str:
@@ -181,8 +183,8 @@ class Tabular(Printed):
 
 
 def _shown(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    return tuple(one_line(cell) if isinstance(cell, str) else cell for cell in row)
+    return tuple(one_line(cell) if isinstance(cell, str) else int(cell) if isinstance(cell, Integer) else cell for cell in row)
 
 
 def _is_number(cell: Cell) -> bool:
-    return cell is None or isinstance(cell, int | Integer) or (isinstance(cell, str) and (not cell or cell.endswith(" %")))
+    return cell is None or isinstance(cell, int) or (isinstance(cell, str) and (not cell or cell.endswith(" %")))

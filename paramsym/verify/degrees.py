@@ -54,15 +54,12 @@ def _of_power(generator: Expr, exponent: int, coordinate: Symbol) -> Movement:
     if exponent > 0:
         if generator == coordinate:
             return Movement(exponent)
-        if isinstance(generator, floor | ceiling):
-            inside = Polynomial.of(generator.args[0])
-            found = movement([inside], coordinate)
-            denominator = lcm(*(Fraction(c).denominator for c in inside.terms.values()))
-            return Movement(found.degree * exponent, found.modulus * denominator)
-        if isinstance(generator, Mod) and isinstance(generator.args[1], Integer):
+        remainder = isinstance(generator, Mod) and isinstance(generator.args[1], Integer)
+        if remainder or isinstance(generator, floor | ceiling):
             inside = Polynomial.of(cast("Expr", generator.args[0]))
-            denominator = lcm(*(Fraction(c).denominator for c in inside.terms.values()))
-            return Movement(0, movement([inside], coordinate).modulus * denominator * int(generator.args[1]))
+            found = movement([inside], coordinate)
+            modulus = found.modulus * lcm(*(Fraction(c).denominator for c in inside.terms.values()))
+            return Movement(0, modulus * int(generator.args[1])) if remainder else Movement(found.degree * exponent, modulus)
     shown = generator if exponent > 0 else 1 / generator
     message = (
         f"{shown} is no polynomial in {coordinate}, so finitely many instances prove nothing about it;"

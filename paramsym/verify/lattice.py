@@ -6,16 +6,17 @@ and ``at_most`` are asked for while it states its tensors, anywhere inside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, permutations
 
 from sympy import Expr, Integer, Symbol, divisors
 
+from paramsym.conditions import conditions_of
 from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
-from paramsym.size import Condition, Dim, canonical, conditions_asked, per, substitute, symbols_in, text
+from paramsym.size import Condition, Dim, canonical, substitute, symbols_in, text
 
 _ORDERS_TRIED = 120  # in which conditions are solved; the one that leaves the least open is kept
 _MOST_CHOICES = 1000
@@ -63,43 +64,18 @@ def lattice(layer: Layer) -> Lattice:
     A = G*a; H = G*a*h; a, G, h free
     """
     symbols = sorted(layer.symbols, key=lambda symbol: symbol.name)
-    conditions = [condition for condition in conditions_of(layer) if symbols_in((condition.small, condition.large)) <= layer.symbols]
+    asked = (replace(one, small=canonical(one.small), large=canonical(one.large)) for one in conditions_of(layer))
+    # That a size is at least one needs no word: the coordinates are.
+    conditions = [
+        one
+        for one in dict.fromkeys(asked)
+        if set() < symbols_in((one.small, one.large)) <= layer.symbols and not (one.kind == "at most" and one.small in {0, 1})
+    ]
     exact = [condition for condition in conditions if condition.kind == "divides"]
     start = Lattice(tuple(Coordinate(symbol) for symbol in symbols), {symbol: symbol for symbol in symbols})
     solved = [_divided(start, order) for order in islice(permutations(exact), _ORDERS_TRIED)]
     best = min(solved, key=lambda found: (len(found.left), not found.whole, _weight(found)))
     return _ordered(best, [condition for condition in conditions if condition.kind == "at most"])
-
-
-def conditions_of(layer: Layer) -> tuple[Condition, ...]:
-    """Return what a layer and everything inside it asks of its symbolic sizes, every condition once."""
-    with conditions_asked() as asked:
-        for inner in _everything(layer):
-            inner.conditions()
-            list(inner.tensors())
-            list(inner.parts())
-    stated = (quotient for line in layer.lines for quotient in _quotients(line.factors))
-    asked.extend(Condition("divides", *reversed(quotient.as_quotient())) for quotient in stated)
-    unique = dict.fromkeys(replace(condition, small=canonical(condition.small), large=canonical(condition.large)) for condition in asked)
-    # That a size is at least one needs no word: the coordinates are.
-    return tuple(one for one in unique if symbols_in((one.small, one.large)) and not (one.kind == "at most" and one.small in {0, 1}))
-
-
-def _everything(layer: Layer) -> Iterator[Layer]:
-    """Yield a layer and the layers inside it, equal ones once."""
-    waiting, seen = [layer], set()
-    while waiting:
-        inner = waiting.pop()
-        if inner not in seen:
-            seen.add(inner)
-            yield inner
-            waiting.extend(part.layer for part in inner.own_parts)
-
-
-def _quotients(factors: Iterable[Dim]) -> Iterator[per]:
-    for factor in factors:
-        if isinstance(factor, Expr):
-            yield from factor.atoms(per)
 
 
 def _weight(found: Lattice) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from paramsym.errors import CheckpointError
-from paramsym.inputs import axes
+from paramsym.inputs import measured
 
 Shape = tuple[int, ...]
 
@@ -48,23 +47,4 @@ def shape(value: Any, name: str) -> Shape:
         CheckpointError: an extent that is not a whole number of at least zero.
         ShapeError: more axes than an array can have.
     """
-    try:
-        found = tuple(_extent(extent) for extent in axes(value, f"the shape of {name!r:.99}"))
-    except TypeError:
-        message = f"the shape of {name!r:.99} is {_shown(value)}; wanted whole numbers, as in (768, 768)."
-        raise CheckpointError(message) from None
-    if any(extent < 0 for extent in found):
-        message = f"the shape of {name!r:.99} is {_shown(found)}; no extent is below zero."
-        raise CheckpointError(message)
-    return found
-
-
-def _extent(value: Any) -> int:
-    if isinstance(value, bool):
-        raise TypeError
-    return operator.index(value)
-
-
-def _shown(value: object, limit: int = 80) -> str:
-    words = repr(value)
-    return words if len(words) <= limit else words[: limit - 3] + "..."
+    return measured(value, f"the shape of {name!r:.99}", CheckpointError)

@@ -389,7 +389,7 @@ def test_other_bad_input() -> None:
     """Missing sizes, unknown symbols and broken shapes are errors of this library."""
     with pytest.raises(SizeError, match="has no count yet"):
         ps.reconcile(BERT, 109_786_368)
-    with pytest.raises(UnknownNameError, match="no size 'X' to change"):
+    with pytest.raises(UnknownNameError, match="no symbol 'X'; it has A, F"):
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others={"X": [1]})
     with pytest.raises(ArgumentError, match=r"others is 'V' \(str\); wanted sizes to try by symbol"):
         ps.reconcile(BERT, 109_786_369, at="bert-base-uncased", others="V")  # type: ignore[arg-type]
