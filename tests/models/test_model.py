@@ -44,7 +44,7 @@ def test_a_key_of_other_classes_is_refused() -> None:
 
 def test_an_unknown_class_is_named_with_the_known_ones() -> None:
     """A class of a relative is unknown, too."""
-    with pytest.raises(ArgumentError, match="'Qwen9Model'; wanted one of LlamaModel, LlamaForCausalLM"):
+    with pytest.raises(ArgumentError, match="'Qwen9Model'; wanted one of 'LlamaModel', 'LlamaForCausalLM'"):
         ps.models.Llama(architecture="Qwen9Model")
 
 
