@@ -76,20 +76,17 @@ class Residual(Holder):
 
 
 @dataclass(frozen=True)
-class Parallel(Holder):
-    """A block with one norm before attention and feed-forward network, which stand side by side: both are added to what passes by.
-
-    ``names`` are the names of the norm, the attention and the feed-forward network among ``layers``.
-    """
+class Parallel(PreNorm):
+    """A block whose attention and feed-forward network both read what comes in, side by side; one norm may serve both."""
 
     _: KW_ONLY
-    names: tuple[str, str, str] = ("input_layernorm", "self_attn", "mlp")
+    names: tuple[str, str, str, str] = ("input_layernorm", "self_attn", "input_layernorm", "mlp")
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Normalise once, add both; ``along`` goes to the attention."""
-        norm, attention, feed_forward = self.names
-        y = own[norm](x)
-        return x + own[attention](y, *along) + own[feed_forward](y)
+        """Both are added to what passes by; ``along`` goes to the attention."""
+        first, attention, second, feed_forward = self.names
+        read = own[first](x)
+        return x + own[attention](read, *along) + own[feed_forward](read if second == first else own[second](x))
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,7 @@ class FeedForward(Holder):
 
     function: str
     _: KW_ONLY
-    names: tuple[str, str, str]
+    names: tuple[str, str, str] = ("c_fc", "act", "c_proj")
 
     def forward(self, own: Own, x: Value) -> Value:
         """Up, the activation, down."""

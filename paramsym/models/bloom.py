@@ -10,9 +10,9 @@ from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.blocks import PreNorm
+from paramsym.models.blocks import FeedForward, PreNorm
 from paramsym.models.decoder import Decoder
-from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
+from paramsym.models.gpt import Alibi, FusedBiased, Tower
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -83,7 +83,7 @@ class Bloom(Decoder):
             "input_layernorm": self.norm(),
             "self_attention": FusedBiased({"query_key_value": fused, "dense": Dense((heads, own), width)}),
             "post_attention_layernorm": self.norm(),
-            "mlp": FeedForward(mlp, "gelu_pytorch_tanh", names=("dense_h_to_4h", "dense_4h_to_h")),
+            "mlp": FeedForward(mlp, "gelu_pytorch_tanh", names=("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
         names = ("input_layernorm", "self_attention", "post_attention_layernorm", "mlp")
         return (NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm)(layers, names=names)

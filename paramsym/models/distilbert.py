@@ -15,7 +15,7 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, Attention, TextBase, TextModel
-from paramsym.models.blocks import Holder, activation
+from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -109,7 +109,7 @@ class DistilBert(TextModel):
             {
                 "attention": Attention(projections, names=names, output="out_lin"),
                 "sa_layer_norm": norm,
-                "ffn": FeedForward(network, self.activation),
+                "ffn": FeedForward(network, self.activation, names=("lin1", "activation", "lin2")),
                 "output_layer_norm": norm,
             }
         )
@@ -125,17 +125,6 @@ class PostNorm(Holder):
         """Both, one after the other."""
         x = own.sa_layer_norm(own.attention(x) + x)
         return own.output_layer_norm(own.ffn(x) + x)
-
-
-@dataclass(frozen=True)
-class FeedForward(Holder):
-    """The feed-forward network: ``lin1``, activated, then ``lin2``."""
-
-    function: str
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Up, activated, down."""
-        return own.lin2(activation(own, self.function, own.lin1(x), "activation"))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import PreNorm
+from paramsym.models.blocks import FeedForward, Parallel, PreNorm
 from paramsym.models.bloom import other_width
 from paramsym.models.decoder import Decoder, RotaryFrequencies
-from paramsym.models.gpt import Alibi, FeedForward, Fused, FusedBiased, FusedRotated, Parallel, Tower
+from paramsym.models.gpt import Alibi, Fused, FusedBiased, FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -116,7 +116,7 @@ class Falcon(Decoder):
         norms = dict(self._norms())
         layers = {
             "self_attention": self._attention(),
-            "mlp": FeedForward(mlp, self.activation, names=("dense_h_to_4h", "dense_4h_to_h")),
+            "mlp": FeedForward(mlp, self.activation, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
             **norms,
         }
         if not self.parallel_attn:

@@ -12,7 +12,7 @@ from paramsym.layer import Layer
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.blocks import Holder, PreNorm, activation, tokens
+from paramsym.models.blocks import Holder, PreNorm, tokens
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import key
@@ -211,31 +211,6 @@ class CrossPreNorm(PreNorm):
         if along:
             x = x + own.crossattention(own.ln_cross_attn(x), *along)
         return x + own[feed_forward](own[second](x))
-
-
-@dataclass(frozen=True)
-class Parallel(PreNorm):
-    """A block whose attention and feed-forward network both read what comes in; one norm may serve both."""
-
-    def forward(self, own: Own, x: Value, *along: Value) -> Value:
-        """Both bodies, side by side; ``along`` goes to the attention."""
-        first, attention, second, feed_forward = self.names
-        read = own[first](x)
-        return x + own[attention](read, *along) + own[feed_forward](read if second == first else own[second](x))
-
-
-@dataclass(frozen=True)
-class FeedForward(Holder):
-    """A feed-forward network of two matrices under ``names``, with an activation between; one that learns is the part ``act``."""
-
-    function: str
-    _: KW_ONLY
-    names: tuple[str, str] = ("c_fc", "c_proj")
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Up, activate, down."""
-        up, down = self.names
-        return own[down](activation(own, self.function, own[up](x), "act"))
 
 
 def by_head(x: Value) -> Value:

@@ -13,8 +13,8 @@ from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import check_activation, learned
-from paramsym.models.blocks import Holder, PreNorm, activation, tokens
-from paramsym.models.gpt import ALIASES, CrossPreNorm, FeedForward, FusedAttention, FusedCross, Gpt
+from paramsym.models.blocks import FeedForward, Holder, PreNorm, activation, tokens
+from paramsym.models.gpt import ALIASES, CrossPreNorm, FusedAttention, FusedCross, Gpt
 from paramsym.models.keys import Flag, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in

@@ -12,8 +12,8 @@ from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
-from paramsym.models.blocks import PreNorm
-from paramsym.models.gpt import ALIASES, SUMMARY, CrossPreNorm, FeedForward, FusedAttention, FusedCross, Gpt
+from paramsym.models.blocks import FeedForward, PreNorm
+from paramsym.models.gpt import ALIASES, SUMMARY, CrossPreNorm, FusedAttention, FusedCross, Gpt
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in

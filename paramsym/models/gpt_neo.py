@@ -14,9 +14,9 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Holder, PreNorm
+from paramsym.models.blocks import FeedForward, Holder, PreNorm
 from paramsym.models.decoder import Decoder
-from paramsym.models.gpt import SUMMARY, FeedForward
+from paramsym.models.gpt import SUMMARY
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown, whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in

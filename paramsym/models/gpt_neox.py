@@ -14,9 +14,9 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import PreNorm
+from paramsym.models.blocks import FeedForward, Parallel, PreNorm
 from paramsym.models.decoder import Decoder, RotaryFrequencies
-from paramsym.models.gpt import FeedForward, FusedRotated, Parallel, Tower
+from paramsym.models.gpt import FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -101,7 +101,7 @@ class GptNeoX(Decoder):
             "input_layernorm": self.norm(),
             "post_attention_layernorm": self.norm(),
             "attention": FusedRotated({"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)}),
-            "mlp": FeedForward(mlp, self.hidden_act, names=("dense_h_to_4h", "dense_4h_to_h")),
+            "mlp": FeedForward(mlp, self.hidden_act, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
         return (Parallel if self.use_parallel_residual else PreNorm)(
             layers, names=("input_layernorm", "attention", "post_attention_layernorm", "mlp")

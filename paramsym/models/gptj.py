@@ -12,8 +12,8 @@ from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Holder
-from paramsym.models.gpt import ALIASES, SUMMARY, FeedForward, Gpt, Parallel, Tower
+from paramsym.models.blocks import FeedForward, Holder, Parallel
+from paramsym.models.gpt import ALIASES, SUMMARY, Gpt, Tower
 from paramsym.models.keys import Flag, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -71,7 +71,7 @@ class GptJ(Gpt):
         layers = {
             "ln_1": self.norm(),
             "attn": TurnedAttention(projections, self.n_positions, width if self.rotary_dim is None else self.rotary_dim),
-            "mlp": FeedForward(mlp, function, names=("fc_in", "fc_out")),
+            "mlp": FeedForward(mlp, function, names=("fc_in", "act", "fc_out")),
         }
         return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol
 
@@ -78,6 +78,14 @@ class Model(Layer):
     ignored: ClassVar[Ignored] = {}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
 
+    def __init_subclass__(cls) -> None:
+        """Write the declared classes into the annotation, so that all that reads a layer's fields knows the choice."""
+        super().__init_subclass__()
+        declared = vars(cls).get("architecture")
+        if isinstance(declared, Field):
+            names = tuple(name for names in declared.metadata["classes"].values() for name in names)
+            cls.__annotations__["architecture"] = Literal[names]
+
     def __post_init__(self) -> None:
         """Give the labels their letter where there are labels and no number."""
         name: Any = self.architecture  # not yet checked
@@ -86,11 +94,7 @@ class Model(Layer):
         super().__post_init__()
 
     def conditions(self) -> None:
-        """The reference knows the class and the activations, the class has the keys that are given, and sizes are as declared."""
-        known = [name for names in self.prefixes().values() for name in names]
-        if self.architecture not in known:
-            message = f"architecture is {self.architecture!r:.80}; wanted one of {', '.join(known)}."
-            raise ArgumentError(message)
+        """The reference knows the activations, the class has the keys that are given, and sizes are as declared."""
         cls: type = type(self)
         for one, how in _keyed(cls):
             value: Any = getattr(self, one.name)

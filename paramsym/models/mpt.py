@@ -11,9 +11,9 @@ from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.blocks import PreNorm
+from paramsym.models.blocks import FeedForward, PreNorm
 from paramsym.models.decoder import Decoder
-from paramsym.models.gpt import Alibi, FeedForward, FusedBiased, Tower
+from paramsym.models.gpt import Alibi, FusedBiased, Tower
 from paramsym.models.keys import Flag, Key, Real, Sizes, shown
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
@@ -82,7 +82,7 @@ class Mpt(Decoder):
             "norm_1": self.norm(),
             "attn": attention,
             "norm_2": self.norm(),
-            "ffn": FeedForward({"up_proj": inward, "down_proj": outward}, "gelu", names=("up_proj", "down_proj")),
+            "ffn": FeedForward({"up_proj": inward, "down_proj": outward}, "gelu", names=("up_proj", "act", "down_proj")),
         }
         return PreNorm(layers, names=("norm_1", "attn", "norm_2", "ffn"))
 

@@ -54,7 +54,7 @@ class Starcoder2(GroupedDecoder):
         width, inner, bias = self.hidden_size, self.intermediate_size, self.use_bias
         layers = {"c_fc": Dense(width, inner, bias), "c_proj": Dense(inner, width, bias), **learned("act", self.hidden_act)}
         attention = RotatedAttention(self.projections(bias=bias), window=self.sliding_window)
-        return self.pre_norm(attention, FeedForward(layers, self.hidden_act, names=("c_fc", "act", "c_proj")))
+        return self.pre_norm(attention, FeedForward(layers, self.hidden_act))
 
 
 _DEFAULTS = {
