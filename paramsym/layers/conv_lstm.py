@@ -10,6 +10,7 @@ from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import DataFormat, per_channel
 from paramsym.layers.cells import Functions, check_functions, functions, lstm_gates, lstm_state
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding
 from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, segments
@@ -108,7 +109,7 @@ def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -
 
 
 @dataclass(frozen=True)
-class _ConvLSTM(Layer):
+class _ConvLSTM(Sibling):
     """The one statement behind the three classes."""
 
     rank: ClassVar[int]
@@ -177,15 +178,16 @@ class _ConvLSTM(Layer):
 
 
 @dataclass(frozen=True)
-class ConvLSTM1d(_ConvLSTM):
+class ConvLSTM1d(_ConvLSTM, rank=1):
     r"""An LSTM over sequences of sequences: convolutions over one axis take the place of the products.
 
     ``conv_lstm_cell.kernel`` (kernel, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (kernel, out_channels,
     4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*(in + out) + 1). With ``dialect="flax"`` there are two
-    biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*(in + out) + 2).
+    biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*(in + out) + 2). The paper's peepholes,
+    which depend on the size of the image, are in neither framework. The activations and ``go_backwards`` are Keras'.
 
     Raises:
-        ArgumentError: a tuple that is not one entry long; stride and dilation both above one.
+        ArgumentError: a tuple of another length than there are axes; stride and dilation both above one.
 
     Reference: Keras: ``ConvLSTM1D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``.
 
@@ -194,20 +196,10 @@ class ConvLSTM1d(_ConvLSTM):
     4*C*F*K + 4*F**2*K + 4*F
     """
 
-    rank = 1
-
 
 @dataclass(frozen=True)
-class ConvLSTM2d(_ConvLSTM):
-    r"""An LSTM over sequences of images: convolutions over two axes take the place of the products.
-
-    ``conv_lstm_cell.kernel`` (height, width, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (height, width,
-    out_channels, 4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*k*(in + out) + 1). The paper's peepholes,
-    which depend on the size of the image, are in neither framework. With ``dialect="flax"`` there are two biases: ``cell.ih.kernel``,
-    ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*k*(in + out) + 2).
-
-    Raises:
-        ArgumentError: a tuple that is not two entries long; stride and dilation both above one.
+class ConvLSTM2d(_ConvLSTM, rank=2):
+    r"""As ``ConvLSTM1d``, over sequences of images: kernels are (height, width, ...). Parameters: 4*out*(k*k*(in + out) + 1).
 
     Reference: Keras: ``ConvLSTM2D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``. Shi et al. 2015, section 3.1.
 
@@ -216,25 +208,12 @@ class ConvLSTM2d(_ConvLSTM):
     4*C*F*K**2 + 4*F**2*K**2 + 4*F
     """
 
-    rank = 2
-
 
 @dataclass(frozen=True)
-class ConvLSTM3d(_ConvLSTM):
-    r"""An LSTM over sequences of volumes: convolutions over three axes take the place of the products.
-
-    ``conv_lstm_cell.kernel`` (depth, height, width, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (depth, height,
-    width, out_channels, 4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*k*k*(in + out) + 1). With
-    ``dialect="flax"`` there are two biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``.
-
-    Raises:
-        ArgumentError: a tuple that is not three entries long; stride and dilation both above one.
-
-    Reference: Keras: ``ConvLSTM3D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``.
+class ConvLSTM3d(_ConvLSTM, rank=3):
+    r"""As ``ConvLSTM1d``, over sequences of volumes: kernels are (depth, height, width, ...). Reference: Keras: ``ConvLSTM3D``.
 
     >>> from paramsym import C, F, K
     >>> ConvLSTM3d(C, F, K).params
     4*C*F*K**3 + 4*F**2*K**3 + 4*F
     """
-
-    rank = 3
