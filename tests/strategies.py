@@ -187,14 +187,13 @@ def names(layer: ps.Layer) -> dict[str, object]:
     """Return the names that ``eval(repr(layer))`` needs: the public ones, SymPy's functions of sizes, and the layer's symbols."""
     from sympy import Max, Min, Mod, Rational, ceiling, floor
 
-    from paramsym.keras._base import Activated, Unstated
+    from paramsym.keras._activations import Activated
 
     scope: dict[str, object] = {name: getattr(ps, name) for name in dir(ps) if name[0].isupper() or name in {"per", "cat", "stack"}}
     scope |= {cls.__name__: cls for cls in layer_classes()}
     scope |= {model.__name__: model for model in model_classes()} if type(layer).__module__.startswith("paramsym.models") else {}
     scope |= {
         "Activated": Activated,
-        "Unstated": Unstated,
         "Max": Max,
         "Min": Min,
         "Mod": Mod,

@@ -1,311 +1,126 @@
-"""Keras' convolutions and transposed convolutions, spelt as Keras spells them.
-
-Arguments that change no weight (initialisers, regularisers, constraints) are taken and have no effect.
-"""
+"""The doors of convolutions: plain, transposed, depthwise, separable, and inside an LSTM."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from paramsym.keras._base import activated, adapted, check_activation
-from paramsym.keras._common import channel_axis, check_window, finished, padding_word, per_axis_argument
-from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
+from paramsym.extents import windows
+from paramsym.keras._activations import activated
+from paramsym.keras._arguments import one_of, takes, weights
+from paramsym.keras._door import Door, Given, axis_size, listed, shape_of
+from paramsym.keras.dense import adapted
+from paramsym.keras.recurrent import DROPPED, RETURNED, SEED, UNMASKED, recurrent
 from paramsym.layer import Layer
-from paramsym.layers import convolution
-from paramsym.size import Count, Dim
+from paramsym.layers import conv_lstm, convolution, separable
+from paramsym.layers.spatial import per_axis
 
 
-def Conv1D(
-    filters: Dim,
-    kernel_size: Dim | Sequence[Dim],
-    strides: Dim | Sequence[Dim] = 1,
-    padding: str = "valid",
-    data_format: str | None = None,
-    dilation_rate: Dim | Sequence[Dim] = 1,
-    groups: Dim = 1,
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    *,
-    input_shape: Shape | None = None,
-    lora_rank: Dim | None = None,
-    lora_alpha: object = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.Conv1d`` with what Keras stores: ``kernel`` (k, channels/groups, filters) and ``bias`` (filters,).
+def _named(kind: Any, given: Given) -> dict[str, Any]:
+    return {**recurrent(kind, given), "data_format": "channels_first" if given.data_format == "channels_first" else None}
 
-    ``lora_rank`` freezes the kernel and adds ``lora_kernel_a`` and ``lora_kernel_b``.
 
-    Raises:
-        ParamsymError: what Keras refuses, in arguments or input shape.
+def _check(kind: Any, given: Given) -> bool:
+    """Refuse bad arguments, as Keras does before it sees an input; as many channels as groups suit any number of groups."""
+    kind(given.values.get("groups", 1), **_named(kind, given))
+    return False
 
-    >>> Conv1D(8, 3, input_shape=(None, 10, 3)).params
-    80
-    """
-    check_activation(activation, "keras.Conv1D")
-    arguments = _Arguments(
-        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups, activation=activation
+
+def _slid(kind: Any, given: Given, shape: Any) -> Layer:
+    """Return a convolution, with its low-rank factors and its activation."""
+    first, inputs = given.data_format == "channels_first", shape_of(shape, kind.rank + 2)
+    layer = kind(axis_size(inputs, 1 if first else -1), **_named(kind, given))
+    if layer.padding == "valid" and not getattr(kind, "transposed", False):
+        settings = (per_axis(value, kind.rank, "") for value in (layer.kernel_size, layer.stride, layer.dilation))
+        for length, kernel, stride, dilation in zip(inputs[2:] if first else inputs[1:-1], *settings, strict=True):
+            _ = length is None or windows(length, kernel, stride, 0, dilation)  # refuses a window that is larger than the input
+    return activated(adapted(layer, given, given.values.get("lora_alpha")), given.activation)
+
+
+def _stepped(kind: Any, given: Given, shape: Any) -> Layer:
+    """Return a convolutional LSTM; Keras wants every axis but batch and time to be known."""
+    _, _, *image = shape_of(shape, kind.rank + 3)
+    known = tuple(axis_size((None, *image), axis + 1) for axis in range(len(image)))
+    layer: Layer = kind(known[0 if given.data_format == "channels_first" else -1], **_named(kind, given))
+    return layer
+
+
+def _door(name: str, opens: Any, kind: Any, arguments: dict[str, Any], says: str, call: str, count: int, keywords: Any = None) -> Door:
+    """Return the door of a kind of convolution, for its number of spatial axes; its example is a call and the number of parameters."""
+    reads = {"padding": one_of("valid", "same", "causal")} if name == "Conv1D" else None
+    said = f"Return ``paramsym.{kind.__name__}`` as Keras stores it: {says}.\n\n>>> {name}{call}.params\n{count}\n"
+    more: dict[str, Any] = {"rank": kind.rank, "reads": reads, "complete": partial(_check, kind)}
+    return Door(partial(opens, kind), arguments, keywords, name=name, says=said, **more)
+
+
+def _doors(rank: int) -> list[Door]:
+    """Return the doors for so many spatial axes."""
+    ones = 1 if rank == 1 else (1,) * rank
+    k, inputs = "k, " * rank, f"input_shape=(None, {'10, ' * rank}3))"
+    start, formed = takes(strides=ones, padding="valid"), takes(data_format=None, dilation_rate=ones)
+    asked, multiplied = takes("filters", "kernel_size"), takes(depth_multiplier=1)
+    grown = takes(data_format=None, output_padding=None) if rank == 3 else takes(output_padding=None, data_format=None)
+    end = takes(activation=None, use_bias=True)
+    full = {**end, **weights("kernel", "bias", activity=True)}
+    stepped = takes(
+        strides=1, padding="valid", data_format=None, dilation_rate=1, activation="tanh", recurrent_activation="sigmoid", use_bias=True
     )
-    lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
-    return _door("Conv1D", convolution.Conv1d, arguments, base, input_shape, lora)
+    kept = weights("kernel", "recurrent", "bias", activity=True, more={"unit_forget_bias": True}) | DROPPED | SEED | RETURNED
+    places = 3**rank
+    found = [
+        _door(
+            f"Conv{rank}D",
+            _slid,
+            getattr(convolution, f"Conv{rank}d"),
+            {**asked, **start, **formed, "groups": 1, **full},
+            f"``kernel`` ({k}channels/groups, filters), ``bias`` (filters,); ``lora_rank`` adds ``lora_kernel_a`` and ``lora_kernel_b``",
+            f"(8, 3, {inputs}",
+            places * 3 * 8 + 8,
+            {"lora_rank": None, "lora_alpha": None},
+        ),
+        _door(
+            f"Conv{rank}DTranspose",
+            _slid,
+            getattr(convolution, f"ConvTranspose{rank}d"),
+            {**asked, **start, **grown, "dilation_rate": ones, **full},
+            f"``kernel`` ({k}filters, channels), ``bias`` (filters,)",
+            f"(8, 3, {inputs}",
+            places * 3 * 8 + 8,
+        ),
+        _door(
+            f"ConvLSTM{rank}D",
+            _stepped,
+            getattr(conv_lstm, f"ConvLSTM{rank}d"),
+            {**asked, **stepped, **kept},
+            "``kernel``, ``recurrent_kernel`` and ``bias`` of ``conv_lstm_cell``",
+            f"(4, 3, input_shape=(None, 5, {'10, ' * rank}3))",
+            16 * (places * (3 + 4) + 1),
+            {"unroll": False, **UNMASKED},
+        ),
+    ]
+    if rank == 3:
+        return found
+    return [
+        *found,
+        _door(
+            f"DepthwiseConv{rank}D",
+            _slid,
+            getattr(separable, f"DepthwiseConv{rank}d"),
+            {**takes("kernel_size"), **start, **multiplied, **formed, **end, **weights("depthwise", "bias", activity=True)},
+            f"``kernel`` ({k}channels, multiplier), ``bias``",
+            f"(3, depth_multiplier=2, {inputs}",
+            (places + 1) * 3 * 2,
+        ),
+        _door(
+            f"SeparableConv{rank}D",
+            _slid,
+            getattr(separable, f"SeparableConv{rank}d"),
+            {**asked, **start, **formed, **multiplied, **end, **weights("depthwise", "pointwise", "bias", activity=True)},
+            "``depthwise_kernel``, ``pointwise_kernel`` and one ``bias``",
+            f"(8, 3, {inputs}",
+            places * 3 + 3 * 8 + 8,
+        ),
+    ]
 
 
-def Conv2D(
-    filters: Dim,
-    kernel_size: Dim | Sequence[Dim],
-    strides: Dim | Sequence[Dim] = (1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
-    dilation_rate: Dim | Sequence[Dim] = (1, 1),
-    groups: Dim = 1,
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    *,
-    input_shape: Shape | None = None,
-    lora_rank: Dim | None = None,
-    lora_alpha: object = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.Conv2d`` with what Keras stores: ``kernel`` (k, k, channels/groups, filters) and ``bias`` (filters,).
-
-    ``lora_rank`` freezes the kernel and adds ``lora_kernel_a`` and ``lora_kernel_b``.
-
-    Raises:
-        ParamsymError: what Keras refuses, in arguments or input shape.
-
-    >>> Conv2D(8, 3, input_shape=(None, 10, 10, 3)).params
-    224
-    """
-    check_activation(activation, "keras.Conv2D")
-    arguments = _Arguments(
-        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups, activation=activation
-    )
-    lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
-    return _door("Conv2D", convolution.Conv2d, arguments, base, input_shape, lora)
-
-
-def Conv3D(
-    filters: Dim,
-    kernel_size: Dim | Sequence[Dim],
-    strides: Dim | Sequence[Dim] = (1, 1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
-    dilation_rate: Dim | Sequence[Dim] = (1, 1, 1),
-    groups: Dim = 1,
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    *,
-    input_shape: Shape | None = None,
-    lora_rank: Dim | None = None,
-    lora_alpha: object = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.Conv3d`` with what Keras stores: ``kernel`` (k, k, k, channels/groups, filters) and ``bias`` (filters,).
-
-    ``lora_rank`` freezes the kernel and adds ``lora_kernel_a`` and ``lora_kernel_b``.
-
-    Raises:
-        ParamsymError: what Keras refuses, in arguments or input shape.
-
-    >>> Conv3D(8, 3, input_shape=(None, 10, 10, 10, 3)).params
-    656
-    """
-    check_activation(activation, "keras.Conv3D")
-    arguments = _Arguments(
-        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, groups=groups, activation=activation
-    )
-    lora = _Lora(lora_rank, kernel_constraint, lora_alpha)
-    return _door("Conv3D", convolution.Conv3d, arguments, base, input_shape, lora)
-
-
-def Conv1DTranspose(
-    filters: Dim,
-    kernel_size: Dim | Sequence[Dim],
-    strides: Dim | Sequence[Dim] = 1,
-    padding: str = "valid",
-    output_padding: Count | Sequence[Count] | None = None,
-    data_format: str | None = None,
-    dilation_rate: Dim | Sequence[Dim] = 1,
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    *,
-    input_shape: Shape | None = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.ConvTranspose1d`` with what Keras stores: ``kernel`` (k, filters, channels) and ``bias`` (filters,).
-
-    Raises:
-        ParamsymError: what Keras refuses, in arguments or input shape.
-
-    >>> Conv1DTranspose(8, 3, input_shape=(None, 10, 3)).params
-    80
-    """
-    check_activation(activation, "keras.Conv1DTranspose")
-    arguments = _Arguments(
-        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding, activation=activation
-    )
-    return _door("Conv1DTranspose", convolution.ConvTranspose1d, arguments, base, input_shape)
-
-
-def Conv2DTranspose(
-    filters: Dim,
-    kernel_size: Dim | Sequence[Dim],
-    strides: Dim | Sequence[Dim] = (1, 1),
-    padding: str = "valid",
-    output_padding: Count | Sequence[Count] | None = None,
-    data_format: str | None = None,
-    dilation_rate: Dim | Sequence[Dim] = (1, 1),
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    *,
-    input_shape: Shape | None = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.ConvTranspose2d`` with what Keras stores: ``kernel`` (k, k, filters, channels) and ``bias`` (filters,).
-
-    Raises:
-        ParamsymError: what Keras refuses, in arguments or input shape.
-
-    >>> Conv2DTranspose(8, 3, input_shape=(None, 10, 10, 3)).params
-    224
-    """
-    check_activation(activation, "keras.Conv2DTranspose")
-    arguments = _Arguments(
-        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding, activation=activation
-    )
-    return _door("Conv2DTranspose", convolution.ConvTranspose2d, arguments, base, input_shape)
-
-
-def Conv3DTranspose(
-    filters: Dim,
-    kernel_size: Dim | Sequence[Dim],
-    strides: Dim | Sequence[Dim] = (1, 1, 1),
-    padding: str = "valid",
-    data_format: str | None = None,
-    output_padding: Count | Sequence[Count] | None = None,
-    dilation_rate: Dim | Sequence[Dim] = (1, 1, 1),
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    *,
-    input_shape: Shape | None = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.ConvTranspose3d`` with what Keras stores: ``kernel`` (k, k, k, filters, channels) and ``bias`` (filters,).
-
-    Raises:
-        ParamsymError: what Keras refuses, in arguments or input shape.
-
-    >>> Conv3DTranspose(8, 3, input_shape=(None, 10, 10, 10, 3)).params
-    656
-    """
-    check_activation(activation, "keras.Conv3DTranspose")
-    arguments = _Arguments(
-        filters, kernel_size, strides, padding, dilation_rate, use_bias, data_format, output_padding=output_padding, activation=activation
-    )
-    return _door("Conv3DTranspose", convolution.ConvTranspose3d, arguments, base, input_shape)
-
-
-@dataclass(frozen=True)
-class _Arguments:
-    """The arguments that change or check something, under Keras' names."""
-
-    filters: Dim
-    kernel_size: Dim | Sequence[Dim]
-    strides: Dim | Sequence[Dim]
-    padding: str
-    dilation_rate: Dim | Sequence[Dim]
-    use_bias: bool
-    data_format: str | None
-    groups: Dim = 1
-    output_padding: Count | Sequence[Count] | None = None
-    activation: object = None
-
-
-@dataclass(frozen=True)
-class _Lora:
-    """The arguments of a low-rank update."""
-
-    rank: Dim | None = None
-    constraint: object = None
-    alpha: object = None
-
-
-def _door(
-    name: str,
-    kind: Any,
-    given: _Arguments,
-    base: Mapping[str, object],
-    input_shape: Shape | None,
-    lora: _Lora = _Lora(),
-) -> Layer | Unbuilt:
-    where = f"keras.{name}"
-    axis = channel_axis(given.data_format, where)
-    transposed = name.endswith("Transpose")
-    named: dict[str, Any] = {
-        "stride": per_axis_argument(given.strides, kind.rank, "strides", where),
-        "padding": padding_word(given.padding, where, causal=kind.rank == 1 and not transposed),
-        "dilation": per_axis_argument(given.dilation_rate, kind.rank, "dilation_rate", where),
-        "bias": given.use_bias,
-        "dialect": "keras",
-        "data_format": "channels_first" if axis == 1 else None,
-    }
-    if transposed:
-        named["output_padding"] = per_axis_argument(given.output_padding, kind.rank, "output_padding", where)
-    else:
-        named["groups"] = given.groups
-    kernel = per_axis_argument(given.kernel_size, kind.rank, "kernel_size", where)
-    # Keras refuses bad arguments before it sees an input; as many channels as groups suit any number of groups.
-    kind(given.groups, given.filters, kernel, **named)
-
-    def build(shape: Shape) -> Layer:
-        checked = shape_of(shape, where, rank=kind.rank + 2)
-        layer = kind(axis_size(checked, axis, where), given.filters, kernel, **named)
-        if not transposed:
-            check_window(checked, axis, layer, where)
-        layer = adapted(layer, lora.rank, lora.constraint, where, lora.alpha)
-        return finished(activated(layer, given.activation, where), base, where)
-
-    return door(name, build, input_shape, base)
+DOORS = listed(*_doors(1), *_doors(2), *_doors(3))

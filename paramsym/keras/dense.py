@@ -1,103 +1,119 @@
-"""Keras' fully connected layers, spelt as Keras spells them.
-
-Arguments that change no weight (initialisers, regularisers) are taken and have no effect.
-"""
+"""The doors of dense layers and embeddings, with low-rank factors beside them where Keras is asked to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from paramsym.errors import ArgumentError
-from paramsym.keras._base import activated, adapted, check_activation, check_dtype
-from paramsym.keras._common import finished
-from paramsym.keras._unbuilt import Shape, Unbuilt, axis_size, door, shape_of
+from paramsym.keras._activations import activated
+from paramsym.keras._arguments import takes, weights
+from paramsym.keras._door import Given, anywhere, axis_size, door, listed, shape_of
 from paramsym.layer import Layer
-from paramsym.layers import dense
-from paramsym.size import Dim, size
+from paramsym.layers import activation, dense, embedding
+from paramsym.layers.lora import LoRA
+from paramsym.size import Dim
 
 
-def Dense(
-    units: Dim,
-    activation: object = None,
-    use_bias: bool = True,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    activity_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    lora_rank: Dim | None = None,
-    lora_alpha: float | None = None,
-    quantization_config: object = None,
-    *,
-    input_shape: Shape | None = None,
-    **base: object,
-) -> Layer | Unbuilt:
-    """Return ``paramsym.Dense`` with Keras' ``kernel`` and ``bias``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
+def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:
+    """Put low-rank factors beside a layer, where Keras is asked to; without ``lora_alpha`` their product is added as it is.
+
+    In Keras 3.15 the ``lora_alpha`` of dense layers and embeddings has no effect: building them sets it to the rank.
 
     Raises:
-        SizeError: an unknown last axis of the input shape.
-        ArgumentError: an input shape of fewer than two axes, an unknown activation or argument.
+        ArgumentError: low-rank factors beside a kernel under a constraint, which Keras refuses.
+    """
+    rank, constraint = (given.values.get(name) for name in ("lora_rank", "kernel_constraint"))
+    if not rank:
+        return layer
+    if constraint or given.values.get("embeddings_constraint"):
+        message = f"lora_rank={rank} together with a constraint; Keras takes one of them, not both."
+        raise ArgumentError(message)
+    return LoRA(layer, rank, lora_alpha=lora_alpha)
+
+
+_LORA = {"lora_rank": None, "lora_alpha": None}
+_QUANTISED = {"quantization_config": None}
+
+
+@door(takes("units", activation=None, use_bias=True) | weights("kernel", "bias", activity=True) | _LORA | _QUANTISED)
+def Dense(given: Given, shape: Any) -> Layer:
+    """Return ``paramsym.Dense`` with Keras' ``kernel`` and ``bias``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
 
     >>> Dense(4, input_shape=(None, 3)).params
     16
-    >>> Dense(4, lora_rank=2, input_shape=(None, 3)).trainable
-    18
     """
-    where = "keras.Dense"
-    size(units, f"{where}: units")
-    check_activation(activation, where)
-    check_dtype(base, where)
-
-    def build(shape: Shape) -> Layer:
-        inputs = shape_of(shape, where)
-        if len(inputs) < 2:
-            message = f"{where}: input_shape {inputs} has {len(inputs)} axes; wanted at least 2, batch first."
-            raise ArgumentError(message)
-        layer = dense.Dense(axis_size(inputs, -1, where), units, use_bias, dialect="keras")
-        adapted_layer = adapted(layer, lora_rank, kernel_constraint, where)
-        return finished(activated(adapted_layer, activation, where), base, where)
-
-    return door("Dense", build, input_shape)
+    inputs = shape_of(shape)
+    if len(inputs) < 2:
+        message = f"input_shape {inputs} has {len(inputs)} axes; wanted at least 2, batch first."
+        raise ArgumentError(message)
+    layer = dense.Dense(axis_size(inputs, -1), given.units, given.use_bias, dialect="keras")
+    return activated(adapted(layer, given), given.activation)
 
 
-def EinsumDense(
-    equation: str,
-    output_shape: Dim | Sequence[Dim | None],
-    activation: object = None,
-    bias_axes: str | None = None,
-    kernel_initializer: object = "glorot_uniform",
-    bias_initializer: object = "zeros",
-    kernel_regularizer: object = None,
-    bias_regularizer: object = None,
-    kernel_constraint: object = None,
-    bias_constraint: object = None,
-    lora_rank: Dim | None = None,
-    lora_alpha: float | None = None,
-    gptq_unpacked_column_size: int | None = None,
-    quantization_config: object = None,
-    *,
-    input_shape: Shape | None = None,
-    **base: object,
-) -> Layer | Unbuilt:
+@door(
+    takes("equation", "output_shape", activation=None, bias_axes=None)
+    | weights("kernel", "bias")
+    | _LORA
+    | {"gptq_unpacked_column_size": None}
+    | _QUANTISED
+)
+def EinsumDense(given: Given, shape: Any) -> Layer:
     """Return ``paramsym.EinsumDense``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
-
-    Raises:
-        ArgumentError: an equation or shapes that do not fit each other, an unknown activation or argument.
-        SizeError: an unknown extent that a weight needs.
 
     >>> EinsumDense("abc,cde->abde", (None, 4, 5), bias_axes="de", input_shape=(None, 7, 3)).params
     80
     """
-    where = "keras.EinsumDense"
-    check_activation(activation, where)
-    check_dtype(base, where)
-    outputs = tuple(output_shape) if isinstance(output_shape, Sequence) else output_shape
+    layer = dense.EinsumDense(given.equation, given.output_shape, shape_of(shape), given.bias_axes)
+    return activated(adapted(layer, given, given.lora_alpha), given.activation)
 
-    def build(shape: Shape) -> Layer:
-        layer = dense.EinsumDense(equation, outputs, shape_of(shape, where), bias_axes)
-        adapted_layer = adapted(layer, lora_rank, kernel_constraint, where, lora_alpha)
-        return finished(activated(adapted_layer, activation, where), base, where)
 
-    return door("EinsumDense", build, input_shape)
+@door(
+    takes("input_dim", "output_dim") | weights("embeddings") | {"mask_zero": False, "weights": None} | _LORA | _QUANTISED,
+    {"input_length": None},
+    complete=anywhere,
+)
+def Embedding(given: Given, shape: Any) -> Layer:
+    """Return ``paramsym.Embedding`` with Keras' ``embeddings``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
+
+    >>> Embedding(100, 8).params
+    800
+    """
+    _ = shape is None or shape_of(shape)
+    return adapted(embedding.Embedding(given.input_dim, given.output_dim, dialect="keras"), given)
+
+
+@door(
+    takes("input_dim", "output_dim", tie_weights=True)
+    | weights("embeddings")
+    | {"mask_zero": False, "reverse_dtype": None, "logit_soft_cap": None},
+    {"weights": None, **_LORA, **_QUANTISED, "input_length": None},
+    complete=anywhere,
+)
+def ReversibleEmbedding(given: Given, shape: Any) -> Layer:
+    """Return ``paramsym.ReversibleEmbedding``; tied, it stands inside ``paramsym.LoRA`` with ``lora_rank``.
+
+    >>> ReversibleEmbedding(100, 8, tie_weights=False).params
+    1600
+    """
+    _ = shape is None or shape_of(shape)
+    return adapted(embedding.ReversibleEmbedding(**given.named(embedding.ReversibleEmbedding)), given)
+
+
+@door({"alpha_initializer": "Zeros", "alpha_regularizer": None, "alpha_constraint": None, "shared_axes": None})
+def PReLU(given: Given, shape: Any) -> Layer:
+    """Return ``paramsym.PReLU`` with Keras' ``alpha``: a slope per entry of an example, shared along ``shared_axes``.
+
+    >>> PReLU(shared_axes=[1, 2], input_shape=(None, 8, 8, 3)).shapes()
+    {'alpha': (1, 1, 3)}
+    """
+    inputs = shape_of(shape)
+    slopes: list[Dim | None] = list(inputs[1:])
+    for axis in given.shared_axes:
+        if not -len(slopes) <= axis - 1 < len(slopes):
+            message = f"shared_axes has {axis}, which is outside the input shape {inputs}."
+            raise ArgumentError(message)
+        slopes[axis - 1] = 1  # counted as Keras counts: -1 is the last axis but one
+    return activation.PReLU(tuple(axis_size(tuple(slopes), axis) for axis in range(len(slopes))), dialect="keras")
+
+
+DOORS = listed(Dense, EinsumDense, Embedding, ReversibleEmbedding, PReLU)

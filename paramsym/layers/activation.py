@@ -12,11 +12,12 @@ from paramsym.extents import differ, exactly
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import axis_of
 from paramsym.layers.dialects import Dialect
+from paramsym.layers.siblings import Sibling
 from paramsym.program import Own, Value, apply, axes, is_known, rearrange, reduce, segments, softmax, unknown
 from paramsym.size import Dim, text
 
 
-class _Function(Layer):
+class _Function(Sibling):
     """A function of every entry: its name among the operations, and the fields that are its settings."""
 
     computes_by: ClassVar[tuple[str, ...]]
@@ -25,6 +26,13 @@ class _Function(Layer):
         """The function of every entry."""
         name, *settings = self.computes_by
         return apply(name, x, *(getattr(self, setting) for setting in settings))
+
+
+@dataclass(frozen=True)
+class _InPlace(_Function):
+    """A function without settings that torch may write over its input."""
+
+    inplace: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,9 +90,6 @@ class ReLU(Layer):
     """max(0, x). Reference: ``torch.nn.ReLU``.
 
     ``max_value``, ``negative_slope`` and ``threshold`` are Keras'.
-
-    >>> ReLU().params
-    0
     """
 
     inplace: bool = False
@@ -101,41 +106,21 @@ class ReLU(Layer):
 
 
 @dataclass(frozen=True)
-class ReLU6(_Function):
-    """min(max(0, x), 6). Reference: ``torch.nn.ReLU6``.
-
-    >>> ReLU6().params
-    0
-    """
-
-    computes_by = ("relu6",)
-
-    inplace: bool = False
+class ReLU6(_InPlace, computes_by=("relu6",)):
+    """min(max(0, x), 6). Reference: ``torch.nn.ReLU6``."""
 
 
 @dataclass(frozen=True)
-class LeakyReLU(_Function):
-    """max(0, x) + negative_slope*min(0, x). Reference: ``torch.nn.LeakyReLU``.
-
-    >>> LeakyReLU(0.2).params
-    0
-    """
-
-    computes_by = ("leaky_relu", "negative_slope")
+class LeakyReLU(_Function, computes_by=("leaky_relu", "negative_slope")):
+    """max(0, x) + negative_slope*min(0, x). Reference: ``torch.nn.LeakyReLU``."""
 
     negative_slope: float = 0.01
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class RReLU(_Function):
-    """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``.
-
-    >>> RReLU().params
-    0
-    """
-
-    computes_by = ("leaky_relu", "slope")
+class RReLU(_Function, computes_by=("leaky_relu", "slope")):
+    """A leaky ReLU whose slope is drawn between ``lower`` and ``upper`` in training (Xu et al. 2015). Reference: ``torch.nn.RReLU``."""
 
     lower: float = 1.0 / 8
     upper: float = 1.0 / 3
@@ -148,44 +133,24 @@ class RReLU(_Function):
 
 
 @dataclass(frozen=True)
-class ELU(_Function):
-    """x above zero, alpha*(exp(x) - 1) below (Clevert et al. 2016). Reference: ``torch.nn.ELU``.
-
-    >>> ELU().params
-    0
-    """
-
-    computes_by = ("elu", "alpha")
+class ELU(_Function, computes_by=("elu", "alpha")):
+    """x above zero, alpha*(exp(x) - 1) below (Clevert et al. 2016). Reference: ``torch.nn.ELU``."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class CELU(_Function):
-    """max(0, x) + min(0, alpha*(exp(x/alpha) - 1)) (Barron 2017). Reference: ``torch.nn.CELU``.
-
-    >>> CELU().params
-    0
-    """
-
-    computes_by = ("celu", "alpha")
+class CELU(_Function, computes_by=("celu", "alpha")):
+    """max(0, x) + min(0, alpha*(exp(x/alpha) - 1)) (Barron 2017). Reference: ``torch.nn.CELU``."""
 
     alpha: float = 1.0
     inplace: bool = False
 
 
 @dataclass(frozen=True)
-class SELU(_Function):
-    """A scaled ELU with fixed constants (Klambauer et al. 2017). Reference: ``torch.nn.SELU``.
-
-    >>> SELU().params
-    0
-    """
-
-    computes_by = ("selu",)
-
-    inplace: bool = False
+class SELU(_InPlace, computes_by=("selu",)):
+    """A scaled ELU with fixed constants (Klambauer et al. 2017). Reference: ``torch.nn.SELU``."""
 
 
 @dataclass(frozen=True)
@@ -194,9 +159,6 @@ class GELU(Layer):
 
     Raises:
         ArgumentError: an unknown approximation.
-
-    >>> GELU("tanh").params
-    0
     """
 
     approximate: Literal["none", "tanh"] = "none"
@@ -207,87 +169,42 @@ class GELU(Layer):
 
 
 @dataclass(frozen=True)
-class SiLU(_Function):
-    """x times its sigmoid, also called swish (Elfwing et al. 2018). Reference: ``torch.nn.SiLU``.
-
-    >>> SiLU().params
-    0
-    """
-
-    computes_by = ("silu",)
-
-    inplace: bool = False
+class SiLU(_InPlace, computes_by=("silu",)):
+    """x times its sigmoid, also called swish (Elfwing et al. 2018). Reference: ``torch.nn.SiLU``."""
 
 
 @dataclass(frozen=True)
-class Mish(_Function):
-    """x*tanh(softplus(x)) (Misra 2019). Reference: ``torch.nn.Mish``.
-
-    >>> Mish().params
-    0
-    """
-
-    computes_by = ("mish",)
-
-    inplace: bool = False
+class Mish(_InPlace, computes_by=("mish",)):
+    """x*tanh(softplus(x)) (Misra 2019). Reference: ``torch.nn.Mish``."""
 
 
 @dataclass(frozen=True)
-class Sigmoid(_Function):
-    """1/(1 + exp(-x)). Reference: ``torch.nn.Sigmoid``.
-
-    >>> Sigmoid().params
-    0
-    """
-
-    computes_by = ("sigmoid",)
+class Sigmoid(_Function, computes_by=("sigmoid",)):
+    """1/(1 + exp(-x)). Reference: ``torch.nn.Sigmoid``."""
 
 
 @dataclass(frozen=True)
-class LogSigmoid(_Function):
-    """The logarithm of the sigmoid. Reference: ``torch.nn.LogSigmoid``.
-
-    >>> LogSigmoid().params
-    0
-    """
-
-    computes_by = ("logsigmoid",)
+class LogSigmoid(_Function, computes_by=("logsigmoid",)):
+    """The logarithm of the sigmoid. Reference: ``torch.nn.LogSigmoid``."""
 
 
 @dataclass(frozen=True)
-class Tanh(_Function):
-    """The hyperbolic tangent. Reference: ``torch.nn.Tanh``.
-
-    >>> Tanh().params
-    0
-    """
-
-    computes_by = ("tanh",)
+class Tanh(_Function, computes_by=("tanh",)):
+    """The hyperbolic tangent. Reference: ``torch.nn.Tanh``."""
 
 
 @dataclass(frozen=True)
-class Tanhshrink(_Function):
-    """x - tanh(x). Reference: ``torch.nn.Tanhshrink``.
-
-    >>> Tanhshrink().params
-    0
-    """
-
-    computes_by = ("tanhshrink",)
+class Tanhshrink(_Function, computes_by=("tanhshrink",)):
+    """x - tanh(x). Reference: ``torch.nn.Tanhshrink``."""
 
 
 @dataclass(frozen=True)
-class Hardtanh(_Function):
+class Hardtanh(_Function, computes_by=("clip", "lower", "upper")):
     """x cut off below ``min_val`` and above ``max_val``. Reference: ``torch.nn.Hardtanh``, whose older spellings are taken, too.
 
     Raises:
         ArgumentError: a lower end that is not below the upper one.
-
-    >>> Hardtanh(0, 6).params
-    0
     """
-
-    computes_by = ("clip", "lower", "upper")
 
     min_val: float = -1.0
     max_val: float = 1.0
@@ -313,91 +230,45 @@ class Hardtanh(_Function):
 
 
 @dataclass(frozen=True)
-class Hardsigmoid(_Function):
-    """A sigmoid of three straight pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``.
-
-    >>> Hardsigmoid().params
-    0
-    """
-
-    computes_by = ("hardsigmoid",)
-
-    inplace: bool = False
+class Hardsigmoid(_InPlace, computes_by=("hardsigmoid",)):
+    """A sigmoid of three straight pieces, x/6 + 1/2 between -3 and 3. Reference: ``torch.nn.Hardsigmoid``."""
 
 
 @dataclass(frozen=True)
-class Hardswish(_Function):
-    """x times its hard sigmoid (Howard et al. 2019). Reference: ``torch.nn.Hardswish``.
-
-    >>> Hardswish().params
-    0
-    """
-
-    computes_by = ("hardswish",)
-
-    inplace: bool = False
+class Hardswish(_InPlace, computes_by=("hardswish",)):
+    """x times its hard sigmoid (Howard et al. 2019). Reference: ``torch.nn.Hardswish``."""
 
 
 @dataclass(frozen=True)
-class Hardshrink(_Function):
-    """x, but zero between -lambd and lambd. Reference: ``torch.nn.Hardshrink``.
-
-    >>> Hardshrink().params
-    0
-    """
-
-    computes_by = ("hardshrink", "lambd")
+class Hardshrink(_Function, computes_by=("hardshrink", "lambd")):
+    """x, but zero between -lambd and lambd. Reference: ``torch.nn.Hardshrink``."""
 
     lambd: float = 0.5
 
 
 @dataclass(frozen=True)
-class Softshrink(_Function):
-    """x moved by lambd towards zero, and zero in between. Reference: ``torch.nn.Softshrink``.
-
-    >>> Softshrink().params
-    0
-    """
-
-    computes_by = ("softshrink", "lambd")
+class Softshrink(_Function, computes_by=("softshrink", "lambd")):
+    """x moved by lambd towards zero, and zero in between. Reference: ``torch.nn.Softshrink``."""
 
     lambd: float = 0.5
 
 
 @dataclass(frozen=True)
-class Softplus(_Function):
-    """log(1 + exp(beta*x))/beta, and x above ``threshold``. Reference: ``torch.nn.Softplus``.
-
-    >>> Softplus().params
-    0
-    """
-
-    computes_by = ("softplus", "beta", "threshold")
+class Softplus(_Function, computes_by=("softplus", "beta", "threshold")):
+    """log(1 + exp(beta*x))/beta, and x above ``threshold``. Reference: ``torch.nn.Softplus``."""
 
     beta: float = 1.0
     threshold: float = 20.0
 
 
 @dataclass(frozen=True)
-class Softsign(_Function):
-    """x/(1 + abs(x)). Reference: ``torch.nn.Softsign``.
-
-    >>> Softsign().params
-    0
-    """
-
-    computes_by = ("softsign",)
+class Softsign(_Function, computes_by=("softsign",)):
+    """x/(1 + abs(x)). Reference: ``torch.nn.Softsign``."""
 
 
 @dataclass(frozen=True)
-class Threshold(_Function):
-    """x above ``threshold``, ``value`` elsewhere. Reference: ``torch.nn.Threshold``.
-
-    >>> Threshold(0.1, 20).params
-    0
-    """
-
-    computes_by = ("threshold", "threshold", "value")
+class Threshold(_Function, computes_by=("threshold", "threshold", "value")):
+    """x above ``threshold``, ``value`` elsewhere. Reference: ``torch.nn.Threshold``."""
 
     threshold: float
     value: float
@@ -406,11 +277,7 @@ class Threshold(_Function):
 
 @dataclass(frozen=True)
 class Softmax(Layer):
-    """exp(x) divided by its sum along ``dim``; along several, Keras sums over all of them. Reference: ``torch.nn.Softmax``.
-
-    >>> Softmax(dim=-1).params
-    0
-    """
+    """exp(x) divided by its sum along ``dim``; along several, Keras sums over all of them. Reference: ``torch.nn.Softmax``."""
 
     dim: int | tuple[int, ...] | None = None
 
@@ -424,11 +291,7 @@ class Softmax(Layer):
 
 @dataclass(frozen=True)
 class Softmax2d(Layer):
-    """A softmax over the channels at every place of an image. Reference: ``torch.nn.Softmax2d``.
-
-    >>> Softmax2d().params
-    0
-    """
+    """A softmax over the channels at every place of an image. Reference: ``torch.nn.Softmax2d``."""
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         """The softmax over the channels of an image, or of a batch of them."""
@@ -438,11 +301,7 @@ class Softmax2d(Layer):
 
 @dataclass(frozen=True)
 class Softmin(Layer):
-    """The softmax of -x along ``dim``. Reference: ``torch.nn.Softmin``.
-
-    >>> Softmin(dim=-1).params
-    0
-    """
+    """The softmax of -x along ``dim``. Reference: ``torch.nn.Softmin``."""
 
     dim: int | None = None
 
@@ -453,11 +312,7 @@ class Softmin(Layer):
 
 @dataclass(frozen=True)
 class LogSoftmax(Layer):
-    """The logarithm of the softmax along ``dim``. Reference: ``torch.nn.LogSoftmax``.
-
-    >>> LogSoftmax(dim=-1).params
-    0
-    """
+    """The logarithm of the softmax along ``dim``. Reference: ``torch.nn.LogSoftmax``."""
 
     dim: int | None = None
 
@@ -476,9 +331,6 @@ class GLU(Layer):
     """The first half along ``dim`` times the sigmoid of the second (Dauphin et al. 2017). Reference: ``torch.nn.GLU``.
 
     It halves the extent of ``dim``.
-
-    >>> GLU().params
-    0
     """
 
     dim: int = -1
@@ -493,11 +345,7 @@ class GLU(Layer):
 
 @dataclass(frozen=True)
 class Activation(Layer):
-    """An activation known by its name only, as Keras' ``Activation("hard_silu")``; it stores nothing.
-
-    >>> Activation("log_softmax").params
-    0
-    """
+    """An activation known by its name only, as Keras' ``Activation("hard_silu")``. Reference: ``keras.activations``."""
 
     function: str
 

@@ -6,8 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, not_empty, spatial
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import per_axis
 from paramsym.program import Own, Value, pool_to, reduce
 from paramsym.size import Dim, within
@@ -16,14 +16,16 @@ Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""
 
 
-class _AdaptivePool(Layer):
+@dataclass(frozen=True)
+class _AdaptivePool(Sibling):
     """What pooling to a wanted extent shares."""
 
     rank: ClassVar[int]
     statistic: ClassVar[Literal["mean", "max"]]
 
     output_size: Target
-    data_format: DataFormat
+    _: KW_ONLY
+    data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
         """There is one extent per axis."""
@@ -44,112 +46,50 @@ class _AdaptivePool(Layer):
 
 
 @dataclass(frozen=True)
-class AdaptiveAvgPool1d(_AdaptivePool):
-    """Means over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveAvgPool1d``.
-
-    >>> AdaptiveAvgPool1d(1).params
-    0
-    """
-
-    rank = 1
-    statistic = "mean"
-
-    output_size: Target
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
+class AdaptiveAvgPool1d(_AdaptivePool, rank=1, statistic="mean"):
+    """Means over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveAvgPool1d``."""
 
 
 @dataclass(frozen=True)
-class AdaptiveAvgPool2d(_AdaptivePool):
-    """Means over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveAvgPool2d``.
-
-    >>> AdaptiveAvgPool2d((None, 7)).params
-    0
-    """
-
-    rank = 2
-    statistic = "mean"
-
-    output_size: Target
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
+class AdaptiveAvgPool2d(_AdaptivePool, rank=2, statistic="mean"):
+    """Means over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveAvgPool2d``."""
 
 
 @dataclass(frozen=True)
-class AdaptiveAvgPool3d(_AdaptivePool):
-    """Means over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveAvgPool3d``.
-
-    >>> AdaptiveAvgPool3d(1).params
-    0
-    """
-
-    rank = 3
-    statistic = "mean"
-
-    output_size: Target
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
+class AdaptiveAvgPool3d(_AdaptivePool, rank=3, statistic="mean"):
+    """Means over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveAvgPool3d``."""
 
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool1d(_AdaptivePool):
-    """Maxima over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveMaxPool1d``.
+class AdaptiveMaxPool1d(_AdaptivePool, rank=1, statistic="max"):
+    """Maxima over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveMaxPool1d``."""
 
-    >>> AdaptiveMaxPool1d(1).params
-    0
-    """
-
-    rank = 1
-    statistic = "max"
-
-    output_size: Target
     return_indices: bool = False
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool2d(_AdaptivePool):
-    """Maxima over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveMaxPool2d``.
+class AdaptiveMaxPool2d(_AdaptivePool, rank=2, statistic="max"):
+    """Maxima over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveMaxPool2d``."""
 
-    >>> AdaptiveMaxPool2d(1).params
-    0
-    """
-
-    rank = 2
-    statistic = "max"
-
-    output_size: Target
     return_indices: bool = False
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool3d(_AdaptivePool):
-    """Maxima over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveMaxPool3d``.
+class AdaptiveMaxPool3d(_AdaptivePool, rank=3, statistic="max"):
+    """Maxima over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveMaxPool3d``."""
 
-    >>> AdaptiveMaxPool3d(1).params
-    0
-    """
-
-    rank = 3
-    statistic = "max"
-
-    output_size: Target
     return_indices: bool = False
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
 
 
-class _GlobalPool(Layer):
+@dataclass(frozen=True)
+class _GlobalPool(Sibling):
     """What pooling over everything spatial shares."""
 
     statistic: ClassVar[Literal["mean", "max"]]
 
     rank: Dim
-    keepdims: bool
-    data_format: DataFormat
+    keepdims: bool = False
+    data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
         """There are one, two or three spatial axes."""
@@ -168,34 +108,16 @@ class _GlobalPool(Layer):
 
 
 @dataclass(frozen=True)
-class GlobalAvgPool(_GlobalPool):
+class GlobalAvgPool(_GlobalPool, statistic="mean"):
     """The mean of each channel over everything spatial; the spatial axes go, or stay as 1 with ``keepdims``.
 
     Reference: Keras ``GlobalAveragePooling1D`` to ``GlobalAveragePooling3D``.
-
-    >>> GlobalAvgPool(2).params
-    0
     """
-
-    statistic = "mean"
-
-    rank: Dim
-    keepdims: bool = False
-    data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class GlobalMaxPool(_GlobalPool):
+class GlobalMaxPool(_GlobalPool, statistic="max"):
     """The maximum of each channel over everything spatial; the spatial axes go, or stay as 1 with ``keepdims``.
 
     Reference: Keras ``GlobalMaxPooling1D`` to ``GlobalMaxPooling3D``.
-
-    >>> GlobalMaxPool(2).params
-    0
     """
-
-    statistic = "max"
-
-    rank: Dim
-    keepdims: bool = False
-    data_format: DataFormat = "channels_first"

@@ -70,19 +70,21 @@ class _Normalised(ChannelNorm):
         return restored(normalise(x, "given" if given else "layer", *over, eps=eps, scale=scale, shift=shift, given=given))
 
 
+@dataclass(frozen=True)
 class _BatchNorm(_Normalised):
     """The one statement behind the four classes, which differ in the rank of their input only."""
 
     num_features: Width
-    eps: float
-    momentum: float | None
-    affine: bool
-    track_running_stats: bool
-    bias: bool
-    scale: bool
-    renorm: bool
-    dialect: Dialect
-    axis: int | None
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    _: KW_ONLY
+    bias: bool = True
+    scale: bool = True
+    renorm: bool = False
+    dialect: Dialect = "torch"
+    axis: int | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale and the shift, then the statistics."""
@@ -126,27 +128,10 @@ class BatchNorm1d(_BatchNorm):
 
     ranks = (2, 3)
 
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = True
-    track_running_stats: bool = True
-    _: KW_ONLY
-    bias: bool = True
-    scale: bool = True
-    renorm: bool = False
-    dialect: Dialect = "torch"
-    axis: int | None = None
-
 
 @dataclass(frozen=True)
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (batch, features, height, width); see ``BatchNorm1d``. Parameters: 2*num_features.
-
-    Raises:
-        ArgumentError: a flag of another framework than that of the dialect.
-
-    Reference: ``torch.nn.BatchNorm2d``; Keras: ``BatchNormalization``; Flax: ``linen.BatchNorm``.
+    """As ``BatchNorm1d``, of (batch, features, height, width). Reference: ``torch.nn.BatchNorm2d``.
 
     >>> from paramsym import C
     >>> BatchNorm2d(C).params, BatchNorm2d(64, affine=False).params
@@ -155,27 +140,10 @@ class BatchNorm2d(_BatchNorm):
 
     ranks = (4,)
 
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = True
-    track_running_stats: bool = True
-    _: KW_ONLY
-    bias: bool = True
-    scale: bool = True
-    renorm: bool = False
-    dialect: Dialect = "torch"
-    axis: int | None = None
-
 
 @dataclass(frozen=True)
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (batch, features, depth, height, width); see ``BatchNorm1d``. Parameters: 2*num_features.
-
-    Raises:
-        ArgumentError: a flag of another framework than that of the dialect.
-
-    Reference: ``torch.nn.BatchNorm3d``; Keras: ``BatchNormalization``; Flax: ``linen.BatchNorm``.
+    """As ``BatchNorm1d``, of (batch, features, depth, height, width). Reference: ``torch.nn.BatchNorm3d``.
 
     >>> from paramsym import C
     >>> BatchNorm3d(C).params
@@ -183,18 +151,6 @@ class BatchNorm3d(_BatchNorm):
     """
 
     ranks = (5,)
-
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = True
-    track_running_stats: bool = True
-    _: KW_ONLY
-    bias: bool = True
-    scale: bool = True
-    renorm: bool = False
-    dialect: Dialect = "torch"
-    axis: int | None = None
 
 
 @dataclass(frozen=True)
@@ -224,6 +180,7 @@ class SyncBatchNorm(_Normalised):
             yield from _statistics(self.num_features, "torch")
 
 
+@dataclass(frozen=True)
 class _InstanceNorm(_Normalised):
     """The one statement behind the three classes, which differ in the rank of their input only."""
 
@@ -231,13 +188,14 @@ class _InstanceNorm(_Normalised):
     apart = True
 
     num_features: Width
-    eps: float
-    momentum: float | None
-    affine: bool
-    track_running_stats: bool
-    bias: bool
-    scale: bool
-    dialect: Literal["torch", "flax"]
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = False
+    track_running_stats: bool = False
+    _: KW_ONLY
+    bias: bool = True
+    scale: bool = True
+    dialect: Literal["torch", "flax"] = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
         """The scale and the shift, then the statistics."""
@@ -278,22 +236,10 @@ class InstanceNorm1d(_InstanceNorm):
 
     ranks = (2, 3)
 
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = False
-    track_running_stats: bool = False
-    _: KW_ONLY
-    bias: bool = True
-    scale: bool = True
-    dialect: Literal["torch", "flax"] = "torch"
-
 
 @dataclass(frozen=True)
 class InstanceNorm2d(_InstanceNorm):
-    """The same for (batch, features, height, width); see ``InstanceNorm1d``.
-
-    Parameters: none, or 2*num_features with ``affine=True``. Reference: ``torch.nn.InstanceNorm2d``.
+    """As ``InstanceNorm1d``, of (batch, features, height, width). Reference: ``torch.nn.InstanceNorm2d``.
 
     >>> from paramsym import C
     >>> InstanceNorm2d(C, affine=True, bias=False).params
@@ -302,22 +248,10 @@ class InstanceNorm2d(_InstanceNorm):
 
     ranks = (3, 4)
 
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = False
-    track_running_stats: bool = False
-    _: KW_ONLY
-    bias: bool = True
-    scale: bool = True
-    dialect: Literal["torch", "flax"] = "torch"
-
 
 @dataclass(frozen=True)
 class InstanceNorm3d(_InstanceNorm):
-    """The same for (batch, features, depth, height, width); see ``InstanceNorm1d``.
-
-    Parameters: none, or 2*num_features with ``affine=True``. Reference: ``torch.nn.InstanceNorm3d``.
+    """As ``InstanceNorm1d``, of (batch, features, depth, height, width). Reference: ``torch.nn.InstanceNorm3d``.
 
     >>> from paramsym import C
     >>> InstanceNorm3d(C, affine=True).params
@@ -325,13 +259,3 @@ class InstanceNorm3d(_InstanceNorm):
     """
 
     ranks = (4, 5)
-
-    num_features: Width
-    eps: float = 1e-5
-    momentum: float | None = 0.1
-    affine: bool = False
-    track_running_stats: bool = False
-    _: KW_ONLY
-    bias: bool = True
-    scale: bool = True
-    dialect: Literal["torch", "flax"] = "torch"

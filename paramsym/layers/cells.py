@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, ShapeError
@@ -14,6 +15,30 @@ from paramsym.size import Axis, Dim, cat
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
 """Flax has two ways: linen's cells (``flax``) keep dense layers for every gate, NNX' (``nnx``) one for the input and one for the state."""
+
+
+Functions: TypeAlias = tuple[Callable[[Value], Value], Callable[[Value], Value]]
+USUAL: Functions = (partial(apply, "tanh"), partial(apply, "sigmoid"))
+"""The function of a state, and that of a gate."""
+
+
+def functions(own: Own, layer: Any) -> Functions:
+    """Return the functions of a recurrent layer: those that Keras was given, or the usual ones."""
+    return tuple(  # type: ignore[return-value]
+        usual if given is None else partial(given.forward, own)
+        for given, usual in zip((layer.activation, layer.recurrent_activation), USUAL, strict=True)
+    )
+
+
+def check_functions(dialect: str, **given: object) -> None:
+    """Raise ``ArgumentError`` where torch or Flax is given what is Keras': other activations, reading from the end."""
+    for name, value in given.items():
+        if dialect != "keras" and value not in {None, False}:
+            message = f"{name} is {value!r}, which is Keras' (dialect='keras'), not that of dialect={dialect!r}."
+            raise ArgumentError(message)
+        if isinstance(value, Layer) and value.lines:
+            message = f"{name} is {value!r}, which stores something; wanted a function such as ReLU()."
+            raise ArgumentError(message)
 
 
 def lstm_gates(width: Dim) -> cat:
@@ -45,9 +70,12 @@ class _Cell(Layer):
     hidden_size: Dim
     bias: bool
     dialect: Dialect
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
 
     def conditions(self) -> None:
-        """Flax' cells have no flag for the bias."""
+        """Flax' cells have no flag for the bias, and only Keras takes other functions."""
+        check_functions(self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation)
         if self.dialect in {"flax", "nnx"} and not self.bias:
             message = "bias is False; Flax' recurrent cells always have one."
             raise ArgumentError(message)
@@ -90,27 +118,40 @@ class _Cell(Layer):
         """The new states from what the input and the hidden state give to the gates."""
         raise NotImplementedError
 
-    def _torch(self, gates: Axis) -> Iterator[Tensor]:
-        yield Tensor("weight_ih", (gates, self.input_size))
-        yield Tensor("weight_hh", (gates, self.hidden_size))
-        if self.bias:
-            yield Tensor("bias_ih", (gates,), role="bias")
-            yield Tensor("bias_hh", (gates,), role="bias")
+    linen: ClassVar[str | tuple[str, ...]] = ()
+    """The letters of linen's gates, in its order."""
+    linen_bias: ClassVar[tuple[bool, bool]] = (True, False)
+    """Whether Flax' dense layers have a bias: that of the input, that of the state."""
 
-    def _keras(self, gates: Axis, biases: tuple[Axis, ...]) -> Iterator[Tensor]:
-        yield Tensor("kernel", (self.input_size, gates))
-        yield Tensor("recurrent_kernel", (self.hidden_size, gates))
-        if self.bias:
-            yield Tensor("bias", (*biases, gates), role="bias")
+    @property
+    def gates(self) -> Axis:
+        """The gates, side by side."""
+        return lstm_gates(self.hidden_size)
 
-    def _flax(self, name: str, *, recurrent: bool, bias: bool) -> Part:
-        rows = self.hidden_size if recurrent else self.input_size
-        return Part(name, Dense(rows, self.hidden_size, bias, dialect="flax"))
+    def tensors(self) -> Iterator[Tensor]:
+        """The weights of input and state, gate below gate, then the biases; torch has two, Keras one, or a pair in one."""
+        if self.dialect == "torch":
+            yield Tensor("weight_ih", (self.gates, self.input_size))
+            yield Tensor("weight_hh", (self.gates, self.hidden_size))
+            for name in ("bias_ih", "bias_hh") if self.bias else ():
+                yield Tensor(name, (self.gates,), role="bias")
+        elif self.dialect == "keras":
+            yield Tensor("kernel", (self.input_size, self.gates))
+            yield Tensor("recurrent_kernel", (self.hidden_size, self.gates))
+            if self.bias:
+                yield Tensor("bias", (2, self.gates) if getattr(self, "reset_after", False) else (self.gates,), role="bias")
 
-    def _nnx(self, gates: Axis, *, recurrent_bias: bool = False) -> Iterator[Part]:
-        """NNX' dense layers, all gates side by side; one of the two has the bias."""
-        yield Part("dense_i", Dense(self.input_size, gates, not recurrent_bias, dialect="flax"))
-        yield Part("dense_h", Dense(self.hidden_size, gates, recurrent_bias, dialect="flax"))
+    def parts(self) -> Iterator[Part]:
+        """Flax' dense layers: linen has two for every gate, NNX two for all gates side by side."""
+        fed, kept = self.linen_bias
+        if self.dialect == "flax":
+            for gate in self.linen:
+                yield Part(f"i{gate}", Dense(self.input_size, self.hidden_size, fed, dialect="flax"))
+                both = kept or (gate == "n" and getattr(self, "reset_gate", True))
+                yield Part(f"h{gate}", Dense(self.hidden_size, self.hidden_size, both, dialect="flax"))
+        elif self.dialect == "nnx":
+            yield Part("dense_i", Dense(self.input_size, self.gates, fed, dialect="flax"))
+            yield Part("dense_h", Dense(self.hidden_size, self.gates, kept, dialect="flax"))
 
 
 @dataclass(frozen=True)
@@ -135,21 +176,15 @@ class RNNCell(_Cell):
     bias: bool = True
     nonlinearity: Literal["tanh", "relu"] = "tanh"
     dialect: Dialect = "torch"
+    _: KW_ONLY
+    activation: Layer | None = None
 
-    def tensors(self) -> Iterator[Tensor]:
-        """The weights of input and state, then the biases."""
-        if self.dialect == "torch":
-            yield from self._torch(self.hidden_size)
-        elif self.dialect == "keras":
-            yield from self._keras(self.hidden_size, ())
+    linen = ("",)
 
-    def parts(self) -> Iterator[Part]:
-        """Flax' two dense layers."""
-        if self.dialect == "flax":
-            yield self._flax("i", recurrent=False, bias=True)
-            yield self._flax("h", recurrent=True, bias=False)
-        elif self.dialect == "nnx":
-            yield from self._nnx(self.hidden_size)
+    @property
+    def gates(self) -> Axis:
+        """There are none."""
+        return self.hidden_size
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         """Linen adds two dense layers."""
@@ -157,11 +192,26 @@ class RNNCell(_Cell):
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - the state is in ``kept``
         """The sum, through the nonlinearity."""
-        return (apply(self.nonlinearity, fed + kept),)
+        return (apply(self.nonlinearity, fed + kept) if self.activation is None else self.activation.forward(own, fed + kept),)
 
 
 @dataclass(frozen=True)
-class LSTMCell(_Cell):
+class _LSTMCell(_Cell):
+    """The arguments of an LSTM's cells; two states go from step to step."""
+
+    input_size: Dim
+    hidden_size: Dim
+    bias: bool = True
+    dialect: Dialect = "torch"
+    _: KW_ONLY
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
+
+    states: ClassVar[int] = 2
+
+
+@dataclass(frozen=True)
+class LSTMCell(_LSTMCell):
     r"""One step of a long short-term memory: input, forget, cell and output gate.
 
     With ``dialect="torch"``: ``weight_ih`` (4*hidden, input), ``weight_hh`` (4*hidden, hidden), ``bias_ih`` and ``bias_hh`` (4*hidden,).
@@ -180,28 +230,8 @@ class LSTMCell(_Cell):
     (4*H**2 + 4*H*i + 8*H, 4*H**2 + 4*H*i + 4*H)
     """
 
-    input_size: Dim
-    hidden_size: Dim
-    bias: bool = True
-    dialect: Dialect = "torch"
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The weights of input and state, gate below gate, then the biases."""
-        if self.dialect == "torch":
-            yield from self._torch(lstm_gates(self.hidden_size))
-        elif self.dialect == "keras":
-            yield from self._keras(lstm_gates(self.hidden_size), ())
-
-    def parts(self) -> Iterator[Part]:
-        """Flax' two dense layers per gate."""
-        if self.dialect == "flax":
-            for gate in "ifgo":
-                yield self._flax(f"i{gate}", recurrent=False, bias=False)
-                yield self._flax(f"h{gate}", recurrent=True, bias=True)
-        elif self.dialect == "nnx":
-            yield from self._nnx(lstm_gates(self.hidden_size), recurrent_bias=True)
-
-    states: ClassVar[int] = 2
+    linen = "ifgo"
+    linen_bias = (False, True)
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         """Linen adds two dense layers for every gate."""
@@ -209,9 +239,9 @@ class LSTMCell(_Cell):
             return super().step(own, x, *states)
         return lstm_state([own[f"i{gate}"](x) + own[f"h{gate}"](states[0]) for gate in "ifgo"], states[1])
 
-    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - no tensors besides
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
         """The gates side by side."""
-        return lstm_state(segments(fed + kept), states[1])
+        return lstm_state(segments(fed + kept), states[1], functions=functions(own, self))
 
 
 @dataclass(frozen=True)
@@ -243,28 +273,21 @@ class GRUCell(_Cell):
     bias: bool = True
     reset_after: bool = True
     dialect: Dialect = "torch"
+    _: KW_ONLY
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
+
+    linen = "rzn"
+
+    @property
+    def gates(self) -> Axis:
+        """The gates side by side; Keras has the update gate first."""
+        return gru_gates(self.hidden_size, self.dialect)
 
     def conditions(self) -> None:
         """Only Keras has the choice."""
         super().conditions()
         check_reset_after(self.dialect, reset_after=self.reset_after)
-
-    def tensors(self) -> Iterator[Tensor]:
-        """The weights of input and state, gate below gate, then the biases."""
-        gates = gru_gates(self.hidden_size, self.dialect)
-        if self.dialect == "torch":
-            yield from self._torch(gates)
-        elif self.dialect == "keras":
-            yield from self._keras(gates, (2,) if self.reset_after else ())
-
-    def parts(self) -> Iterator[Part]:
-        """Flax' two dense layers per gate; the bias of reset and update stands on the input's side only."""
-        if self.dialect == "flax":
-            for gate in "rzn":
-                yield self._flax(f"i{gate}", recurrent=False, bias=True)
-                yield self._flax(f"h{gate}", recurrent=True, bias=gate == "n")
-        elif self.dialect == "nnx":
-            yield from self._nnx(gru_gates(self.hidden_size))
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         """Linen has two dense layers for every gate; without ``reset_after`` the reset state is multiplied."""
@@ -276,16 +299,17 @@ class GRUCell(_Cell):
         fed = contract("... i, i o -> ... o", x, own.kernel)
         update, reset, new = segments(fed + own.bias if self.bias else fed)
         for_update, for_reset, for_new = segments(own.recurrent_kernel)
-        update = apply("sigmoid", update + contract("... i, i o -> ... o", hidden, for_update))
-        reset = apply("sigmoid", reset + contract("... i, i o -> ... o", hidden, for_reset))
-        new = apply("tanh", new + contract("... i, i o -> ... o", reset * hidden, for_new))
+        squash, gate = functions(own, self)
+        update = gate(update + contract("... i, i o -> ... o", hidden, for_update))
+        reset = gate(reset + contract("... i, i o -> ... o", hidden, for_reset))
+        new = squash(new + contract("... i, i o -> ... o", reset * hidden, for_new))
         return (update * hidden + (1 - update) * new,)
 
-    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:  # noqa: ARG002 - no tensors besides
+    def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
         """The gates side by side; Keras has the update gate first."""
         order = (1, 0, 2) if self.dialect == "keras" else (0, 1, 2)
         fed_gates, kept_gates = segments(fed), segments(kept)
-        return (gru_state([fed_gates[n] for n in order], [kept_gates[n] for n in order], states[0]),)
+        return (gru_state([fed_gates[n] for n in order], [kept_gates[n] for n in order], states[0], functions(own, self)),)
 
 
 def check_reset_after(dialect: str, *, reset_after: bool) -> None:
@@ -318,18 +342,14 @@ class MGUCell(_Cell):
     reset_gate: bool = True
     dialect: Dialect = "flax"
 
+    linen = "fn"
+
     def conditions(self) -> None:
         """Nobody else has the cell."""
         super().conditions()
         if self.dialect != "flax":
             message = f"dialect is {self.dialect!r}; the minimal gated unit is linen's alone, dialect='flax'."
             raise ArgumentError(message)
-
-    def parts(self) -> Iterator[Part]:
-        """Two dense layers per gate."""
-        for gate in "fn":
-            yield self._flax(f"i{gate}", recurrent=False, bias=True)
-            yield self._flax(f"h{gate}", recurrent=True, bias=self.reset_gate and gate == "n")
 
     def step(self, own: Own, x: Value, *states: Value) -> tuple[Value, ...]:
         """One gate forgets and resets."""
@@ -341,7 +361,7 @@ class MGUCell(_Cell):
 
 
 @dataclass(frozen=True)
-class PeepholeLSTMCell(_Cell):
+class PeepholeLSTMCell(_LSTMCell):
     r"""One step of an LSTM whose gates see the cell state, each through a diagonal matrix.
 
     An LSTM cell plus three vectors of weights, one for each of input, forget and output gate: 3*h parameters more. With
@@ -358,52 +378,48 @@ class PeepholeLSTMCell(_Cell):
     3*H
     """
 
-    input_size: Dim
-    hidden_size: Dim
-    bias: bool = True
-    dialect: Dialect = "torch"
-
     def conditions(self) -> None:
         """Flax has no such cell."""
         check_peepholes(self.dialect)
+        super().conditions()
 
     def tensors(self) -> Iterator[Tensor]:
         """The tensors of an LSTM cell, then the peepholes."""
-        gates, width = lstm_gates(self.hidden_size), self.hidden_size
+        yield from super().tensors()
         if self.dialect == "torch":
-            yield from self._torch(gates)
-            yield Tensor("weight_ch", (peepholes(width),))
+            yield Tensor("weight_ch", (peepholes(self.hidden_size),))
             return
-        yield from self._keras(gates, ())
         for gate in ("input", "forget", "output"):
-            yield Tensor(f"{gate}_gate_peephole_weights", (width,))
-
-    states: ClassVar[int] = 2
+            yield Tensor(f"{gate}_gate_peephole_weights", (self.hidden_size,))
 
     def gated(self, own: Own, fed: Value, kept: Value, *states: Value) -> tuple[Value, ...]:
         """The gates side by side, with the peepholes."""
         torch = self.dialect == "torch"
         holes = segments(own.weight_ch) if torch else [own[f"{gate}_gate_peephole_weights"] for gate in ("input", "forget", "output")]
-        return lstm_state(segments(fed + kept), states[1], holes)
+        return lstm_state(segments(fed + kept), states[1], holes, functions(own, self))
 
 
-def lstm_state(gates: Sequence[Value], cell: Value, peepholes: Sequence[Value] | None = None) -> tuple[Value, Value]:
+def lstm_state(
+    gates: Sequence[Value], cell: Value, peepholes: Sequence[Value] | None = None, functions: Functions = USUAL
+) -> tuple[Value, Value]:
     """Return the hidden and the cell state of an LSTM from the sums of its gates: input, forget, cell, output.
 
     Peepholes add the old cell state to the input and forget gates and the new one to the output gate (Gers and Schmidhuber 2000).
     """
+    squash, gate = functions
     entering, forget, new, leaving = gates
     if peepholes is not None:
         entering, forget = entering + peepholes[0] * cell, forget + peepholes[1] * cell
-    cell = apply("sigmoid", forget) * cell + apply("sigmoid", entering) * apply("tanh", new)
+    cell = gate(forget) * cell + gate(entering) * squash(new)
     leaving = leaving if peepholes is None else leaving + peepholes[2] * cell
-    return apply("sigmoid", leaving) * apply("tanh", cell), cell
+    return gate(leaving) * squash(cell), cell
 
 
-def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value) -> Value:
+def gru_state(fed: Sequence[Value], kept: Sequence[Value], hidden: Value, functions: Functions = USUAL) -> Value:
     """Return the hidden state of a GRU from what the input and the hidden state give to its gates: reset, update, new."""
-    reset, update = (apply("sigmoid", one + other) for one, other in zip(fed[:2], kept[:2], strict=True))
-    new = apply("tanh", fed[2] + reset * kept[2])
+    squash, gate = functions
+    reset, update = (gate(one + other) for one, other in zip(fed[:2], kept[:2], strict=True))
+    new = squash(fed[2] + reset * kept[2])
     return (1 - update) * new + update * hidden
 
 

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Literal
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import DataFormat, per_channel
-from paramsym.layers.cells import lstm_gates, lstm_state
+from paramsym.layers.cells import Functions, check_functions, functions, lstm_gates, lstm_state
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding
-from paramsym.program import Own, Value, axes, constant, rearrange, scan, segments
+from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, segments
 from paramsym.size import Dim, cat
 
 
@@ -24,6 +25,9 @@ class _Cell(Layer):
     out_channels: Dim
     sliding: Sliding
     bias: bool
+    channels_last: bool = True
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels of input and state, then the bias."""
@@ -42,10 +46,23 @@ class _Cell(Layer):
 
         def step(hidden: Value, cell: Value, fed: Value) -> tuple[Value, ...]:
             kept = resting.convolve(hidden, kernel_first(own.recurrent_kernel, rank))
-            hidden, cell = lstm_state(segments(fed + kept, axis=1), cell)
+            hidden, cell = lstm_state(segments(fed + kept, axis=1), cell, functions=self._functions(own))
             return hidden, cell, hidden
 
         return scanned(step, fed, self.out_channels)
+
+    def _functions(self, own: Own) -> Functions:
+        """The functions of a state and of a gate; one that Keras was given sees the axes in Keras' order, as a softmax must."""
+        places = " ".join("xyz"[: len(self.sliding.kernel)])
+        first, last = f"b c {places}", f"b {places} c"
+
+        def seen(function: Callable[[Value], Value], given: Layer | None) -> Callable[[Value], Value]:
+            if given is None or not self.channels_last:
+                return function
+            return lambda x: rearrange(function(rearrange(x, f"{first} -> {last}")), f"{last} -> {first}")
+
+        squash, gate = functions(own, self)
+        return seen(squash, self.activation), seen(gate, self.recurrent_activation)
 
 
 @dataclass(frozen=True)
@@ -91,7 +108,8 @@ def scanned(step: Callable[..., tuple[Value, ...]], fed: Value, channels: Dim) -
     return outputs, hidden, cell
 
 
-class _ConvLSTM(Layer):
+@dataclass(frozen=True)
+class _ConvLSTM(Sibling):
     """The one statement behind the three classes."""
 
     rank: ClassVar[int]
@@ -99,14 +117,18 @@ class _ConvLSTM(Layer):
     in_channels: Dim
     out_channels: Dim
     kernel_size: Extents
-    stride: Extents
-    padding: Literal["valid", "same"]
-    dilation: Extents
-    bias: bool
-    dialect: Literal["keras", "flax"]
-    data_format: DataFormat | None
-    return_sequences: bool | None
-    return_state: bool
+    stride: Extents = 1
+    padding: Literal["valid", "same"] = "valid"
+    dilation: Extents = 1
+    bias: bool = True
+    _: KW_ONLY
+    dialect: Literal["keras", "flax"] = "keras"
+    data_format: DataFormat | None = None
+    return_sequences: bool | None = None
+    return_state: bool = False
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
+    go_backwards: bool = False
 
     def forward(self, own: Own, x: Value) -> Any:
         """Return the states of all steps, or of the last one, which is Keras' choice; with ``return_state`` the last states after it."""
@@ -114,7 +136,7 @@ class _ConvLSTM(Layer):
         first, last = f"batch steps channels {names}", f"batch steps {names} channels"
         here = first if self.data_format == "channels_first" else last
         x, _ = axes(x, here, channels=self.in_channels)
-        x = rearrange(x, f"{here} -> {first}")
+        x = rearrange(flip(x, 1) if self.go_backwards else x, f"{here} -> {first}")
         outputs, *states = own.conv_lstm_cell(x) if self.dialect == "keras" else self._flax(own, x)
         plain = " ".join(word for word in here.split() if word != "steps")
         states = [rearrange(state, f"{first.replace('steps ', '')} -> {plain}") for state in states]
@@ -140,27 +162,32 @@ class _ConvLSTM(Layer):
         if self.dialect == "flax" and exceeds_one(dilation):
             message = f"dilation is {self.dilation}; Flax' cell has none."
             raise ArgumentError(message)
+        check_functions(
+            self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation, go_backwards=self.go_backwards
+        )
 
     def parts(self) -> Iterator[Part]:
         """The cell: whole in Keras, two convolutions in Flax."""
         sliding = Sliding.of(self.rank, self.kernel_size, self.stride, self.dilation, self.padding, dialect=self.dialect)
         if self.dialect == "keras":
-            yield Part("conv_lstm_cell", _Cell(self.in_channels, self.out_channels, sliding, self.bias))
+            seen = (self.data_format != "channels_first", self.activation, self.recurrent_activation)
+            yield Part("conv_lstm_cell", _Cell(self.in_channels, self.out_channels, sliding, self.bias, *seen))
         else:
             yield Part("cell.ih", _Gates(self.in_channels, self.out_channels, sliding, self.bias))
             yield Part("cell.hh", _Gates(self.out_channels, self.out_channels, sliding, self.bias))
 
 
 @dataclass(frozen=True)
-class ConvLSTM1d(_ConvLSTM):
+class ConvLSTM1d(_ConvLSTM, rank=1):
     r"""An LSTM over sequences of sequences: convolutions over one axis take the place of the products.
 
     ``conv_lstm_cell.kernel`` (kernel, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (kernel, out_channels,
     4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*(in + out) + 1). With ``dialect="flax"`` there are two
-    biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*(in + out) + 2).
+    biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*(in + out) + 2). The paper's peepholes,
+    which depend on the size of the image, are in neither framework. The activations and ``go_backwards`` are Keras'.
 
     Raises:
-        ArgumentError: a tuple that is not one entry long; stride and dilation both above one.
+        ArgumentError: a tuple of another length than there are axes; stride and dilation both above one.
 
     Reference: Keras: ``ConvLSTM1D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``.
 
@@ -169,33 +196,10 @@ class ConvLSTM1d(_ConvLSTM):
     4*C*F*K + 4*F**2*K + 4*F
     """
 
-    rank = 1
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Literal["valid", "same"] = "valid"
-    dilation: Extents = 1
-    bias: bool = True
-    _: KW_ONLY
-    dialect: Literal["keras", "flax"] = "keras"
-    data_format: DataFormat | None = None
-    return_sequences: bool | None = None
-    return_state: bool = False
-
 
 @dataclass(frozen=True)
-class ConvLSTM2d(_ConvLSTM):
-    r"""An LSTM over sequences of images: convolutions over two axes take the place of the products.
-
-    ``conv_lstm_cell.kernel`` (height, width, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (height, width,
-    out_channels, 4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*k*(in + out) + 1). The paper's peepholes,
-    which depend on the size of the image, are in neither framework. With ``dialect="flax"`` there are two biases: ``cell.ih.kernel``,
-    ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``; 4*out*(k*k*(in + out) + 2).
-
-    Raises:
-        ArgumentError: a tuple that is not two entries long; stride and dilation both above one.
+class ConvLSTM2d(_ConvLSTM, rank=2):
+    r"""As ``ConvLSTM1d``, over sequences of images: kernels are (height, width, ...). Parameters: 4*out*(k*k*(in + out) + 1).
 
     Reference: Keras: ``ConvLSTM2D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``. Shi et al. 2015, section 3.1.
 
@@ -204,51 +208,12 @@ class ConvLSTM2d(_ConvLSTM):
     4*C*F*K**2 + 4*F**2*K**2 + 4*F
     """
 
-    rank = 2
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Literal["valid", "same"] = "valid"
-    dilation: Extents = 1
-    bias: bool = True
-    _: KW_ONLY
-    dialect: Literal["keras", "flax"] = "keras"
-    data_format: DataFormat | None = None
-    return_sequences: bool | None = None
-    return_state: bool = False
-
 
 @dataclass(frozen=True)
-class ConvLSTM3d(_ConvLSTM):
-    r"""An LSTM over sequences of volumes: convolutions over three axes take the place of the products.
-
-    ``conv_lstm_cell.kernel`` (depth, height, width, in_channels, 4*out_channels), ``conv_lstm_cell.recurrent_kernel`` (depth, height,
-    width, out_channels, 4*out_channels), ``conv_lstm_cell.bias`` (4*out_channels,). Parameters: 4*out*(k*k*k*(in + out) + 1). With
-    ``dialect="flax"`` there are two biases: ``cell.ih.kernel``, ``cell.ih.bias``, ``cell.hh.kernel``, ``cell.hh.bias``.
-
-    Raises:
-        ArgumentError: a tuple that is not three entries long; stride and dilation both above one.
-
-    Reference: Keras: ``ConvLSTM3D``; Flax: ``linen.RNN(linen.ConvLSTMCell(...))``.
+class ConvLSTM3d(_ConvLSTM, rank=3):
+    r"""As ``ConvLSTM1d``, over sequences of volumes: kernels are (depth, height, width, ...). Reference: Keras: ``ConvLSTM3D``.
 
     >>> from paramsym import C, F, K
     >>> ConvLSTM3d(C, F, K).params
     4*C*F*K**3 + 4*F**2*K**3 + 4*F
     """
-
-    rank = 3
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Literal["valid", "same"] = "valid"
-    dilation: Extents = 1
-    bias: bool = True
-    _: KW_ONLY
-    dialect: Literal["keras", "flax"] = "keras"
-    data_format: DataFormat | None = None
-    return_sequences: bool | None = None
-    return_state: bool = False

@@ -7,20 +7,21 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Tensor
+from paramsym.layer import Tensor
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.dialects import Dialect
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.program import Own, Value, flip
 from paramsym.size import Axis, Dim, divides, per, within
 
 
-class _Convolution(Layer):
+class _Convolution(Sibling):
     """The one statement behind the six classes: a kernel per pair of channels within a group, and a bias per output channel."""
 
     rank: ClassVar[int]
-    transposed: ClassVar[bool]
+    transposed: ClassVar[bool] = False
 
     in_channels: Dim
     out_channels: Dim
@@ -140,13 +141,26 @@ class _Convolution(Layer):
             raise ArgumentError(message)
 
 
+@dataclass(frozen=True)
 class _Transposed(_Convolution):
     """What only transposed convolutions have: padding of the output, and in Flax the choice how the kernel stands."""
 
     transposed = True
 
-    output_padding: Margin | None
-    transpose_kernel: bool
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Padding = 0
+    output_padding: Margin | None = 0
+    groups: Dim = 1
+    bias: bool = True
+    dilation: Extents = 1
+    padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
+    dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
+    transpose_kernel: bool = False
 
     def conditions(self) -> None:
         """The output is padded by less than a stride in Keras, not at all in Flax; torch checks that when the layer is called."""
@@ -189,7 +203,25 @@ class _Transposed(_Convolution):
 
 
 @dataclass(frozen=True)
-class Conv1d(_Convolution):
+class _Plain(_Convolution):
+    """The arguments of a convolution, in torch's order."""
+
+    in_channels: Dim
+    out_channels: Dim
+    kernel_size: Extents
+    stride: Extents = 1
+    padding: Padding = 0
+    dilation: Extents = 1
+    groups: Dim = 1
+    bias: bool = True
+    padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
+    dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
+
+
+@dataclass(frozen=True)
+class Conv1d(_Plain, rank=1):
     r"""A convolution over sequences: every output channel has one kernel for each input channel of its group.
 
     ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` and
@@ -198,7 +230,7 @@ class Conv1d(_Convolution):
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
-        ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride; an unknown padding mode.
+        ArgumentError: a tuple of another length than there are axes; ``padding="same"`` with a stride; an unknown padding mode.
 
     Reference: ``torch.nn.Conv1d``; Keras: ``Conv1D``; Flax: ``linen.Conv``.
 
@@ -209,76 +241,26 @@ class Conv1d(_Convolution):
     C*F*K/g
     """
 
-    rank = 1
-    transposed = False
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    groups: Dim = 1
-    bias: bool = True
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class Conv2d(_Convolution):
-    r"""A convolution over images: every output channel has one kernel for each input channel of its group.
-
-    ``weight`` is (out_channels, in_channels/groups, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` and ``"flax"`` the first is ``kernel``, (height, width, in_channels/groups, out_channels). Parameters:
-    out*in/groups*height*width + out. Stride, padding, dilation and padding mode change no count.
-
-    Raises:
-        DivisibilityError: groups that do not divide both numbers of channels.
-        ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride; an unknown padding mode.
+class Conv2d(_Plain, rank=2):
+    r"""As ``Conv1d``, over images: ``weight`` is (out_channels, in_channels/groups, height, width).
 
     Reference: ``torch.nn.Conv2d``; Keras: ``Conv2D``; Flax: ``linen.Conv``. LeCun et al. 1998, section II.A.
 
     >>> from paramsym import C, F, K
-    >>> Conv2d(C, F, K).params
-    C*F*K**2 + F
-    >>> Conv2d(C, F, (1, K), bias=False).params
-    C*F*K
+    >>> Conv2d(C, F, K).params, Conv2d(C, F, (1, K), bias=False).params
+    (C*F*K**2 + F, C*F*K)
     >>> Conv2d(3, 64, 7, groups=2)
     Traceback (most recent call last):
         ...
     paramsym.errors.DivisibilityError: Conv2d: in_channels 3 is not divisible by groups 2 (3 = 1*2 + 1).
     """
 
-    rank = 2
-    transposed = False
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    groups: Dim = 1
-    bias: bool = True
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class Conv3d(_Convolution):
-    r"""A convolution over volumes or videos: every output channel has one kernel for each input channel of its group.
-
-    ``weight`` is (out_channels, in_channels/groups, depth, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` and ``"flax"`` the first is ``kernel``, (depth, height, width, in_channels/groups, out_channels). Parameters:
-    out*in/groups*depth*height*width + out. Stride, padding, dilation and padding mode change no count.
-
-    Raises:
-        DivisibilityError: groups that do not divide both numbers of channels.
-        ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride; an unknown padding mode.
+class Conv3d(_Plain, rank=3):
+    r"""As ``Conv1d``, over volumes or videos: ``weight`` is (out_channels, in_channels/groups, depth, height, width).
 
     Reference: ``torch.nn.Conv3d``; Keras: ``Conv3D``; Flax: ``linen.Conv``.
 
@@ -287,25 +269,9 @@ class Conv3d(_Convolution):
     C*F*K**3 + F
     """
 
-    rank = 3
-    transposed = False
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    groups: Dim = 1
-    bias: bool = True
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_Transposed, rank=1):
     r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so its kernel stands the other way round.
 
     ``weight`` is (in_channels, out_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` the
@@ -314,7 +280,7 @@ class ConvTranspose1d(_Transposed):
 
     Raises:
         DivisibilityError: groups that do not divide both numbers of channels.
-        ArgumentError: a tuple that is not one entry long; a padding mode other than zeros.
+        ArgumentError: a tuple of another length than there are axes; a padding mode other than zeros.
 
     Reference: ``torch.nn.ConvTranspose1d``; Keras: ``Conv1DTranspose``; Flax: ``linen.ConvTranspose``.
 
@@ -323,35 +289,10 @@ class ConvTranspose1d(_Transposed):
     C*F*K + F
     """
 
-    rank = 1
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    output_padding: Margin | None = 0
-    groups: Dim = 1
-    bias: bool = True
-    dilation: Extents = 1
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-    transpose_kernel: bool = False
-
 
 @dataclass(frozen=True)
-class ConvTranspose2d(_Transposed):
-    r"""A transposed convolution over images: the gradient of ``Conv2d``, so its kernel stands the other way round.
-
-    ``weight`` is (in_channels, out_channels/groups, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` the first is ``kernel``, (height, width, out_channels, in_channels), without groups; with
-    ``"flax"`` (height, width, in_channels, out_channels) unless ``transpose_kernel``. Parameters: in*out/groups*height*width + out.
-
-    Raises:
-        DivisibilityError: groups that do not divide both numbers of channels.
-        ArgumentError: a tuple that is not two entries long; a padding mode other than zeros.
+class ConvTranspose2d(_Transposed, rank=2):
+    r"""As ``ConvTranspose1d``, over images: ``weight`` is (in_channels, out_channels/groups, height, width).
 
     Reference: ``torch.nn.ConvTranspose2d``; Keras: ``Conv2DTranspose``; Flax: ``linen.ConvTranspose``. Zeiler et al. 2010,
     "Deconvolutional networks".
@@ -361,36 +302,10 @@ class ConvTranspose2d(_Transposed):
     C*F*K**2 + F
     """
 
-    rank = 2
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    output_padding: Margin | None = 0
-    groups: Dim = 1
-    bias: bool = True
-    dilation: Extents = 1
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-    transpose_kernel: bool = False
-
 
 @dataclass(frozen=True)
-class ConvTranspose3d(_Transposed):
-    r"""A transposed convolution over volumes: the gradient of ``Conv3d``, so its kernel stands the other way round.
-
-    ``weight`` is (in_channels, out_channels/groups, depth, height, width); ``bias``, where there is one, (out_channels,). With
-    ``dialect="keras"`` the first is ``kernel``, (depth, height, width, out_channels, in_channels), without groups;
-    with ``"flax"`` (depth, height, width, in_channels, out_channels) unless ``transpose_kernel``. Parameters:
-    in*out/groups*depth*height*width + out.
-
-    Raises:
-        DivisibilityError: groups that do not divide both numbers of channels.
-        ArgumentError: a tuple that is not three entries long; a padding mode other than zeros.
+class ConvTranspose3d(_Transposed, rank=3):
+    r"""As ``ConvTranspose1d``, over volumes: ``weight`` is (in_channels, out_channels/groups, depth, height, width).
 
     Reference: ``torch.nn.ConvTranspose3d``; Keras: ``Conv3DTranspose``; Flax: ``linen.ConvTranspose``.
 
@@ -398,20 +313,3 @@ class ConvTranspose3d(_Transposed):
     >>> ConvTranspose3d(C, F, K).params
     C*F*K**3 + F
     """
-
-    rank = 3
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    output_padding: Margin | None = 0
-    groups: Dim = 1
-    bias: bool = True
-    dilation: Extents = 1
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-    transpose_kernel: bool = False

@@ -26,87 +26,50 @@ class _Dropout(Layer):
 
 
 @dataclass(frozen=True)
-class Dropout(_Dropout):
+class _InPlace(_Dropout):
+    """The arguments of torch's."""
+
+    p: float = 0.5
+    inplace: bool = False
+
+
+@dataclass(frozen=True)
+class Dropout(_InPlace):
     """Each entry becomes zero with probability ``p`` (Srivastava et al. 2014). Reference: ``torch.nn.Dropout``.
 
     Raises:
         ArgumentError: a ``p`` outside 0 to 1; likewise for the others below.
-
-    >>> Dropout(0.1).params
-    0
     """
-
-    p: float = 0.5
-    inplace: bool = False
 
 
 @dataclass(frozen=True)
-class Dropout1d(_Dropout):
-    """Each channel of a sequence becomes zero as a whole. Reference: ``torch.nn.Dropout1d``.
-
-    >>> Dropout1d().params
-    0
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+class Dropout1d(_InPlace):
+    """Each channel of a sequence becomes zero as a whole. Reference: ``torch.nn.Dropout1d``."""
 
 
 @dataclass(frozen=True)
-class Dropout2d(_Dropout):
-    """Each channel of an image becomes zero as a whole (Tompson et al. 2015). Reference: ``torch.nn.Dropout2d``.
-
-    >>> Dropout2d().params
-    0
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+class Dropout2d(_InPlace):
+    """Each channel of an image becomes zero as a whole (Tompson et al. 2015). Reference: ``torch.nn.Dropout2d``."""
 
 
 @dataclass(frozen=True)
-class Dropout3d(_Dropout):
-    """Each channel of a volume becomes zero as a whole. Reference: ``torch.nn.Dropout3d``.
-
-    >>> Dropout3d().params
-    0
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+class Dropout3d(_InPlace):
+    """Each channel of a volume becomes zero as a whole. Reference: ``torch.nn.Dropout3d``."""
 
 
 @dataclass(frozen=True)
-class AlphaDropout(_Dropout):
-    """Entries are dropped so that mean and variance stay (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``.
-
-    >>> AlphaDropout().params
-    0
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+class AlphaDropout(_InPlace):
+    """Entries are dropped so that mean and variance stay (Klambauer et al. 2017). Reference: ``torch.nn.AlphaDropout``."""
 
 
 @dataclass(frozen=True)
-class FeatureAlphaDropout(_Dropout):
-    """Whole channels are dropped so that mean and variance stay. Reference: ``torch.nn.FeatureAlphaDropout``.
-
-    >>> FeatureAlphaDropout().params
-    0
-    """
-
-    p: float = 0.5
-    inplace: bool = False
+class FeatureAlphaDropout(_InPlace):
+    """Whole channels are dropped so that mean and variance stay. Reference: ``torch.nn.FeatureAlphaDropout``."""
 
 
 @dataclass(frozen=True)
 class GaussianDropout(_Dropout):
-    """Each entry is multiplied by noise around one (Srivastava et al. 2014, section 10). Reference: Keras ``GaussianDropout``.
-
-    >>> GaussianDropout(0.1).params
-    0
-    """
+    """Each entry is multiplied by noise around one (Srivastava et al. 2014, section 10). Reference: Keras ``GaussianDropout``."""
 
     p: float
 
@@ -117,9 +80,6 @@ class GaussianNoise(Layer):
 
     Raises:
         ArgumentError: a ``stddev`` outside 0 to 1, which Keras refuses.
-
-    >>> GaussianNoise(0.1).params
-    0
     """
 
     stddev: float

@@ -7,23 +7,24 @@ from typing import Any, ClassVar
 
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.extents import scaled
-from paramsym.layer import Layer
 from paramsym.layers.axes import not_empty, spatial
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, per_axis
 from paramsym.program import Own, Value, pool_to
 from paramsym.program.windows import along_each
 from paramsym.size import Count, Dim
 
 
-class _FractionalMaxPool(Layer):
+@dataclass(frozen=True)
+class _FractionalMaxPool(Sibling):
     """What fractional pooling shares."""
 
     rank: ClassVar[int]
 
     kernel_size: Extents
-    output_size: Extents | None
-    output_ratio: float | tuple[float, ...] | None
-    return_indices: bool
+    output_size: Extents | None = None
+    output_ratio: float | tuple[float, ...] | None = None
+    return_indices: bool = False
 
     def conditions(self) -> None:
         """The output is given by its size or by its ratio to the input."""
@@ -56,38 +57,18 @@ def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:
 
 
 @dataclass(frozen=True)
-class FractionalMaxPool2d(_FractionalMaxPool):
+class FractionalMaxPool2d(_FractionalMaxPool, rank=2):
     """The largest entry of windows that tile an image in random steps (Graham 2014). Reference: ``torch.nn.FractionalMaxPool2d``.
 
     Raises:
         ArgumentError: both or neither of size and ratio, or a ratio outside 0 to 1.
-
-    >>> FractionalMaxPool2d(3, output_ratio=0.5).params
-    0
     """
-
-    rank = 2
-
-    kernel_size: Extents
-    output_size: Extents | None = None
-    output_ratio: float | tuple[float, ...] | None = None
-    return_indices: bool = False
 
 
 @dataclass(frozen=True)
-class FractionalMaxPool3d(_FractionalMaxPool):
+class FractionalMaxPool3d(_FractionalMaxPool, rank=3):
     """The largest entry of windows that tile a volume in random steps. Reference: ``torch.nn.FractionalMaxPool3d``.
 
     Raises:
         ArgumentError: both or neither of size and ratio, or a ratio outside 0 to 1.
-
-    >>> FractionalMaxPool3d(3, output_size=4).params
-    0
     """
-
-    rank = 3
-
-    kernel_size: Extents
-    output_size: Extents | None = None
-    output_ratio: float | tuple[float, ...] | None = None
-    return_indices: bool = False

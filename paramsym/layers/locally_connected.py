@@ -8,14 +8,16 @@ from typing import ClassVar, Literal
 
 from paramsym.errors import ShapeError
 from paramsym.extents import differ, windows
-from paramsym.layer import Layer, Tensor
+from paramsym.layer import Tensor
 from paramsym.layers.axes import spatial
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, contract, known, rearrange, unfold
 from paramsym.size import Dim, text
 
 
-class _LocallyConnected(Layer):
+@dataclass(frozen=True)
+class _LocallyConnected(Sibling):
     """The one statement behind the three classes: a kernel and a bias for every place of the window."""
 
     rank: ClassVar[int]
@@ -24,10 +26,11 @@ class _LocallyConnected(Layer):
     out_channels: Dim
     kernel_size: Extents
     input_size: Extents
-    stride: Extents
-    padding: Margin
-    bias: bool
-    dialect: Literal["keras", "flax"]
+    stride: Extents = 1
+    padding: Margin = 0
+    bias: bool = True
+    _: KW_ONLY
+    dialect: Literal["keras", "flax"] = "keras"
 
     def conditions(self) -> None:
         """Tuples have one entry per axis, and the window fits into the input."""
@@ -75,7 +78,7 @@ class _LocallyConnected(Layer):
 
 
 @dataclass(frozen=True)
-class LocallyConnected1d(_LocallyConnected):
+class LocallyConnected1d(_LocallyConnected, rank=1):
     r"""An unshared convolution over sequences: every place of the window has a kernel and a bias of its own.
 
     With p = floor((length + 2*padding - kernel)/stride) + 1 places, ``kernel`` is (p, kernel*in_channels, out_channels) and ``bias``,
@@ -94,30 +97,13 @@ class LocallyConnected1d(_LocallyConnected):
     {'kernel': (28, 15, 8), 'bias': (28, 8)}
     """
 
-    rank = 1
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    input_size: Extents
-    stride: Extents = 1
-    padding: Margin = 0
-    bias: bool = True
-    _: KW_ONLY
-    dialect: Literal["keras", "flax"] = "keras"
-
 
 @dataclass(frozen=True)
-class LocallyConnected2d(_LocallyConnected):
-    r"""An unshared convolution over images: every place of the window has a kernel and a bias of its own.
+class LocallyConnected2d(_LocallyConnected, rank=2):
+    r"""As ``LocallyConnected1d``, over images, with p and q places along the two axes.
 
-    With p and q places along the two axes, each floor((length + 2*padding - kernel)/stride) + 1, ``kernel`` is (p*q,
-    height*width*in_channels, out_channels), with ``dialect="flax"`` (p, q, height*width*in_channels, out_channels), and ``bias``, where
-    there is one, (p, q, out_channels). Parameters: p*q*out*(k*k*in + 1); they depend on the size of the input, so ``input_size`` is a
-    field.
-
-    Raises:
-        ShapeError: a window that does not fit into the input.
+    ``kernel`` is (p*q, height*width*in_channels, out_channels), with ``dialect="flax"`` (p, q, height*width*in_channels, out_channels),
+    and ``bias`` (p, q, out_channels). Parameters: p*q*out*(k*k*in + 1).
 
     Reference: ``tf.keras.layers.LocallyConnected2D(implementation=1)`` of Keras 2; Flax: ``linen.ConvLocal``. LeCun 1989,
     "Generalization and network design strategies", net-3; Taigman et al. 2014, "DeepFace", section 3.
@@ -127,41 +113,11 @@ class LocallyConnected2d(_LocallyConnected):
     9*C*F*W**2
     """
 
-    rank = 2
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    input_size: Extents
-    stride: Extents = 1
-    padding: Margin = 0
-    bias: bool = True
-    _: KW_ONLY
-    dialect: Literal["keras", "flax"] = "keras"
-
 
 @dataclass(frozen=True)
-class LocallyConnected3d(_LocallyConnected):
-    r"""An unshared convolution over volumes: every place of the window has a kernel and a bias of its own.
-
-    The storage continues that of ``LocallyConnected1d`` and ``LocallyConnected2d``: ``kernel`` is (places, window*in_channels,
-    out_channels), ``bias`` (places along each axis, out_channels). Parameters: p*q*r*out*(k*k*k*in + 1).
-
-    Raises:
-        ShapeError: a window that does not fit into the input.
+class LocallyConnected3d(_LocallyConnected, rank=3):
+    r"""As ``LocallyConnected1d``, over volumes; the storage continues that of the other two. Parameters: p*q*r*out*(k*k*k*in + 1).
 
     >>> LocallyConnected3d(1, 2, 3, input_size=(5, 5, 4)).params
     1008
     """
-
-    rank = 3
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    input_size: Extents
-    stride: Extents = 1
-    padding: Margin = 0
-    bias: bool = True
-    _: KW_ONLY
-    dialect: Literal["keras", "flax"] = "keras"

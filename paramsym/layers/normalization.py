@@ -245,9 +245,6 @@ class LocalResponseNorm(Layer):
     """Normalisation over ``size`` neighbouring channels (Krizhevsky et al. 2012, section 3.3). It stores nothing.
 
     Reference: ``torch.nn.LocalResponseNorm``.
-
-    >>> LocalResponseNorm(5).params
-    0
     """
 
     size: Dim
@@ -312,11 +309,7 @@ class Normalization(Layer):
 
 @dataclass(frozen=True)
 class UnitNormalization(Layer):
-    """Division by the Euclidean length over ``axis``. It stores nothing. Reference: Keras ``UnitNormalization``.
-
-    >>> UnitNormalization().params
-    0
-    """
+    """Division by the Euclidean length over ``axis``. It stores nothing. Reference: Keras ``UnitNormalization``."""
 
     axis: int | tuple[int, ...] = -1
 

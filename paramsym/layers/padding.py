@@ -14,6 +14,7 @@ from sympy import Expr
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, named, not_empty, spatial
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.windowed import check_copied
 from paramsym.program import Own, Value, pad
 from paramsym.size import Count, canonical, text
@@ -22,7 +23,8 @@ Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 """One number for every side, or one per side."""
 
 
-class _Padding(Layer):
+@dataclass(frozen=True)
+class _Padding(Sibling):
     """What the classes share: two numbers per spatial axis."""
 
     rank: ClassVar[int]
@@ -76,228 +78,102 @@ class _Copying(_Padding):
 
 
 @dataclass(frozen=True)
-class ZeroPad1d(_Filled):
+class ZeroPad1d(_Filled, rank=1):
     """Zeros around a sequence. Reference: ``torch.nn.ZeroPad1d``.
 
     Raises:
         ArgumentError: a tuple that has not two numbers per spatial axis; likewise for the others below.
-
-    >>> ZeroPad1d(2).params
-    0
     """
 
-    rank = 1
-
-    padding: Sides
     _: KW_ONLY
     data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class ZeroPad2d(_Filled):
-    """Zeros around an image. Reference: ``torch.nn.ZeroPad2d``.
+class ZeroPad2d(_Filled, rank=2):
+    """Zeros around an image. Reference: ``torch.nn.ZeroPad2d``."""
 
-    >>> ZeroPad2d((1, 1, 2, 0)).params
-    0
-    """
-
-    rank = 2
-
-    padding: Sides
     _: KW_ONLY
     data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class ZeroPad3d(_Filled):
-    """Zeros around a volume. Reference: ``torch.nn.ZeroPad3d``.
+class ZeroPad3d(_Filled, rank=3):
+    """Zeros around a volume. Reference: ``torch.nn.ZeroPad3d``."""
 
-    >>> ZeroPad3d(1).params
-    0
-    """
-
-    rank = 3
-
-    padding: Sides
     _: KW_ONLY
     data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class ConstantPad1d(_Filled):
-    """A constant around a sequence. Reference: ``torch.nn.ConstantPad1d``.
+class ConstantPad1d(_Filled, rank=1):
+    """A constant around a sequence. Reference: ``torch.nn.ConstantPad1d``."""
 
-    >>> ConstantPad1d(2, 3.5).params
-    0
-    """
-
-    rank = 1
-
-    padding: Sides
     value: float
 
 
 @dataclass(frozen=True)
-class ConstantPad2d(_Filled):
-    """A constant around an image. Reference: ``torch.nn.ConstantPad2d``.
+class ConstantPad2d(_Filled, rank=2):
+    """A constant around an image. Reference: ``torch.nn.ConstantPad2d``."""
 
-    >>> ConstantPad2d(2, 3.5).params
-    0
-    """
-
-    rank = 2
-
-    padding: Sides
     value: float
 
 
 @dataclass(frozen=True)
-class ConstantPad3d(_Filled):
-    """A constant around a volume. Reference: ``torch.nn.ConstantPad3d``.
+class ConstantPad3d(_Filled, rank=3):
+    """A constant around a volume. Reference: ``torch.nn.ConstantPad3d``."""
 
-    >>> ConstantPad3d(2, 3.5).params
-    0
-    """
-
-    rank = 3
-
-    padding: Sides
     value: float
 
 
 @dataclass(frozen=True)
-class ReflectionPad1d(_Copying):
-    """A sequence mirrored at its ends. Reference: ``torch.nn.ReflectionPad1d``.
-
-    >>> ReflectionPad1d(2).params
-    0
-    """
-
-    rank = 1
-    mode = "reflect"
-
-    padding: Sides
+class ReflectionPad1d(_Copying, rank=1, mode="reflect"):
+    """A sequence mirrored at its ends. Reference: ``torch.nn.ReflectionPad1d``."""
 
 
 @dataclass(frozen=True)
-class ReflectionPad2d(_Copying):
-    """An image mirrored at its edges. Reference: ``torch.nn.ReflectionPad2d``.
-
-    >>> ReflectionPad2d(2).params
-    0
-    """
-
-    rank = 2
-    mode = "reflect"
-
-    padding: Sides
+class ReflectionPad2d(_Copying, rank=2, mode="reflect"):
+    """An image mirrored at its edges. Reference: ``torch.nn.ReflectionPad2d``."""
 
 
 @dataclass(frozen=True)
-class ReflectionPad3d(_Copying):
-    """A volume mirrored at its faces. Reference: ``torch.nn.ReflectionPad3d``.
-
-    >>> ReflectionPad3d(2).params
-    0
-    """
-
-    rank = 3
-    mode = "reflect"
-
-    padding: Sides
+class ReflectionPad3d(_Copying, rank=3, mode="reflect"):
+    """A volume mirrored at its faces. Reference: ``torch.nn.ReflectionPad3d``."""
 
 
 @dataclass(frozen=True)
-class ReplicationPad1d(_Copying):
-    """A sequence whose end values are repeated. Reference: ``torch.nn.ReplicationPad1d``.
-
-    >>> ReplicationPad1d(2).params
-    0
-    """
-
-    rank = 1
-    mode = "replicate"
-
-    padding: Sides
+class ReplicationPad1d(_Copying, rank=1, mode="replicate"):
+    """A sequence whose end values are repeated. Reference: ``torch.nn.ReplicationPad1d``."""
 
 
 @dataclass(frozen=True)
-class ReplicationPad2d(_Copying):
-    """An image whose edge values are repeated. Reference: ``torch.nn.ReplicationPad2d``.
-
-    >>> ReplicationPad2d(2).params
-    0
-    """
-
-    rank = 2
-    mode = "replicate"
-
-    padding: Sides
+class ReplicationPad2d(_Copying, rank=2, mode="replicate"):
+    """An image whose edge values are repeated. Reference: ``torch.nn.ReplicationPad2d``."""
 
 
 @dataclass(frozen=True)
-class ReplicationPad3d(_Copying):
-    """A volume whose face values are repeated. Reference: ``torch.nn.ReplicationPad3d``.
-
-    >>> ReplicationPad3d(2).params
-    0
-    """
-
-    rank = 3
-    mode = "replicate"
-
-    padding: Sides
+class ReplicationPad3d(_Copying, rank=3, mode="replicate"):
+    """A volume whose face values are repeated. Reference: ``torch.nn.ReplicationPad3d``."""
 
 
 @dataclass(frozen=True)
-class CircularPad1d(_Copying):
-    """A sequence continued from its other end. Reference: ``torch.nn.CircularPad1d``.
-
-    >>> CircularPad1d(2).params
-    0
-    """
-
-    rank = 1
-    mode = "circular"
-
-    padding: Sides
+class CircularPad1d(_Copying, rank=1, mode="circular"):
+    """A sequence continued from its other end. Reference: ``torch.nn.CircularPad1d``."""
 
 
 @dataclass(frozen=True)
-class CircularPad2d(_Copying):
-    """An image continued from its opposite edges. Reference: ``torch.nn.CircularPad2d``.
-
-    >>> CircularPad2d(2).params
-    0
-    """
-
-    rank = 2
-    mode = "circular"
-
-    padding: Sides
+class CircularPad2d(_Copying, rank=2, mode="circular"):
+    """An image continued from its opposite edges. Reference: ``torch.nn.CircularPad2d``."""
 
 
 @dataclass(frozen=True)
-class CircularPad3d(_Copying):
-    """A volume continued from its opposite faces. Reference: ``torch.nn.CircularPad3d``.
-
-    >>> CircularPad3d(2).params
-    0
-    """
-
-    rank = 3
-    mode = "circular"
-
-    padding: Sides
+class CircularPad3d(_Copying, rank=3, mode="circular"):
+    """A volume continued from its opposite faces. Reference: ``torch.nn.CircularPad3d``."""
 
 
 @dataclass(frozen=True)
 class Cropping(Layer):
-    """Entries cut off: ``(before, after)`` for each spatial axis, the first axis first. Reference: Keras ``Cropping1D`` to ``Cropping3D``.
-
-    >>> Cropping(((1, 1), (2, 0))).params
-    0
-    """
+    """Entries cut off: ``(before, after)`` for every spatial axis, first axis first. Reference: Keras ``Cropping1D`` to ``Cropping3D``."""
 
     cropping: tuple[tuple[Count, Count], ...]
     data_format: DataFormat = "channels_first"

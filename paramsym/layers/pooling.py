@@ -10,8 +10,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ShapeError, SizeError
-from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, not_empty, spatial
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, pad, pool
 from paramsym.program.windows import Margins, margins_of
@@ -32,7 +32,7 @@ def check_padding(padding: Padding, kernel_size: Extents, rank: int) -> None:
             raise SizeError(message)
 
 
-class _Windows(Layer):
+class _Windows(Sibling):
     """What every pooling by windows shares: positions, as torch counts them with numbers for the padding, or Keras with words."""
 
     rank: ClassVar[int]
@@ -72,15 +72,19 @@ class _Windows(Layer):
         return mean
 
 
+@dataclass(frozen=True)
 class _AvgPool(_Windows):
     """What pooling by means shares."""
 
     rank: ClassVar[int]
 
     kernel_size: Extents
-    stride: Extents | None
-    padding: Padding
-    count_include_pad: bool
+    stride: Extents | None = None
+    padding: Padding = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    _: KW_ONLY
+    data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
@@ -100,17 +104,20 @@ class _AvgPool(_Windows):
         return self._means(x, "same", whole=False)
 
 
+@dataclass(frozen=True)
 class _MaxPool(_Windows):
     """What pooling by maximum shares."""
 
     rank: ClassVar[int]
 
     kernel_size: Extents
-    stride: Extents | None
-    padding: Padding
-    dilation: Extents
-    return_indices: bool
-    ceil_mode: bool
+    stride: Extents | None = None
+    padding: Padding = 0
+    dilation: Extents = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+    _: KW_ONLY
+    data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
         """There is one number per axis, and padding is at most half of a window."""
@@ -124,128 +131,45 @@ class _MaxPool(_Windows):
 
 
 @dataclass(frozen=True)
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPool, rank=1):
     """The largest entry of each window of a sequence. Reference: ``torch.nn.MaxPool1d``; Keras: ``MaxPooling1D``.
 
     Raises:
         ArgumentError: a tuple that has not one entry per spatial axis; likewise for the others below.
         SizeError: padding of more than half of a window, which torch refuses when the layer is called; likewise.
-
-    >>> MaxPool1d(2).params
-    0
     """
-
-    rank = 1
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Padding = 0
-    dilation: Extents = 1
-    return_indices: bool = False
-    ceil_mode: bool = False
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class MaxPool2d(_MaxPool):
-    """The largest entry of each window of an image. Reference: ``torch.nn.MaxPool2d``; Keras: ``MaxPooling2D``.
-
-    >>> MaxPool2d(3, stride=2, padding=1).params
-    0
-    """
-
-    rank = 2
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Padding = 0
-    dilation: Extents = 1
-    return_indices: bool = False
-    ceil_mode: bool = False
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
+class MaxPool2d(_MaxPool, rank=2):
+    """The largest entry of each window of an image. Reference: ``torch.nn.MaxPool2d``; Keras: ``MaxPooling2D``."""
 
 
 @dataclass(frozen=True)
-class MaxPool3d(_MaxPool):
-    """The largest entry of each window of a volume. Reference: ``torch.nn.MaxPool3d``; Keras: ``MaxPooling3D``.
-
-    >>> MaxPool3d(2).params
-    0
-    """
-
-    rank = 3
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Padding = 0
-    dilation: Extents = 1
-    return_indices: bool = False
-    ceil_mode: bool = False
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
+class MaxPool3d(_MaxPool, rank=3):
+    """The largest entry of each window of a volume. Reference: ``torch.nn.MaxPool3d``; Keras: ``MaxPooling3D``."""
 
 
 @dataclass(frozen=True)
-class AvgPool1d(_AvgPool):
-    """The mean of each window of a sequence. Reference: ``torch.nn.AvgPool1d``; Keras: ``AveragePooling1D``.
-
-    >>> AvgPool1d(2).params
-    0
-    """
-
-    rank = 1
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Padding = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
+class AvgPool1d(_AvgPool, rank=1):
+    """The mean of each window of a sequence. Reference: ``torch.nn.AvgPool1d``; Keras: ``AveragePooling1D``."""
 
 
 @dataclass(frozen=True)
-class AvgPool2d(_AvgPool):
-    """The mean of each window of an image. Reference: ``torch.nn.AvgPool2d``; Keras: ``AveragePooling2D``.
+class AvgPool2d(_AvgPool, rank=2):
+    """The mean of each window of an image. Reference: ``torch.nn.AvgPool2d``; Keras: ``AveragePooling2D``."""
 
-    >>> AvgPool2d(2).params
-    0
-    """
-
-    rank = 2
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Padding = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
     divisor_override: int | None = None
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
 
 
 @dataclass(frozen=True)
-class AvgPool3d(_AvgPool):
-    """The mean of each window of a volume. Reference: ``torch.nn.AvgPool3d``; Keras: ``AveragePooling3D``.
+class AvgPool3d(_AvgPool, rank=3):
+    """The mean of each window of a volume. Reference: ``torch.nn.AvgPool3d``; Keras: ``AveragePooling3D``."""
 
-    >>> AvgPool3d(2).params
-    0
-    """
-
-    rank = 3
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Padding = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
     divisor_override: int | None = None
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
 
 
+@dataclass(frozen=True)
 class _LPPool(_Windows):
     """What pooling by a power mean shares."""
 
@@ -253,7 +177,8 @@ class _LPPool(_Windows):
 
     norm_type: float
     kernel_size: Extents
-    stride: Extents | None
+    stride: Extents | None = None
+    ceil_mode: bool = False
 
     def conditions(self) -> None:
         """There is one number per axis."""
@@ -266,48 +191,15 @@ class _LPPool(_Windows):
 
 
 @dataclass(frozen=True)
-class LPPool1d(_LPPool):
-    """The p-norm of each window of a sequence, p being ``norm_type``. Reference: ``torch.nn.LPPool1d``.
-
-    >>> LPPool1d(2, 3).params
-    0
-    """
-
-    rank = 1
-
-    norm_type: float
-    kernel_size: Extents
-    stride: Extents | None = None
-    ceil_mode: bool = False
+class LPPool1d(_LPPool, rank=1):
+    """The p-norm of each window of a sequence, p being ``norm_type``. Reference: ``torch.nn.LPPool1d``."""
 
 
 @dataclass(frozen=True)
-class LPPool2d(_LPPool):
-    """The p-norm of each window of an image, p being ``norm_type``. Reference: ``torch.nn.LPPool2d``.
-
-    >>> LPPool2d(2, 3).params
-    0
-    """
-
-    rank = 2
-
-    norm_type: float
-    kernel_size: Extents
-    stride: Extents | None = None
-    ceil_mode: bool = False
+class LPPool2d(_LPPool, rank=2):
+    """The p-norm of each window of an image, p being ``norm_type``. Reference: ``torch.nn.LPPool2d``."""
 
 
 @dataclass(frozen=True)
-class LPPool3d(_LPPool):
-    """The p-norm of each window of a volume, p being ``norm_type``. Reference: ``torch.nn.LPPool3d``.
-
-    >>> LPPool3d(2, 3).params
-    0
-    """
-
-    rank = 3
-
-    norm_type: float
-    kernel_size: Extents
-    stride: Extents | None = None
-    ceil_mode: bool = False
+class LPPool3d(_LPPool, rank=3):
+    """The p-norm of each window of a volume, p being ``norm_type``. Reference: ``torch.nn.LPPool3d``."""

@@ -14,11 +14,7 @@ Constant: TypeAlias = float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class Rescaling(Layer):
-    """Every entry times a constant, plus another one. Reference: Keras ``Rescaling``.
-
-    >>> Rescaling(1 / 255).params
-    0
-    """
+    """Every entry times a constant, plus another one. Reference: Keras ``Rescaling``."""
 
     scale: Constant
     offset: Constant = 0.0
@@ -34,11 +30,7 @@ def _entries(value: Constant) -> float | Value:
 
 @dataclass(frozen=True)
 class Masking(Layer):
-    """Zeros in the place of every step whose entries are all ``mask_value``. Reference: Keras ``Masking``.
-
-    >>> Masking().params
-    0
-    """
+    """Zeros in the place of every step whose entries are all ``mask_value``. Reference: Keras ``Masking``."""
 
     mask_value: float = 0.0
 

@@ -14,6 +14,7 @@ from paramsym.layers.cells import (
     LSTMCell,
     PeepholeLSTMCell,
     RNNCell,
+    check_functions,
     check_peepholes,
     check_reset_after,
     gru_gates,
@@ -34,6 +35,7 @@ from paramsym.program import (
     drop,
     each,
     features,
+    flip,
     join,
     rearrange,
     scan,
@@ -118,6 +120,9 @@ class _Recurrent(Layer):
     peephole = False
     cell_name = ""
     _kind = "lstm"
+    activation: Layer | None
+    recurrent_activation: Layer | None = None
+    go_backwards: bool
 
     input_size: Dim
     hidden_size: Dim
@@ -147,6 +152,9 @@ class _Recurrent(Layer):
         if not 0 <= self.dropout <= 1:
             message = f"dropout is {self.dropout}; it is a probability, from 0 to 1."
             raise ArgumentError(message)
+        check_functions(
+            self.dialect, activation=self.activation, recurrent_activation=self.recurrent_activation, go_backwards=self.go_backwards
+        )
         narrow, wide = self._projection, self.hidden_size
         if narrow != 0 and not within(narrow + 1, wide):
             message = f"proj_size {narrow} is not smaller than hidden_size {wide}; a projection narrows the state."
@@ -177,7 +185,8 @@ class _Recurrent(Layer):
         """Return the hidden states of all steps, or the last one; with ``return_state`` the last states after it.
 
         In torch the steps come first unless ``batch_first``, a batch axis may be missing, and all steps come out; the states are
-        (layers*directions, batch, width). In Keras the last step comes out unless ``return_sequences``; the states are (batch, width).
+        (layers*directions, batch, width). In Keras the last step comes out unless ``return_sequences``; the states are (batch, width); with
+        ``go_backwards`` the last step is read first, and the states come out in the order in which they are computed.
         """
         torch = self.dialect == "torch"
         order = "batch steps features" if not torch else "[batch] steps features" if self.batch_first else "steps [batch] features"
@@ -185,7 +194,7 @@ class _Recurrent(Layer):
         if torch and x.sizes[1 if self.batch_first else 0] == 0:
             message = f"there are no steps in {text(x.sizes)}, read as ({order.replace(' ', ', ').translate(_PLAIN)})."
             raise ShapeError(message)
-        output, *states = self._stacked(own, x) if torch else self._scanned(own, x)
+        output, *states = self._stacked(own, x) if torch else self._scanned(own, flip(x, 1) if self.go_backwards else x)
         if torch and restored(states[0]).rank < states[0].rank:
             states = [take(state, 1) for state in states]
         output = restored(output) if self._all_steps else states[0]
@@ -268,6 +277,8 @@ class RNN(_Recurrent):
     dialect: Dialect = "torch"
     return_sequences: bool | None = None
     return_state: bool = False
+    activation: Layer | None = None
+    go_backwards: bool = False
 
     @property
     def _kind(self) -> str:  # type: ignore[override]
@@ -279,11 +290,43 @@ class RNN(_Recurrent):
 
     @property
     def _cell(self) -> Layer:
-        return RNNCell(self.input_size, self.hidden_size, self.bias, self.nonlinearity, dialect=self.dialect)
+        return RNNCell(self.input_size, self.hidden_size, self.bias, self.nonlinearity, self.dialect, activation=self.activation)
 
 
 @dataclass(frozen=True)
-class LSTM(_Recurrent):
+class _Gated(_Recurrent):
+    """The arguments of the layers with gates, and those of an LSTM's cell."""
+
+    input_size: Dim
+    hidden_size: Dim
+    num_layers: Dim = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    _: KW_ONLY
+    dialect: Dialect = "torch"
+    return_sequences: bool | None = None
+    return_state: bool = False
+    activation: Layer | None = None
+    recurrent_activation: Layer | None = None
+    go_backwards: bool = False
+
+    @property
+    def _gates(self) -> Axis:
+        return lstm_gates(self.hidden_size)
+
+    @property
+    def _projection(self) -> Count:
+        return getattr(self, "proj_size", 0)
+
+    @property
+    def _functions(self) -> dict[str, Any]:
+        return {"dialect": self.dialect, "activation": self.activation, "recurrent_activation": self.recurrent_activation}
+
+
+@dataclass(frozen=True)
+class LSTM(_Gated):
     r"""A stack of long short-term memories: input, forget, cell and output gate, one below the other in every tensor.
 
     ``weight_ih_l0`` (4*hidden, input), ``weight_hh_l0`` (4*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (4*hidden,); with
@@ -310,34 +353,15 @@ class LSTM(_Recurrent):
 
     cell_name = "lstm_cell"
 
-    input_size: Dim
-    hidden_size: Dim
-    num_layers: Dim = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
     proj_size: Count = 0
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    return_sequences: bool | None = None
-    return_state: bool = False
-
-    @property
-    def _gates(self) -> Axis:
-        return lstm_gates(self.hidden_size)
-
-    @property
-    def _projection(self) -> Count:
-        return self.proj_size
 
     @property
     def _cell(self) -> Layer:
-        return LSTMCell(self.input_size, self.hidden_size, self.bias, dialect=self.dialect)
+        return LSTMCell(self.input_size, self.hidden_size, self.bias, **self._functions)
 
 
 @dataclass(frozen=True)
-class GRU(_Recurrent):
+class GRU(_Gated):
     r"""A stack of gated recurrent units: reset, update and new gate, one below the other in every tensor.
 
     ``weight_ih_l0`` (3*hidden, input), ``weight_hh_l0`` (3*hidden, hidden), ``bias_ih_l0`` and ``bias_hh_l0`` (3*hidden,); further layers
@@ -362,18 +386,7 @@ class GRU(_Recurrent):
     cell_name = "gru_cell"
     _kind = "gru"
 
-    input_size: Dim
-    hidden_size: Dim
-    num_layers: Dim = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
     reset_after: bool = True
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    return_sequences: bool | None = None
-    return_state: bool = False
 
     def conditions(self) -> None:
         """Only Keras can reset before the product."""
@@ -386,11 +399,11 @@ class GRU(_Recurrent):
 
     @property
     def _cell(self) -> Layer:
-        return GRUCell(self.input_size, self.hidden_size, self.bias, self.reset_after, dialect=self.dialect)
+        return GRUCell(self.input_size, self.hidden_size, self.bias, self.reset_after, **self._functions)
 
 
 @dataclass(frozen=True)
-class PeepholeLSTM(_Recurrent):
+class PeepholeLSTM(_Gated):
     r"""A stack of LSTMs whose gates see the cell state, each through a diagonal matrix: 3*h parameters more per layer and direction.
 
     Stored as ``LSTM`` is, with ``weight_ch_l0`` (3*hidden,) after the biases. torch has no such layer; ``dialect="keras"`` is a recurrent
@@ -410,18 +423,7 @@ class PeepholeLSTM(_Recurrent):
     peephole = True
     cell_name = "peephole_lstm_cell"
 
-    input_size: Dim
-    hidden_size: Dim
-    num_layers: Dim = 1
-    bias: bool = True
-    batch_first: bool = False
-    dropout: float = 0.0
-    bidirectional: bool = False
     proj_size: Count = 0
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    return_sequences: bool | None = None
-    return_state: bool = False
 
     def conditions(self) -> None:
         """As an LSTM; Flax has no such layer."""
@@ -429,13 +431,5 @@ class PeepholeLSTM(_Recurrent):
         super().conditions()
 
     @property
-    def _gates(self) -> Axis:
-        return lstm_gates(self.hidden_size)
-
-    @property
-    def _projection(self) -> Count:
-        return self.proj_size
-
-    @property
     def _cell(self) -> Layer:
-        return PeepholeLSTMCell(self.input_size, self.hidden_size, self.bias, dialect=self.dialect)
+        return PeepholeLSTMCell(self.input_size, self.hidden_size, self.bias, **self._functions)

@@ -19,11 +19,12 @@ Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 """By how much each spatial axis grows: whole numbers stay exact, torch also takes fractions."""
 
 
+@dataclass(frozen=True)
 class _Upsample(Layer):
     """What upsampling shares: a target, or factors."""
 
-    size: Extents | None
-    scale_factor: Factors | None
+    size: Extents | None = None
+    scale_factor: Factors | None = None
 
     def conditions(self) -> None:
         """The output is given by its size or by factors that are positive."""
@@ -86,13 +87,8 @@ class Upsample(_Upsample):
 
     Raises:
         ArgumentError: both or neither of size and factor, or an unknown mode.
-
-    >>> Upsample(scale_factor=2, mode="bilinear").params
-    0
     """
 
-    size: Extents | None = None
-    scale_factor: Factors | None = None
     mode: Literal["nearest", "linear", "bilinear", "bicubic", "trilinear", "area", "nearest-exact", "lanczos3", "lanczos5"] = "nearest"
     align_corners: bool | None = None
     recompute_scale_factor: bool | None = None
@@ -106,13 +102,7 @@ class UpsamplingNearest2d(_Upsample):
 
     Raises:
         ArgumentError: both or neither of size and factor.
-
-    >>> UpsamplingNearest2d(scale_factor=2).params
-    0
     """
-
-    size: Extents | None = None
-    scale_factor: Factors | None = None
 
 
 @dataclass(frozen=True)
@@ -121,22 +111,12 @@ class UpsamplingBilinear2d(_Upsample):
 
     Raises:
         ArgumentError: both or neither of size and factor.
-
-    >>> UpsamplingBilinear2d(size=(32, 32)).params
-    0
     """
-
-    size: Extents | None = None
-    scale_factor: Factors | None = None
 
 
 @dataclass(frozen=True)
 class PixelShuffle(Layer):
-    """Channels turned into resolution: (C*r**2, H, W) to (C, H*r, W*r) (Shi et al. 2016). Reference: ``torch.nn.PixelShuffle``.
-
-    >>> PixelShuffle(2).params
-    0
-    """
+    """Channels turned into resolution: (C*r**2, H, W) to (C, H*r, W*r) (Shi et al. 2016). Reference: ``torch.nn.PixelShuffle``."""
 
     upscale_factor: Dim
 
@@ -149,11 +129,7 @@ class PixelShuffle(Layer):
 
 @dataclass(frozen=True)
 class PixelUnshuffle(Layer):
-    """Resolution turned into channels, the inverse of ``PixelShuffle``. Reference: ``torch.nn.PixelUnshuffle``.
-
-    >>> PixelUnshuffle(2).params
-    0
-    """
+    """Resolution turned into channels, the inverse of ``PixelShuffle``. Reference: ``torch.nn.PixelUnshuffle``."""
 
     downscale_factor: Dim
 
@@ -167,11 +143,7 @@ class PixelUnshuffle(Layer):
 
 @dataclass(frozen=True)
 class ChannelShuffle(Layer):
-    """Channels interleaved between groups (Zhang et al. 2018). Reference: ``torch.nn.ChannelShuffle``.
-
-    >>> ChannelShuffle(2).params
-    0
-    """
+    """Channels interleaved between groups (Zhang et al. 2018). Reference: ``torch.nn.ChannelShuffle``."""
 
     groups: Dim
 
@@ -205,11 +177,7 @@ class _Columns(Layer):
 
 @dataclass(frozen=True)
 class Unfold(_Columns):
-    """Every window of an image written out as a column. Reference: ``torch.nn.Unfold``.
-
-    >>> Unfold((2, 3)).params
-    0
-    """
+    """Every window of an image written out as a column. Reference: ``torch.nn.Unfold``."""
 
     kernel_size: Extents
     dilation: Extents = 1
@@ -225,11 +193,7 @@ class Unfold(_Columns):
 
 @dataclass(frozen=True)
 class Fold(_Columns):
-    """Columns summed back into an image, the counterpart of ``Unfold``. Reference: ``torch.nn.Fold``.
-
-    >>> Fold((4, 5), (2, 2)).params
-    0
-    """
+    """Columns summed back into an image, the counterpart of ``Unfold``. Reference: ``torch.nn.Fold``."""
 
     output_size: Extents
     kernel_size: Extents

@@ -19,9 +19,6 @@ class Identity(Layer):
     """What comes in goes out. It takes any arguments and ignores them, so that it can stand for any layer.
 
     Reference: ``torch.nn.Identity``.
-
-    >>> Identity(54, unused=True).params
-    0
     """
 
     def __init__(self, *_args: object, **_kwargs: object) -> None:
@@ -35,11 +32,7 @@ class Identity(Layer):
 
 @dataclass(frozen=True)
 class Flatten(Layer):
-    """The axes ``start_dim`` to ``end_dim`` in one. Reference: ``torch.nn.Flatten``; Keras: ``Flatten``.
-
-    >>> Flatten().params
-    0
-    """
+    """The axes ``start_dim`` to ``end_dim`` in one. Reference: ``torch.nn.Flatten``; Keras: ``Flatten``."""
 
     start_dim: int = 1
     end_dim: int = -1
@@ -96,10 +89,6 @@ class Unflatten(Layer):
     Raises:
         ArgumentError: more than one -1, or no extents.
         SizeError: an extent that cannot be one.
-
-    >>> from paramsym import C
-    >>> Unflatten(1, (C, -1)).params
-    0
     """
 
     dim: int
@@ -126,9 +115,6 @@ class Reshape(Layer):
     Raises:
         ArgumentError: more than one -1.
         SizeError: an extent that cannot be one.
-
-    >>> Reshape((-1, 8)).params
-    0
     """
 
     target_shape: tuple[int | Expr, ...]
@@ -151,9 +137,6 @@ class Permute(Layer):
 
     Raises:
         ArgumentError: ``order`` that is not a permutation of 1, 2, ...
-
-    >>> Permute((2, 1)).params
-    0
     """
 
     order: tuple[int, ...]
@@ -175,11 +158,7 @@ class Permute(Layer):
 
 @dataclass(frozen=True)
 class RepeatVector(Layer):
-    """A vector repeated ``times`` times: (batch, width) to (batch, times, width). Reference: Keras ``RepeatVector``.
-
-    >>> RepeatVector(3).params
-    0
-    """
+    """A vector repeated ``times`` times: (batch, width) to (batch, times, width). Reference: Keras ``RepeatVector``."""
 
     times: Dim
 

@@ -7,9 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.layer import Part, Tensor
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Padding, PaddingMode, per_axis
 from paramsym.layers.windowed import Sliding, data_format_of
 from paramsym.program import Own, Value, convolve
@@ -19,7 +20,7 @@ Dialect: TypeAlias = Literal["torch", "keras"]
 """Flax has neither layer."""
 
 
-class _Filtering(Layer):
+class _Filtering(Sibling):
     """How the kernel of every channel slides over the spatial axes."""
 
     rank: ClassVar[int]
@@ -59,21 +60,21 @@ class _Filtering(Layer):
         return x
 
 
+@dataclass(frozen=True)
 class _Depthwise(_Filtering):
     """The one statement behind the three classes: ``depth_multiplier`` kernels for every channel."""
 
-    rank: ClassVar[int]
-
     in_channels: Dim
     kernel_size: Extents
-    depth_multiplier: Dim
-    stride: Extents
-    padding: Padding
-    dilation: Extents
-    bias: bool
-    padding_mode: PaddingMode
-    dialect: Dialect
-    data_format: DataFormat | None
+    depth_multiplier: Dim = 1
+    stride: Extents = 1
+    padding: Padding = 0
+    dilation: Extents = 1
+    bias: bool = True
+    padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
+    dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
     def tensors(self) -> Iterator[Tensor]:
         """The kernels, then the bias."""
@@ -89,6 +90,7 @@ class _Depthwise(_Filtering):
         return own.weight if self.dialect == "torch" else in_front(own.kernel, self.rank, "i m -> (i m) ()")
 
 
+@dataclass(frozen=True)
 class _Separable(_Filtering):
     """The one statement behind the three classes: a depthwise convolution, then one of kernel size 1 over all channels."""
 
@@ -98,15 +100,16 @@ class _Separable(_Filtering):
     in_channels: Dim
     out_channels: Dim
     kernel_size: Extents
-    stride: Extents
-    padding: Padding
-    dilation: Extents
-    depth_multiplier: Dim
-    bias: bool
-    depthwise_bias: bool
-    padding_mode: PaddingMode
-    dialect: Dialect
-    data_format: DataFormat | None
+    stride: Extents = 1
+    padding: Padding = 0
+    dilation: Extents = 1
+    depth_multiplier: Dim = 1
+    bias: bool = True
+    depthwise_bias: bool = False
+    padding_mode: PaddingMode = "zeros"
+    _: KW_ONLY
+    dialect: Dialect = "torch"
+    data_format: DataFormat | None = None
 
     def forward(self, own: Own, x: Value) -> Value:
         """The depthwise convolution, then the one that mixes the channels."""
@@ -171,7 +174,7 @@ def check_padding(padding: object, stride: tuple[Dim, ...], padding_mode: Paddin
 
 
 @dataclass(frozen=True)
-class DepthwiseConv1d(_Depthwise):
+class DepthwiseConv1d(_Depthwise, rank=1):
     r"""A convolution over sequences that filters every channel on its own, with ``depth_multiplier`` kernels each.
 
     ``weight`` is (in_channels*multiplier, 1, kernel), as ``torch.nn.Conv1d(in, in*multiplier, kernel, groups=in)`` stores it; ``bias``,
@@ -179,7 +182,7 @@ class DepthwiseConv1d(_Depthwise):
     Parameters: in*multiplier*(k + 1).
 
     Raises:
-        ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride in torch.
+        ArgumentError: a tuple of another length than there are axes; ``padding="same"`` with a stride in torch.
 
     Reference: Keras: ``DepthwiseConv1D``.
 
@@ -188,89 +191,31 @@ class DepthwiseConv1d(_Depthwise):
     C*K + C
     """
 
-    rank = 1
-
-    in_channels: Dim
-    kernel_size: Extents
-    depth_multiplier: Dim = 1
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    bias: bool = True
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class DepthwiseConv2d(_Depthwise):
-    r"""A convolution over images that filters every channel on its own, with ``depth_multiplier`` kernels each.
-
-    ``weight`` is (in_channels*multiplier, 1, height, width), as ``torch.nn.Conv2d(in, in*multiplier, kernel, groups=in)`` stores it;
-    ``bias``, where there is one, (in_channels*multiplier,). With ``dialect="keras"`` the first is ``kernel``, (height, width, in_channels,
-    multiplier). Parameters: in*multiplier*(height*width + 1).
-
-    Raises:
-        ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride in torch.
+class DepthwiseConv2d(_Depthwise, rank=2):
+    r"""As ``DepthwiseConv1d``, over images: ``weight`` is (in_channels*multiplier, 1, height, width).
 
     Reference: Keras: ``DepthwiseConv2D``. Howard et al. 2017, "MobileNets", section 3.1.
 
     >>> from paramsym import C, K, dims
-    >>> DepthwiseConv2d(C, K, bias=False).params
-    C*K**2
-    >>> DepthwiseConv2d(C, K, dims("m")).params
-    C*K**2*m + C*m
+    >>> DepthwiseConv2d(C, K, bias=False).params, DepthwiseConv2d(C, K, dims("m")).params
+    (C*K**2, C*K**2*m + C*m)
     """
-
-    rank = 2
-
-    in_channels: Dim
-    kernel_size: Extents
-    depth_multiplier: Dim = 1
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    bias: bool = True
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
 
 
 @dataclass(frozen=True)
-class DepthwiseConv3d(_Depthwise):
-    r"""A convolution over volumes that filters every channel on its own, with ``depth_multiplier`` kernels each.
-
-    ``weight`` is (in_channels*multiplier, 1, depth, height, width), as ``torch.nn.Conv3d(in, in*multiplier, kernel, groups=in)`` stores it;
-    ``bias``, where there is one, (in_channels*multiplier,). With ``dialect="keras"``, where there is no such class, the storage continues
-    that of the other two. Parameters: in*multiplier*(depth*height*width + 1).
-
-    Raises:
-        ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride in torch.
+class DepthwiseConv3d(_Depthwise, rank=3):
+    r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class, its storage here continues that of the other two.
 
     >>> from paramsym import C, K
     >>> DepthwiseConv3d(C, K).params
     C*K**3 + C
     """
 
-    rank = 3
-
-    in_channels: Dim
-    kernel_size: Extents
-    depth_multiplier: Dim = 1
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    bias: bool = True
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class SeparableConv1d(_Separable):
+class SeparableConv1d(_Separable, rank=1, layers=(DepthwiseConv1d, Conv1d)):
     r"""A depthwise convolution over sequences, then one of kernel size 1 that mixes the channels.
 
     In torch the parts ``depthwise`` (a ``DepthwiseConv1d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv1d``). With
@@ -278,7 +223,7 @@ class SeparableConv1d(_Separable):
     out_channels), ``bias`` (out_channels,). Parameters, m being the multiplier: in*m*k + in*m*out + out.
 
     Raises:
-        ArgumentError: a tuple that is not one entry long; ``padding="same"`` with a stride in torch.
+        ArgumentError: a tuple of another length than there are axes; ``padding="same"`` with a stride in torch.
 
     Reference: Keras: ``SeparableConv1D``.
 
@@ -287,34 +232,10 @@ class SeparableConv1d(_Separable):
     C*F + C*K + F
     """
 
-    rank = 1
-    layers = (DepthwiseConv1d, Conv1d)
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    depth_multiplier: Dim = 1
-    bias: bool = True
-    depthwise_bias: bool = False
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class SeparableConv2d(_Separable):
-    r"""A depthwise convolution over images, then one of kernel size 1 that mixes the channels.
-
-    In torch the parts ``depthwise`` (a ``DepthwiseConv2d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv2d``). With
-    ``dialect="keras"``: ``depthwise_kernel`` (height, width, in_channels, multiplier), ``pointwise_kernel`` (1, 1, in_channels*multiplier,
-    out_channels), ``bias`` (out_channels,). Parameters, m being the multiplier: in*m*height*width + in*m*out + out.
-
-    Raises:
-        ArgumentError: a tuple that is not two entries long; ``padding="same"`` with a stride in torch.
+class SeparableConv2d(_Separable, rank=2, layers=(DepthwiseConv2d, Conv2d)):
+    r"""As ``SeparableConv1d``, over images: a ``DepthwiseConv2d``, then a ``Conv2d`` of kernel size 1.
 
     Reference: Keras: ``SeparableConv2D``. Chollet 2017, "Xception", section 1.1.
 
@@ -323,53 +244,12 @@ class SeparableConv2d(_Separable):
     C*F + C*K**2 + F
     """
 
-    rank = 2
-    layers = (DepthwiseConv2d, Conv2d)
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    depth_multiplier: Dim = 1
-    bias: bool = True
-    depthwise_bias: bool = False
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None
-
 
 @dataclass(frozen=True)
-class SeparableConv3d(_Separable):
-    r"""A depthwise convolution over volumes, then one of kernel size 1 that mixes the channels.
-
-    In torch the parts ``depthwise`` (a ``DepthwiseConv3d``, without bias unless ``depthwise_bias``) and ``pointwise`` (a ``Conv3d``). With
-    ``dialect="keras"``, where no such class exists, the storage continues that of the other two. Parameters, m being the multiplier:
-    in*m*depth*height*width + in*m*out + out.
-
-    Raises:
-        ArgumentError: a tuple that is not three entries long; ``padding="same"`` with a stride in torch.
+class SeparableConv3d(_Separable, rank=3, layers=(DepthwiseConv3d, Conv3d)):
+    r"""As ``SeparableConv1d``, over volumes; Keras has no such class, its storage here continues that of the other two.
 
     >>> from paramsym import C, F, K
     >>> SeparableConv3d(C, F, K).params
     C*F + C*K**3 + F
     """
-
-    rank = 3
-    layers = (DepthwiseConv3d, Conv3d)
-
-    in_channels: Dim
-    out_channels: Dim
-    kernel_size: Extents
-    stride: Extents = 1
-    padding: Padding = 0
-    dilation: Extents = 1
-    depth_multiplier: Dim = 1
-    bias: bool = True
-    depthwise_bias: bool = False
-    padding_mode: PaddingMode = "zeros"
-    _: KW_ONLY
-    dialect: Dialect = "torch"
-    data_format: DataFormat | None = None

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paramsym.layer import Layer
 from paramsym.layers.axes import spatial
+from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, put, rearrange
 from paramsym.program.windows import transposed_lengths
 from paramsym.size import canonical, product
 
 
-class _MaxUnpool(Layer):
+@dataclass(frozen=True)
+class _MaxUnpool(Sibling):
     """What undoing a pooling by maximum shares."""
 
     rank: ClassVar[int]
 
     kernel_size: Extents
-    stride: Extents | None
-    padding: Margin
+    stride: Extents | None = None
+    padding: Margin = 0
 
     def conditions(self) -> None:
         """There is one number per axis."""
@@ -44,45 +45,15 @@ class _MaxUnpool(Layer):
 
 
 @dataclass(frozen=True)
-class MaxUnpool1d(_MaxUnpool):
-    """The maxima of a sequence put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool1d``.
-
-    >>> MaxUnpool1d(2).params
-    0
-    """
-
-    rank = 1
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Margin = 0
+class MaxUnpool1d(_MaxUnpool, rank=1):
+    """The maxima of a sequence put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool1d``."""
 
 
 @dataclass(frozen=True)
-class MaxUnpool2d(_MaxUnpool):
-    """The maxima of an image put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool2d``.
-
-    >>> MaxUnpool2d(2).params
-    0
-    """
-
-    rank = 2
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Margin = 0
+class MaxUnpool2d(_MaxUnpool, rank=2):
+    """The maxima of an image put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool2d``."""
 
 
 @dataclass(frozen=True)
-class MaxUnpool3d(_MaxUnpool):
-    """The maxima of a volume put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool3d``.
-
-    >>> MaxUnpool3d(2).params
-    0
-    """
-
-    rank = 3
-
-    kernel_size: Extents
-    stride: Extents | None = None
-    padding: Margin = 0
+class MaxUnpool3d(_MaxUnpool, rank=3):
+    """The maxima of a volume put back in their places, zeros elsewhere. Reference: ``torch.nn.MaxUnpool3d``."""

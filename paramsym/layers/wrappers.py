@@ -30,6 +30,12 @@ def keras_name(layer: Layer | str) -> str:
     return re.sub(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
+def _goes_backwards(layer: Layer) -> bool:
+    while isinstance(layer, Around):
+        layer = layer.layer
+    return bool(getattr(layer, "go_backwards", False))
+
+
 @dataclass(frozen=True)
 class Bidirectional(Layer):
     r"""A recurrent layer and its twin that reads the sequence backwards, each with weights of its own.
@@ -74,9 +80,14 @@ class Bidirectional(Layer):
         yield Part(backward, self.layer if self.backward_layer is None else self.backward_layer)
 
     def forward(self, own: Own, x: Value) -> Any:
-        """Both directions read the same sequence, the backward one from its end; outputs are put side by side or merged, states follow."""
-        there, *states = each(own[self.own_parts[0].name](x))
-        back, *others = each(own[self.own_parts[1].name](flip(x, 1)))
+        """Both directions read the same sequence, the backward one from its end; outputs are put side by side or merged, states follow.
+
+        A backward layer that goes backwards by itself, as Keras wants it, reads the sequence as it is.
+        """
+        forward, backward = self.own_parts
+        alone = _goes_backwards(forward.layer) != _goes_backwards(backward.layer)
+        there, *states = each(own[forward.name](x))
+        back, *others = each(own[backward.name](x if alone else flip(x, 1)))
         back = flip(back, 1) if back.rank == x.rank else back
         if self.merge_mode is None:
             return (there, back, *states, *others)

@@ -12,7 +12,7 @@ from frameworks import imported
 from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch
 
 import paramsym as ps
-from paramsym.keras._base import ACTIVATIONS as ACTIVATIONS_OF_KERAS
+from paramsym.keras._activations import ACTIVATIONS as ACTIVATIONS_OF_KERAS
 from paramsym.models.activations import NAMES, Activation
 
 Drawn = tuple[tuple[Any, ...], dict[str, Any]]

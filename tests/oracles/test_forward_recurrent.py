@@ -83,3 +83,63 @@ def test_convolutional(rank: int) -> None:
         assert_runs_as_keras(ours, theirs, array, tolerance=1e-5)  # Keras keeps the states in float32
     module = linen.RNN(linen.ConvLSTMCell(3, (2,) * rank, param_dtype="float64"))
     assert_runs_as_flax(getattr(ps, f"ConvLSTM{rank}d")(2, 3, 2, padding="same", dialect="flax"), module, array)
+
+
+ACTIVATIONS = ["relu", "softsign", "leaky_relu", "softmax", "linear", None]
+
+
+@pytest.mark.parametrize("name", ["SimpleRNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_other_activations_of_keras(name: str, activation: str | None) -> None:
+    """Any activation for the state, another for the gates, read from either end; likewise in a cell."""
+    keras, xp = imported("keras"), imported("numpy")
+    array = xp.random.default_rng(0).standard_normal((2, 4, 3))
+    gates = {} if name == "SimpleRNN" else {"recurrent_activation": "hard_sigmoid"}
+    settings = [{}, {"go_backwards": True, "return_sequences": True}, *([{"reset_after": False}] if name == "GRU" else [])]
+    for one in settings:
+        named: dict[str, Any] = {"activation": activation, **gates, **one}
+        theirs = getattr(keras.layers, name)(5, **named, return_state=True, dtype="float64")
+        ours = getattr(ps.keras, name)(5, **named, return_state=True, input_shape=array.shape)
+        assert_runs_as_keras(ours, theirs, array, tolerance=1e-5)
+    cell = getattr(ps.keras, f"{name}Cell")(5, activation=activation, **gates, input_shape=(None, 3))
+    states = [xp.random.default_rng(n).standard_normal((2, 5)) for n in range(2 if name == "LSTM" else 1)]
+    their_cell = getattr(keras.layers, f"{name}Cell")(5, activation=activation, **gates, dtype="float64")
+    their_cell.build((2, 3))
+    found = ps.run(cell, {tensor.path.split("/")[-1]: tensor.numpy() for tensor in their_cell.weights}, array[:, 0], *states)
+    wanted = their_cell(array[:, 0], states)[1]
+    wanted = wanted if isinstance(wanted, list | tuple) else [wanted]
+    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+        assert xp.allclose(one, keras.ops.convert_to_numpy(other), atol=1e-6)
+
+
+@pytest.mark.parametrize("data_format", ["channels_first", "channels_last"])
+def test_other_activations_of_convolutional_lstms(data_format: str) -> None:
+    """An activation along an axis sees the axes in Keras' order."""
+    keras, xp = imported("keras"), imported("numpy")
+    array = xp.random.default_rng(0).standard_normal((2, 3, 2, 6, 5) if data_format == "channels_first" else (2, 3, 6, 5, 2))
+    for one in ({"activation": "softmax"}, {"recurrent_activation": "hard_sigmoid", "activation": "relu"}, {"go_backwards": True}):
+        named: dict[str, Any] = {**one, "data_format": data_format, "padding": "same", "return_sequences": True}
+        theirs = keras.layers.ConvLSTM2D(3, 2, **named, dtype="float64")
+        assert_runs_as_keras(ps.keras.ConvLSTM2D(3, 2, **named, input_shape=array.shape), theirs, array, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("merge_mode", ["sum", "mul", "ave", "concat"])
+@pytest.mark.parametrize("all_steps", [True, False])
+def test_both_directions_of_keras(merge_mode: str, all_steps: bool) -> None:
+    """A backward direction of its own, and one that is made; a forward one may be the one that goes backwards."""
+    keras, xp = imported("keras"), imported("numpy")
+    array = xp.random.default_rng(0).standard_normal((2, 4, 3))
+    named = {"return_sequences": all_steps}
+
+    def pairs(k: Any, **more: Any) -> list[Any]:
+        there, back = {**named, **more, "name": "there"}, {**named, **more, "name": "back"}
+        return [
+            (k.LSTM(5, **there), None),
+            (k.LSTM(5, **there), k.GRU(5, go_backwards=True, **back)),
+            (k.SimpleRNN(5, go_backwards=True, **there), k.LSTM(5, activation="relu", **back)),
+        ]
+
+    for (layer, back), (their_layer, their_back) in zip(pairs(ps.keras), pairs(keras.layers, dtype="float64"), strict=True):
+        ours = ps.keras.Bidirectional(layer, merge_mode, backward_layer=back, input_shape=array.shape)
+        theirs = keras.layers.Bidirectional(their_layer, merge_mode, backward_layer=their_back, dtype="float64")
+        assert_runs_as_keras(ours, theirs, array, tolerance=1e-5)

@@ -1,0 +1,83 @@
+"""What ``keras.activations`` calls an activation, and the layer that it is here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from paramsym.edit import Around
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer
+from paramsym.layers import activation as plain
+from paramsym.layers.reshaping import Identity
+from paramsym.naming import quoted
+from paramsym.program import Own, Value
+
+_NAMELESS = ("exponential", "sparse_plus", "sparse_sigmoid", "sparsemax", "squareplus", "threshold")
+
+ACTIVATIONS: dict[str, Layer] = {
+    "celu": plain.CELU(),
+    "elu": plain.ELU(),
+    "gelu": plain.GELU(),
+    "glu": plain.GLU(),
+    "hard_shrink": plain.Hardshrink(),
+    "hard_sigmoid": plain.Hardsigmoid(),
+    "hard_silu": plain.Hardswish(),
+    "hard_swish": plain.Hardswish(),
+    "hard_tanh": plain.Hardtanh(),
+    "leaky_relu": plain.LeakyReLU(0.2),
+    "linear": Identity(),
+    "log_sigmoid": plain.LogSigmoid(),
+    "log_softmax": plain.LogSoftmax(-1),
+    "mish": plain.Mish(),
+    "relu": plain.ReLU(),
+    "relu6": plain.ReLU6(),
+    "selu": plain.SELU(),
+    "sigmoid": plain.Sigmoid(),
+    "silu": plain.SiLU(),
+    "soft_shrink": plain.Softshrink(),
+    "softmax": plain.Softmax(-1),
+    "softplus": plain.Softplus(),
+    "softsign": plain.Softsign(),
+    "swish": plain.SiLU(),
+    "tanh": plain.Tanh(),
+    "tanh_shrink": plain.Tanhshrink(),
+    **{name: plain.Activation(name) for name in _NAMELESS},
+}
+"""The names that ``keras.activations.get`` knows (Keras 3.15); torch has no layer for the last ones."""
+
+
+@dataclass(frozen=True)
+class Activated(Around):
+    """A layer and the function that Keras applies to what comes out of it."""
+
+    activation: Layer
+
+    @property
+    def computed_as(self) -> Layer:
+        """This layer: the activation belongs to its forward pass."""
+        return self
+
+    def forward(self, own: Own, x: Value) -> Value:  # pyright: ignore[reportIncompatibleMethodOverride] - what it stands around takes one
+        """The activation of what the layer computes."""
+        return cast("Value", self.activation.forward(own, self.layer.forward(own, x)))
+
+
+def activation_of(activation: object, name: str) -> Layer:
+    """Return the layer of an activation; None is the identity, a function is known by its own name.
+
+    Raises:
+        ArgumentError: an unknown name.
+    """
+    if isinstance(activation, Layer):
+        return activation
+    if isinstance(activation, str) and activation not in ACTIVATIONS:
+        message = f"{name} is {quoted(activation)}; known are {', '.join(sorted(ACTIVATIONS))}."
+        raise ArgumentError(message)
+    called = "linear" if activation is None else activation if isinstance(activation, str) else getattr(activation, "__name__", "")
+    return ACTIVATIONS.get(called) or plain.Activation(called or type(activation).__name__)
+
+
+def activated(layer: Layer, activation: Layer) -> Layer:
+    """Return the layer with an activation after it; the layer itself, where that is the identity."""
+    return layer if isinstance(activation, Identity) else Activated(layer, activation)

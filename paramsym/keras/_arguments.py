@@ -1,0 +1,161 @@
+"""Keras' arguments: what each is called here, how its value is read, and which stand in many layers.
+
+A reader takes a value and the name of its argument, for its error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
+from typing import Any, TypeAlias
+
+from paramsym.errors import ArgumentError
+from paramsym.keras._activations import activation_of
+from paramsym.naming import quoted
+from paramsym.size import size
+
+Reader: TypeAlias = Callable[[Any, str], Any]
+
+CALLED = {
+    "axis": ("dim", "axis"),
+    "center": ("bias",),
+    "dilation_rate": ("dilation",),
+    "dims": ("order",),
+    "epsilon": ("eps",),
+    "filters": ("out_channels",),
+    "groups": ("num_groups", "groups"),
+    "input_dim": ("num_embeddings", "input_dim"),
+    "interpolation": ("mode",),
+    "key_dim": ("head_dim",),
+    "n": ("times",),
+    "num_key_value_heads": ("kv_heads",),
+    "num_query_heads": ("num_heads",),
+    "output_dim": ("embedding_dim", "output_dim"),
+    "output_shape": ("output_dim",),
+    "pool_size": ("kernel_size",),
+    "rate": ("p", "rate"),
+    "size": ("scale_factor",),
+    "sliding_window": ("window",),
+    "strides": ("stride",),
+    "units": ("out_features", "hidden_size"),
+    "use_bias": ("bias",),
+    "use_gate": ("gate",),
+    "value_dim": ("value_head_dim",),
+}
+"""The field of a layer here that an argument of Keras' is, name it has another name: the first of these that the layer has."""
+
+_FIRST_VALUES = {"beta": "zeros", "bias": "zeros", "embeddings": "uniform", "gamma": "ones", "recurrent": "orthogonal"}
+
+
+def takes(*asked: str, **defaults: Any) -> dict[str, Any]:
+    """Return arguments with their defaults; those that are asked for have none."""
+    return {**dict.fromkeys(asked, Parameter.empty), **defaults}
+
+
+def weights(*names: str, activity: bool = False, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what Keras takes for each weight, none of which changes what is stored: initialisers, regularisers and constraints.
+
+    ``more`` are arguments that stand behind the initialisers.
+    """
+    regularised = [*names, *["activity"] * activity]
+    return {
+        **{f"{name}_initializer": _FIRST_VALUES.get(name, "glorot_uniform") for name in names},
+        **(more or {}),
+        **{f"{name}_regularizer": None for name in regularised},
+        **{f"{name}_constraint": None for name in names},
+    }
+
+
+def optional(reader: Reader) -> Reader:
+    """Return a reader that takes None as it is."""
+    return lambda value, name: None if value is None else reader(value, name)
+
+
+def one_of(*options: str) -> Reader:
+    """Return a reader of words, whatever their case."""
+
+    def read(value: Any, name: str) -> str:
+        lowered = value.lower() if isinstance(value, str) else value
+        if lowered not in options:
+            message = f"{name} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}."
+            raise ArgumentError(message)
+        return str(lowered)
+
+    return read
+
+
+def entries(value: Any, rank: int, name: str) -> Any:
+    """Return an argument of one entry per spatial axis as a tuple, or the one number as it is."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return value
+    if len(value) != rank:
+        message = f"{name} is {quoted(value)}; wanted one number or {rank} of them."
+        raise ArgumentError(message)
+    return tuple(value)
+
+
+def tupled(value: Any, name: str) -> Any:
+    """Return a list as a tuple, anything else as it is."""
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def listed(value: Any, name: str) -> tuple[Any, ...]:
+    """Return a list as a tuple; it must be one."""
+    found = tupled(value, name)
+    if not isinstance(found, tuple):
+        message = f"{name} is {quoted(value)}; wanted a tuple."
+        raise ArgumentError(message)
+    return found
+
+
+def axes_of(value: Any, name: str) -> tuple[int, ...]:
+    """Return one axis, or several, in Keras' order: sorted as they are written, so that -1 stands before 1."""
+    found = tupled(value, name)
+    axes: tuple[Any, ...] = found if isinstance(found, tuple) else (found,)
+    if any(not isinstance(axis, int) or isinstance(axis, bool) for axis in axes):
+        message = f"{name} is {quoted(value)}; wanted a whole number, or several."
+        raise ArgumentError(message)
+    return tuple(sorted(axes))
+
+
+def number(value: Any, name: str) -> float:
+    """Return a number that is not negative."""
+    if not isinstance(value, int | float) or value < 0:
+        message = f"{name} is {quoted(value)}; wanted a number that is not negative."
+        raise ArgumentError(message)
+    return value
+
+
+def _cudnn(value: Any, name: str) -> Any:
+    if not isinstance(value, str | int) or value not in {"auto", True, False}:
+        message = f"{name} is {quoted(value)}; wanted 'auto', True or False."
+        raise ArgumentError(message)
+    return value
+
+
+def _wanted(value: Any, name: str) -> Any:
+    if value is None:
+        message = f"{name} is None; wanted a size, or one per spatial axis."
+        raise ArgumentError(message)
+    return value
+
+
+_data_format = one_of("channels_first", "channels_last")
+
+PER_AXIS = frozenset({"dilation_rate", "kernel_size", "output_padding", "output_size", "pool_size", "strides"})
+READ: dict[str, Reader] = {
+    **dict.fromkeys(
+        ("head_dim", "input_dim", "key_dim", "num_heads", "num_key_value_heads", "num_query_heads", "output_dim", "units"), size
+    ),
+    **dict.fromkeys(("sliding_window", "value_dim"), optional(size)),
+    **dict.fromkeys(("activation", "recurrent_activation"), activation_of),
+    "attention_axes": optional(axes_of),
+    "axis": axes_of,
+    "data_format": lambda value, name: _data_format("channels_last" if value is None else value, name),
+    "output_shape": tupled,
+    "output_size": _wanted,
+    "padding": one_of("valid", "same"),
+    "shared_axes": lambda value, name: () if value is None else axes_of(value, name),
+    "use_cudnn": _cudnn,
+}
+"""How a value is read, unless a door reads it otherwise: the argument's meaning is the same in all of Keras."""

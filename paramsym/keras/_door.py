@@ -1,0 +1,201 @@
+"""A door: Keras' name of a layer, Keras' arguments, and the layer that it is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from inspect import Parameter, Signature
+from typing import Any, TypeAlias, cast
+
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError
+from paramsym.fields import field_names
+from paramsym.keras._arguments import CALLED, PER_AXIS, READ, Reader, entries
+from paramsym.layer import Layer
+from paramsym.naming import quoted
+from paramsym.size import Dim, size
+
+Shape: TypeAlias = tuple[Dim | None, ...]
+_EVERY_LAYER = frozenset({"activity_regularizer", "autocast", "dtype", "name", "trainable"})
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a door was given, under Keras' names and with its values read."""
+
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        return self.values[name]
+
+    def named(self, kind: type[Layer]) -> dict[str, Any]:
+        """Return the arguments that a layer here has, under its names; all others change nothing that it stores or computes."""
+        known = field_names(cast("Any", kind))
+        ours = {name: [called for called in CALLED.get(name, (name,)) if called in known] for name in self.values}
+        return {called[0]: self.values[name] for name, called in ours.items() if called}
+
+
+class Door:
+    """A Keras layer as a callable: it takes Keras' arguments and gives the layer, or, without ``input_shape``, what waits for one.
+
+    ``takes`` are the arguments with their defaults, ``keywords`` those that stand behind them by name only, ``rank`` is the number of
+    spatial axes. ``opens`` makes the layer of the values and the input shape; its name and docstring are the door's, unless they are given.
+    ``complete`` checks the values, as Keras does before it sees an input, and says whether they make the layer without one.
+    """
+
+    def __init__(
+        self,
+        opens: Callable[[Given, Any], Layer],
+        takes: Mapping[str, Any],
+        keywords: Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        says: str = "",
+        rank: int = 0,
+        reads: Mapping[str, Reader] | None = None,
+        complete: Callable[[Given], bool] = lambda _: False,
+    ) -> None:
+        """Make the door's signature."""
+        self.__name__ = self.__qualname__ = name or opens.__name__
+        self.__doc__ = says or opens.__doc__
+        self.__module__ = "paramsym.keras"
+        asked = [Parameter(one, Parameter.POSITIONAL_OR_KEYWORD, default=default) for one, default in takes.items()]
+        more = {**(keywords or {}), "input_shape": None}
+        named = [Parameter(one, Parameter.KEYWORD_ONLY, default=default) for one, default in more.items()]
+        self.__signature__ = Signature([*asked, *named, Parameter("base", Parameter.VAR_KEYWORD)])
+        self._opens, self._complete, self._rank, self._reads = opens, complete, rank, {**READ, **(reads or {})}
+
+    def __repr__(self) -> str:
+        return f"<keras.{self.__name__}>"
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        """Return the layer, or what waits for its input shape.
+
+        Raises:
+            ParamsymError: what Keras refuses.
+            TypeError: an argument too many or too few.
+        """
+        where = f"keras.{self.__name__}"
+        try:
+            bound = self.__signature__.bind(*positional, **named)
+        except TypeError as error:
+            message = f"{where}: {error}"
+            raise TypeError(message) from None
+        bound.apply_defaults()
+        values = bound.arguments
+        input_shape, base = values.pop("input_shape"), values.pop("base")
+        with _located(where):
+            trainable = _trainable(base, quantised="quantization_config" in values)
+            given = Given({**base, **{name: self._read(name, value) for name, value in values.items()}})
+            complete = self._complete(given)
+
+        def build(shape: Any) -> Layer:
+            with _located(where):
+                layer = self._opens(given, shape)
+            return layer if trainable else layer.freeze()
+
+        return build(input_shape) if complete or input_shape is not None else Unbuilt(self.__name__, build, {**base, **values})
+
+    def _read(self, name: str, value: Any) -> Any:
+        value = entries(value, self._rank, name) if name in PER_AXIS else value
+        return self._reads[name](value, name) if name in self._reads else value
+
+
+def door(
+    takes: Mapping[str, Any], keywords: Mapping[str, Any] | None = None, **more: Any
+) -> Callable[[Callable[[Given, Any], Layer]], Door]:
+    """Make a door of the function that opens it."""
+    return lambda opens: Door(opens, takes, keywords, **more)
+
+
+def anywhere(_: Given) -> bool:
+    """Say that a layer is made without an input shape."""
+    return True
+
+
+def listed(*doors: Door) -> dict[str, Door]:
+    """Return doors by name."""
+    return {one.__name__: one for one in doors}
+
+
+@contextmanager
+def _located(where: str) -> Generator[None]:
+    """Say which door an error comes from, unless it says already where it comes from."""
+    try:
+        yield
+    except ParamsymError as error:
+        if hasattr(error, "where"):
+            raise
+        located = type(error)(f"{where}: {error}")
+        located.where = where  # type: ignore[attr-defined]
+        raise located from None
+
+
+@dataclass(frozen=True)
+class Unbuilt:
+    """A layer without its input shape; ``build(input_shape)`` gives the layer, as Keras builds on first use.
+
+    ``options`` are the arguments, which a wrapper asks for: ``name``, ``go_backwards``.
+
+    >>> import paramsym as ps
+    >>> waiting = ps.keras.Dense(4)
+    >>> waiting.build((None, 3)).params
+    16
+    """
+
+    name: str
+    build: Callable[[Any], Layer]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<keras.{self.name} waiting for its input_shape>"
+
+    def __getattr__(self, asked: str) -> Any:
+        """Say what is missing before there is a count, a table or anything else that a layer has."""
+        message = f"keras.{self.__dict__.get('name')} has no {asked!r} before its input shape is known: give it input_shape=(None, ...)."
+        raise AttributeError(message)
+
+
+def _trainable(base: Mapping[str, Any], *, quantised: bool) -> bool:
+    """Check the arguments that every Keras layer has; of these, only ``trainable`` changes what is stored.
+
+    Raises:
+        ArgumentError: an argument that the layer does not have.
+        NotYetError: a quantised ``dtype`` such as "int8_from_float32" for a layer that then stores other tensors.
+    """
+    unknown = sorted(set(base) - _EVERY_LAYER)
+    if unknown:
+        message = f"it has no argument {unknown[0]!r}."
+        raise ArgumentError(message)
+    dtype, trainable = base.get("dtype"), base.get("trainable", True)
+    if quantised and isinstance(dtype, str) and "_from_" in dtype:
+        message = f"dtype {quoted(dtype)} stores a quantised kernel and its scales, which are not stated yet."
+        raise NotYetError(message)
+    if not isinstance(trainable, bool):
+        message = f"trainable is {quoted(trainable)}; wanted True or False."
+        raise ArgumentError(message)
+    return trainable
+
+
+def shape_of(input_shape: object, rank: int | None = None, name: str = "input_shape") -> Shape:
+    """Return an input shape as a checked tuple; unknown extents are None."""
+    if isinstance(input_shape, str | Mapping) or not isinstance(input_shape, Sequence):
+        message = f"{name} is {quoted(input_shape)}; wanted a tuple such as (None, 10, 16), batch first."
+        raise ArgumentError(message)
+    checked = tuple(None if extent is None else size(extent, f"{name}[{i}]") for i, extent in enumerate(input_shape))
+    if rank is not None and len(checked) != rank:
+        message = f"{name} {checked} has {len(checked)} axes; wanted {rank}, batch first."
+        raise ArgumentError(message)
+    return checked
+
+
+def axis_size(shape: Shape, axis: int) -> Dim:
+    """Return the extent of an axis that the weights depend on; it must be known."""
+    if not -len(shape) <= axis < len(shape):
+        message = f"axis {axis} is outside the input shape {shape}."
+        raise ArgumentError(message)
+    extent = shape[axis]
+    if extent is None:
+        message = f"axis {axis} of the input shape {shape} is None, but the weights depend on it; give a size or a symbol."
+        raise SizeError(message)
+    return extent
