@@ -47,6 +47,7 @@ from paramsym.program.products import contract as contract
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.resampling import resample as resample
 from paramsym.program.rotary import ROPE as ROPE, Rope as Rope
+from paramsym.program.routing import collect as collect, dispatch as dispatch
 from paramsym.program.state import past as past, remember as remember
 from paramsym.program.tracing import Value as Value, each as each, region as region, scan as scan
 from paramsym.program.types import ArrayType as ArrayType
