@@ -12,7 +12,7 @@ from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, plain, viewed
 from paramsym.measure.work import check_stated, looped, shown, times
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
-from paramsym.program.lookups import Stored
+from paramsym.program.lookups import Constant, Stored
 from paramsym.program.products import Contract
 from paramsym.program.types import ArrayType, flat
 from paramsym.size import canonical
@@ -153,7 +153,7 @@ class _Keeper:
         """Say where the results of an operation lie."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
         self._new(step)
-        if isinstance(operation, Stored):
+        if isinstance(operation, Stored) or (isinstance(operation, Constant) and operation.held):
             self.stored.update(step.gives)
         elif step.takes:
             first = step.takes[0]

@@ -18,7 +18,7 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.position import LearnedPositions, SinusoidalPositions
+from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, activation, last_position, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
@@ -220,7 +220,7 @@ class Bart(Seq2Seq):
     def _encoder(self) -> Stack:
         settings = (self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
         return self._stack(
-            self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers)
+            self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers), "each"
         )
 
     def _decoder(self) -> Stack:
@@ -233,12 +233,12 @@ class Bart(Seq2Seq):
     def _norm_first(self) -> bool:
         return self._relative in {"MBart", "Pegasus"}
 
-    def _stack(self, words: Dim, blocks: Repeat) -> Stack:
+    def _stack(self, words: Dim, blocks: Repeat, counted: Counting = "once") -> Stack:
         width, positions = self.d_model, self.max_position_embeddings
         layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
         if self._relative in {"Bart", "MBart"}:
             # The reference offsets positions by two, for a padding that it no longer has.
-            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2), "layers": blocks}
+            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2, counted=counted), "layers": blocks}
             layers["layernorm_embedding"] = LayerNorm(width)
         else:
             layers |= {"embed_positions": SinusoidalPositions(positions, width, "frozen"), "layers": blocks}

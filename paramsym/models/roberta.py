@@ -21,7 +21,7 @@ from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.decoder import OptionalWhole
 from paramsym.models.family import Family, Flag, Key, Number, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.program import Own, Value, apply, constant, past, rearrange
+from paramsym.program import Own, Value, apply, compact, constant, copies, past, rearrange
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, P, T, V
 
@@ -224,8 +224,8 @@ class RobertaEmbeddings(Layer):
             raise ArgumentError(message)
         first, length = self.padding_idx + 1, input_ids.sizes[1]
         check_positions(input_ids.sizes, canonical(self.max_position_embeddings - first))
-        index = constant("positions", (length,), canonical(first + past()), kind="index")
-        rows = own.position_embeddings(rearrange(index, "s -> () s"))  # one example for all
+        index = rearrange(constant("positions", (length,), canonical(first + past()), kind="index"), "s -> () s")
+        rows = own.position_embeddings(compact(copies(index, input_ids.sizes[0], axis=0)))
         return own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows)
 
 

@@ -8,6 +8,7 @@ from paramsym.program.activations import apply as apply, is_known as is_known, u
 from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
 from paramsym.program.axes import (
     axes as axes,
+    compact as compact,
     copies as copies,
     features as features,
     flip as flip,

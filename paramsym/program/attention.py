@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Pow, Rational
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import copies, join, rearrange, segments, take
-from paramsym.program.graph import Operation, Work
+from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.lookups import constant, drop
 from paramsym.program.pairs import ALL, Mask
 from paramsym.program.products import contract
@@ -32,6 +32,11 @@ class Hide(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One addition per entry."""
         return (Work(Combine("add").name, flat(taken[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
+        """Return the mask where it fills in; what is added keeps nothing."""
+        batch, _, queries, keys = taken[0].sizes if self.mask.filled else (1, 1, 1, 1)
+        return (Kept("own", factors=(batch, queries, keys), kind="truth"),) if self.mask.filled else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Put minus infinity where the mask hides a pair."""
@@ -120,8 +125,9 @@ def rotate(x: Value, cos: Value, sin: Value) -> Value:
     turned = cos.sizes[-1]
     rest = canonical(x.sizes[-1] - turned)
     if rest != 0:
-        x, still = segments(x, turned, rest)
-        return join(rotate(x, cos, sin), still)
+        x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
+        x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)
+        return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references lay heads before positions
     half = canonical(per(turned, 2))
     left, right = segments(x, half, half)
     cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))
