@@ -86,6 +86,7 @@ class TokenTypes(_Added):
 
     num_types: Dim
     embedding_dim: Width
+    counted: Counting = "once"
 
     def tensors(self) -> Iterator[Tensor]:
         """The table."""
@@ -93,7 +94,8 @@ class TokenTypes(_Added):
 
     def forward(self, own: Own, x: Value) -> Value:
         """The vector of the first kind, which references take where no kinds are given."""
-        return self.checked(x) + lookup(own.weight, constant("index zeros", (x.sizes[-2],), kind="index"))
+        shape = self.checked(x).sizes[-2 if self.counted == "once" else 0 : -1]
+        return x + lookup(own.weight, constant("index zeros", shape, kind="index"))
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ class LearnedPositions(_Positions):
     """A table with one learned vector per position (Gehring et al. 2017, section 3.1; Devlin et al. 2019).
 
     ``weight`` is (num_positions + offset, embedding_dim); some references keep ``offset`` rows in front that no position uses (2 in OPT and
-    BART). ``counted`` says what training keeps of the numbers of the positions, which references count ``"once"``, for ``"each"`` example, or
-    have in a ``"buffer"``. Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under whatever name the model gives it.
+    BART). ``counted`` says what training keeps of the numbers of the positions: references count them ``"once"``, for ``"each"`` example,
+    or have them in a ``"buffer"``. Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under the model's name for it.
 
     >>> from paramsym import H, P
     >>> LearnedPositions(P, H).params, LearnedPositions(P, H, offset=2).params

@@ -35,7 +35,7 @@ class Result:
 class Keeping:
     """What one program keeps: inputs and outputs by position, because they belong to whoever passes them, and lines of what is inside.
 
-    ``inputs`` hold how many entries of how many bytes are kept as storages of the caller; ``results`` say where the outputs lie.
+    ``results`` say where the outputs lie.
     """
 
     inputs: set[int] = field(default_factory=set)
@@ -172,11 +172,11 @@ class _Keeper:
             else:
                 self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
-    def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False, new: int = 0) -> Keeping:
-        """Return what a program inside keeps, for the inputs that a step passes on; the first ``new`` of them are laid anew."""
+    def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Keeping:
+        """Return what a program inside keeps, for the inputs that a step passes on."""
         takes = step.takes[: len(body.inputs)]
-        stored = tuple(n >= new and self.root[number] in self.stored for n, number in enumerate(takes))
-        layouts = tuple(plain(one) if n < new else self.layout[number] for n, (number, one) in enumerate(zip(takes, body.input_types, strict=True)))
+        stored = tuple(self.root[number] in self.stored for number in takes)
+        layouts = tuple(self.layout[number] for number in takes)
         return keeping(body, needs[: len(takes)], self.attention, frozen=self.frozen or frozen, stored=stored, layouts=layouts)
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
@@ -227,7 +227,7 @@ class _Keeper:
         x, weights, _ = self.program.taken(step)
         behind = (*weights.shape, route.body.output_types[0].shape[-1])
         kept = keeping(route.body, needs[:1], self.attention, frozen=self.frozen)
-        weighed = self.flags_of(route.body, needs[:1])
+        weighed = gradients(route.body, needs[:1], frozen=self.frozen)[route.body.outputs[0]]
         lines = [Line(("places",), (2, *flat(weights.shape)), role="index"), Line(("added",), flat(behind), role="float")]
         lines += [Line(("rows",), flat((*weights.shape, x.shape[-1])), role="float")] if kept.inputs else []
         lines += [Line(("output",), flat(behind), role="float")] if needs[1] or kept.outputs else []
@@ -235,10 +235,6 @@ class _Keeper:
         label = self.labels[step.gives[0]][0]
         self.lines += [replace(line, path=(label, *line.path)) for line in lines]
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
-
-    def flags_of(self, body: Program, needs: tuple[bool, ...]) -> bool:
-        """Return whether what a program gives needs a gradient."""
-        return gradients(body, needs, frozen=self.frozen)[body.outputs[0]]
 
     def _ends(self, step: Step, kept: Keeping, carry: int) -> None:
         """Keep what goes into the first round and comes out of the last one."""
@@ -282,10 +278,10 @@ def _fused(body: Program, layouts: tuple[Layout, ...]) -> Keeping:
 
 
 def _windowed(body: Program, key: ArrayType) -> bool:
-    """Whether the products of a program are limited to a window that is shorter than the keys."""
+    """Whether the products of a program are limited to a window that is no longer than the keys: a mask is made for it."""
     masks = (step.operation.within[2] for step in body.steps if isinstance(step.operation, Contract) and step.operation.within)
     windows = [mask.window for mask in masks if mask.window is not None]
-    return any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window < key.sizes[1] for window in windows)
+    return any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows)
 
 
 def _line(path: tuple[Any, ...], kind: ArrayType) -> Line:

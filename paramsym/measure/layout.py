@@ -1,7 +1,7 @@
 """How the entries of an array lie in its storage: which axes can be merged without a copy, and what a view looks like.
 
-Torch keeps views as they are, and copies an array where a kernel wants axes merged that do not lie behind one another. Steps from one entry to
-the next are products of sizes, so that this is known in letters as well; what is equal for some sizes only is taken for different.
+Torch keeps views as they are, and copies an array where a kernel wants axes merged that do not lie behind one another. Steps from one entry
+to the next are products of sizes, so that this is known in letters as well; what is equal for some sizes only is taken for different.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from paramsym.program.activations import Apply
@@ -93,7 +94,7 @@ def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
 def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
     """Return whether every axis steps over exactly the next one; axes of one entry are nowhere."""
     real = [(stride, factors) for size, stride, factors in axes if size != 1]
-    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in zip(real, real[1:], strict=False))
+    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
 
 
 def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layout | None:

@@ -116,7 +116,7 @@ def _mixed(seen: Field, owner: str) -> Field:
     )
 
 
-def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
+def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
     operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], owner: str
 ) -> list[Field]:
     match operation:

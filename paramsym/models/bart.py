@@ -26,7 +26,7 @@ from paramsym.models.decoder import OptionalFlag, OptionalWhole
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
-from paramsym.program import Mask, Own, Value, attend, heads as apart, remember, roll
+from paramsym.program import Mask, Own, Value, attend, compact, heads as apart, rearrange, remember, roll
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, P, V, dims
 
@@ -264,15 +264,21 @@ class Stack(Holder):
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory."""
+    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
+
+    With ``laid`` the reference copies its queries, heads before positions.
+    """
 
     _: KW_ONLY
     causal: bool = False
+    laid: bool = False
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
         """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
         seen = x if memory is None else memory
         query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
+        if self.laid:
+            query = rearrange(compact(rearrange(query, "b s a d -> b a s d")), "b a s d -> b s a d")
         if self.causal or memory is not None:
             axis = 1 if memory is None else None
             key, value = remember("key", key, axis), remember("value", value, axis)
@@ -310,7 +316,7 @@ def attention(width: Dim, heads: Dim, *, key_bias: bool = True, causal: bool = F
     sliced = (heads, divides(heads, width, "attention_heads", "d_model"))
     projection = Dense(width, sliced)
     layers = {"k_proj": Dense(width, sliced, bias=key_bias), "v_proj": projection, "q_proj": projection}
-    return Attention({**layers, "out_proj": Dense(sliced, width)}, causal=causal)
+    return Attention({**layers, "out_proj": Dense(sliced, width)}, causal=causal, laid=not key_bias)  # Whisper does both
 
 
 def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True, norm_first: bool = False) -> Around:

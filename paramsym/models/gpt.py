@@ -76,7 +76,7 @@ class Fused(Holder):
 
     The matrix's stored axis says how heads lie in it: three segments of heads, heads of three segments, or groups of several queries with
     one key and one value. ``scale`` takes the place of 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
-    values are copied for every head before they are kept; with ``filled`` the mask fills in what it hides.
+    values are copied for every head before they are kept.
     """
 
     _: KW_ONLY
@@ -84,7 +84,6 @@ class Fused(Holder):
     scale: float | Expr | None = None
     clip: float | None = None
     spread: bool = False
-    filled: bool = False
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width of a head)."""
@@ -100,7 +99,7 @@ class Fused(Holder):
     def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None) -> Value:
         """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, filled=self.filled), scale=self.scale, bias=bias))
+        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True), scale=self.scale, bias=bias))
 
 
 @dataclass(frozen=True)

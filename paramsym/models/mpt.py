@@ -93,7 +93,7 @@ class Mpt(Decoder):
             "Wqkv": Dense(width, cat(query=sliced, key=sliced, value=sliced), bias=False),
             "out_proj": Dense(sliced, width, bias=False),
         }
-        attention = FusedBiased(projections, names=("Wqkv", "out_proj"), scale=self.softmax_scale, clip=self.clip_qkv or None, filled=True)
+        attention = FusedBiased(projections, names=("Wqkv", "out_proj"), scale=self.softmax_scale, clip=self.clip_qkv or None)
         inward, outward = Dense(width, 4 * width, bias=False), Dense(4 * width, width, bias=False)
         layers = {
             "norm_1": self.norm(),

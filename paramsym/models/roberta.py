@@ -208,7 +208,7 @@ class RobertaEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables, the normalisation, the third table."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
+        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size, counted="each"))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
         yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
 

@@ -10,8 +10,8 @@ from sympy import Expr, Integer, Pow, Rational
 
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import copies, join, rearrange, segments, take
-from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.axes import compact, copies, join, rearrange, segments, take
+from paramsym.program.graph import Operation, Work
 from paramsym.program.lookups import constant, drop
 from paramsym.program.pairs import ALL, Mask
 from paramsym.program.products import contract
@@ -32,11 +32,6 @@ class Hide(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One addition per entry."""
         return (Work(Combine("add").name, flat(taken[0].shape)),)
-
-    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
-        """Return the mask where it fills in; what is added keeps nothing."""
-        batch, _, queries, keys = taken[0].sizes if self.mask.filled else (1, 1, 1, 1)
-        return (Kept("own", factors=(batch, queries, keys), kind="truth"),) if self.mask.filled else ()
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Put minus infinity where the mask hides a pair."""
@@ -117,11 +112,14 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0) -> tuple[Val
     return (cos, sin) if rope.amplitude == 1 else (cos * rope.amplitude, sin * rope.amplitude)
 
 
-def rotate(x: Value, cos: Value, sin: Value) -> Value:
+def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
-    Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others.
+    Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others; with ``partly`` the two are
+    joined even where none are left.
     """
+    if partly and cos.sizes[-1] == x.sizes[-1]:
+        return rearrange(compact(rearrange(rotate(x, cos, sin), "b s a d -> b a s d")), "b a s d -> b s a d")
     turned = cos.sizes[-1]
     rest = canonical(x.sizes[-1] - turned)
     if rest != 0:

@@ -10,14 +10,10 @@ from paramsym.size import Dim
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which keys a query sees: all of them, those up to its own position, or those nearer than ``window`` positions.
-
-    ``filled`` says that the reference fills in the hidden scores by a mask of truths, one per example, which training keeps; others add.
-    """
+    """Which keys a query sees: all of them, those up to its own position, or those nearer than ``window`` positions."""
 
     causal: bool = False
     window: Dim | None = None
-    filled: bool = False
 
     def visible(self, xp: Any, queries: int, keys: int) -> Any:
         """Return a (queries, keys) array of truth; the last query stands at the last key."""

@@ -114,7 +114,7 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
 
 @lru_cache(maxsize=1 << 10)
 def _merged(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Return for both factors the axes that a matrix product has as one: those of both and the result, those of one factor, those summed over."""
+    """Return for both factors the axes that a matrix product has as one: of both and the result, of one factor, those summed over."""
     terms, output = spelled(spec, ranks)
     found = []
     for term, other in (terms, terms[::-1]):

@@ -1,4 +1,4 @@
-"""Positions sent to the experts that were chosen for them, and what these give brought back: the row of every pair of position and expert."""
+"""Positions sent to the experts that were chosen for them, and what these give brought back: a row per pair of position and expert."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paramsym.program.types import ArrayType, flat
 
 @dataclass(frozen=True, slots=True)
 class Places(Operation):
-    """Where the row of every chosen expert comes from: the number of the position, and the place of the expert among those of the position."""
+    """Where the row of every chosen expert comes from: the number of the position, and the place of the expert among its own."""
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return two whole numbers per row."""
@@ -40,7 +40,7 @@ class Weights(Operation):
         """Return the places."""
         return (Kept("taken", 1),)
 
-    def run(self, xp: Any, *arrays: Any) -> Any:
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
         """Select the weights."""
         weights, places = arrays
         return weights.reshape(-1, weights.shape[-1])[places[..., 0], places[..., 1]]
