@@ -15,7 +15,7 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.position import LearnedPositions, SinusoidalPositions
+from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPositions
 from paramsym.models.blocks import last_position
 from paramsym.models.family import Family
 from paramsym.models.keys import Flag, Sizes
@@ -90,7 +90,7 @@ class Bart(TwoStacks, Seq2Seq):
             yield Part(self._base_name, Sequential(decoder=self._decoder()))
         else:
             shared = Embedding(self.vocab_size, width) if self.share_encoder_decoder_embeddings else None
-            encoder = self._stack(self.vocab_size, Repeat(self.encoder_block(), self.encoder_layers))
+            encoder = self._stack(self.vocab_size, Repeat(self.encoder_block(), self.encoder_layers), "each")
             yield Part(self._base_name, Stacks(encoder, self._decoder(), shared))
         if self._translates or self._causal:
             yield Part("lm_head", Dense(width, self._outputs, bias=False))
@@ -166,12 +166,12 @@ class Bart(TwoStacks, Seq2Seq):
     def _decoder(self) -> Stack:
         return self._stack(self._decoder_words, self.decoder_blocks())
 
-    def _stack(self, words: Dim, blocks: Repeat) -> Stack:
+    def _stack(self, words: Dim, blocks: Repeat, counted: Counting = "once") -> Stack:
         width, positions = self.d_model, self.max_position_embeddings
         layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
         if self.kind in {"Bart", "MBart"}:
             # The reference offsets positions by two, for a padding that it no longer has.
-            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2), "layers": blocks}
+            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2, counted=counted), "layers": blocks}
             layers["layernorm_embedding"] = LayerNorm(width)
         else:
             layers |= {"embed_positions": SinusoidalPositions(positions, width, "frozen"), "layers": blocks}

@@ -12,7 +12,7 @@ from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.program import Rope, Value, rearrange, rotate
+from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 
 _ROPE = Rope(500000.0)
 
@@ -50,7 +50,7 @@ class Cohere(GroupedDecoder):
 
     def norm(self) -> LayerNorm:
         """A scale for each entry."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps, bias=False)
+        return SteppedNorm(self.hidden_size, self.layer_norm_eps, bias=False)
 
     def scores(self, x: Value) -> Value:
         """The scores are scaled."""
@@ -69,6 +69,15 @@ class Cohere(GroupedDecoder):
                 "input_layernorm": self.norm(),
             }
         )
+
+
+@dataclass(frozen=True)
+class SteppedNorm(LayerNorm):
+    """A layer normalisation without a shift that the reference writes in Python, step by step."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The difference from the mean over the deviation, scaled."""
+        return normalise(x, "layer", -1, eps=self.eps, scale=own.weight, steps=True)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, activation, scaled
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import Ignored, Model, key
-from paramsym.program import Mask, Own, Value, attend, heads as apart, remember
+from paramsym.program import Mask, Own, Value, attend, compact, heads as apart, rearrange, remember
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, V, dims
 
@@ -66,11 +66,12 @@ class TwoStacks(Model):
 
     def _block(self, heads: Dim, inner: Dim, *, crosses: bool) -> Around:
         width, norm, attention = self.d_model, LayerNorm(self.d_model), self._attention(heads)
+        laid = not self.key_bias  # the reference of one family does both
         learns = learned("activation_fn", self.activation_function)
-        body: dict[str, Layer] = {"self_attn": Attention(attention), "self_attn_layer_norm": norm, **learns}
+        body: dict[str, Layer] = {"self_attn": Attention(attention, laid=laid), "self_attn_layer_norm": norm, **learns}
         if crosses:
-            body = {"self_attn": Attention(attention, causal=True), **learns, "self_attn_layer_norm": norm}
-            body |= {"encoder_attn": Attention(attention), "encoder_attn_layer_norm": norm}
+            body = {"self_attn": Attention(attention, causal=True, laid=laid), **learns, "self_attn_layer_norm": norm}
+            body |= {"encoder_attn": Attention(attention, laid=laid), "encoder_attn_layer_norm": norm}
         body |= {"fc1": Dense(width, inner), "fc2": Dense(inner, width), "final_layer_norm": norm}
         return Around(body, self.activation_function, self.norm_first)
 
@@ -99,15 +100,21 @@ class Stack(Holder):
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory."""
+    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
+
+    With ``laid`` the reference copies its queries, heads before positions.
+    """
 
     _: KW_ONLY
     causal: bool = False
+    laid: bool = False
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
         """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
         seen = x if memory is None else memory
         query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
+        if self.laid:
+            query = rearrange(compact(rearrange(query, "b s a d -> b a s d")), "b a s d -> b s a d")
         if self.causal or memory is not None:
             axis = 1 if memory is None else None
             key, value = remember("key", key, axis), remember("value", value, axis)

@@ -144,7 +144,7 @@ class Whisper(TwoStacks):
         width = self.d_model
         layers = {
             "embed_tokens": Embedding(self.vocab_size, width),
-            "embed_positions": LearnedPositions(self.max_target_positions, width),
+            "embed_positions": LearnedPositions(self.max_target_positions, width, counted="each"),
             "layers": self.decoder_blocks(),
             "layer_norm": LayerNorm(width),
         }
