@@ -202,7 +202,7 @@ def constructed(found: Source, architecture: str | None) -> Layer:
         held = getattr(plain, argument)
         if not _has_symbols(held) and held != value:
             flags[argument] = value
-    root = model(**flags)
+    root = model(**flags) if flags else plain
     return root.at(published_sizes(model.__name__, model.published, found.name, root.__getattribute__)) if found.size else root
 
 

@@ -52,6 +52,14 @@ if TYPE_CHECKING:
     from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
     from paramsym.models.swin import Swin as Swin
     from paramsym.models.t5 import T5 as T5
+    from paramsym.models.vision.alexnet import AlexNet as AlexNet
+    from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
+    from paramsym.models.vision.vgg import VGG as VGG
+    from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
+    from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
+    from paramsym.models.vision.mnasnet import MNASNet as MNASNet
+    from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
+    from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
     from paramsym.models.vit import Vit as Vit
     from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
@@ -99,6 +107,14 @@ FAMILIES = {
     "starcoder2": ("Starcoder2", "starcoder2"),
     "swin": ("Swin", "swin"),
     "t5": ("T5", "mt5 t5 umt5"),
+    "vision.alexnet": ("AlexNet", ""),
+    "vision.squeezenet": ("SqueezeNet", ""),
+    "vision.vgg": ("VGG", ""),
+    "vision.mobilenet_v2": ("MobileNetV2", ""),
+    "vision.mobilenet_v3": ("MobileNetV3", ""),
+    "vision.mnasnet": ("MNASNet", ""),
+    "vision.shufflenet_v2": ("ShuffleNetV2", ""),
+    "vision.efficientnet": ("EfficientNet", ""),
     "vit": ("Vit", "deit vit"),
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),
