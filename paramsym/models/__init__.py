@@ -53,13 +53,15 @@ if TYPE_CHECKING:
     from paramsym.models.swin import Swin as Swin
     from paramsym.models.t5 import T5 as T5
     from paramsym.models.vision.alexnet import AlexNet as AlexNet
-    from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
-    from paramsym.models.vision.vgg import VGG as VGG
+    from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
+    from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
+    from paramsym.models.vision.mnasnet import MNASNet as MNASNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
     from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
-    from paramsym.models.vision.mnasnet import MNASNet as MNASNet
+    from paramsym.models.vision.regnet import RegNet as RegNet
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
-    from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
+    from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
+    from paramsym.models.vision.vgg import VGG as VGG
     from paramsym.models.vit import Vit as Vit
     from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
@@ -115,6 +117,8 @@ FAMILIES = {
     "vision.mnasnet": ("MNASNet", ""),
     "vision.shufflenet_v2": ("ShuffleNetV2", ""),
     "vision.efficientnet": ("EfficientNet", ""),
+    "vision.inception": ("GoogLeNet Inception3", ""),
+    "vision.regnet": ("RegNet", ""),
     "vit": ("Vit", "deit vit"),
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),

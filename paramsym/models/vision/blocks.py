@@ -139,6 +139,25 @@ def up(value: int | Expr) -> Dim:
     return value if isinstance(value, int) else canonical(cast("Dim", ceiling(value)))
 
 
+def nearest_whole(value: int | Expr) -> Dim:
+    """Return the nearest whole number, of two the even one, as Python's ``round`` does.
+
+    With t = (2*value - 1)/4, which is whole exactly where a half is to be rounded down: floor(value + 1/2) + ceil(t) - floor(t) - 1.
+
+    >>> from paramsym import C
+    >>> nearest_whole(Rational(5, 2)), nearest_whole(Rational(7, 2)), nearest_whole(Rational(8, 3)), nearest_whole(C)
+    (2, 4, 3, C)
+    """
+    if isinstance(value, int):
+        return value
+    if value.is_Number:
+        return round(Fraction(int(value.p), int(value.q)))  # type: ignore[attr-defined]
+    if canonical(floor(value, evaluate=False)) == canonical(value):
+        return canonical(value)
+    t = (2 * value - 1) * Rational(1, 4)
+    return canonical(floor(value + Rational(1, 2)) + ceiling(t) - floor(t) - 1)
+
+
 # Models -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -154,7 +173,8 @@ class Pictures(Layer):
     def __post_init__(self) -> None:
         """Gate the multipliers, and what every layer has."""
         for name in self.ratios:
-            object.__setattr__(self, name, ratio(getattr(self, name), f"{type(self).__name__}: {name}"))
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, ratio(getattr(self, name), f"{type(self).__name__}: {name}"))
         super().__post_init__()
 
     @property
