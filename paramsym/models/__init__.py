@@ -53,15 +53,19 @@ if TYPE_CHECKING:
     from paramsym.models.swin import Swin as Swin
     from paramsym.models.t5 import T5 as T5
     from paramsym.models.vision.alexnet import AlexNet as AlexNet
+    from paramsym.models.vision.convnext import ConvNeXt as ConvNeXt
     from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
     from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
     from paramsym.models.vision.mnasnet import MNASNet as MNASNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
     from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
     from paramsym.models.vision.regnet import RegNet as RegNet
+    from paramsym.models.vision.segmentation import FCN as FCN, LRASPP as LRASPP, DeepLabV3 as DeepLabV3
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
     from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
     from paramsym.models.vision.vgg import VGG as VGG
+    from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
+    from paramsym.models.vision.vision_transformer import VisionTransformer as VisionTransformer
     from paramsym.models.vit import Vit as Vit
     from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
@@ -119,6 +123,10 @@ FAMILIES = {
     "vision.efficientnet": ("EfficientNet", ""),
     "vision.inception": ("GoogLeNet Inception3", ""),
     "vision.regnet": ("RegNet", ""),
+    "vision.convnext": ("ConvNeXt", ""),
+    "vision.vision_transformer": ("VisionTransformer", ""),
+    "vision.video_resnet": ("VideoResNet S3D", ""),
+    "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vit": ("Vit", "deit vit"),
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),

@@ -27,7 +27,9 @@ def built(name: str, **arguments: Any) -> Any:
     """Return a network of torchvision with random weights in float64, in evaluation mode; nothing is downloaded."""
     torch, models = imported("torch"), torchvision()
     torch.manual_seed(0)
-    quiet = {"init_weights": False} if name in {"googlenet", "inception_v3"} else {}
+    quiet: dict[str, Any] = {"init_weights": False} if name in {"googlenet", "inception_v3"} else {}
+    if any(part in name for part in ("fcn", "deeplab", "lraspp", "rcnn", "retinanet", "ssd", "fcos")):
+        quiet["weights_backbone"] = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = models.get_model(name, weights=None, **quiet, **arguments).eval()
@@ -35,12 +37,12 @@ def built(name: str, **arguments: Any) -> Any:
 
 
 def jumbled(torch: Any, module: Any) -> Any:
-    """Change every vector of a fresh network at random: zeros and ones hide what uses them; statistics stay positive."""
+    """Change every vector, and every matrix of zeros, of a fresh network at random: they hide what uses them; variances stay positive."""
     generator = torch.Generator().manual_seed(1)
     module = module.double()
     with torch.no_grad():
         for name, tensor in module.state_dict().items():
-            if tensor.is_floating_point() and (tensor.ndim == 1 or name.endswith(("layer_scale", "class_token"))):
+            if tensor.is_floating_point() and (tensor.ndim == 1 or not tensor.any() or name.endswith("layer_scale")):
                 low = 0.5 if name.endswith(("weight", "running_var", "layer_scale", "logit_scale")) else -0.5
                 tensor.copy_(torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) + low)
     return module

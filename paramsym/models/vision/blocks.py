@@ -16,9 +16,11 @@ from sympy import Expr, Float, Max, Rational, ceiling, floor
 from paramsym.compose import Residual, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
-from paramsym.layers.activation import ReLU, Sigmoid
+from paramsym.layers.activation import GELU, ReLU, Sigmoid
 from paramsym.layers.batch_norm import BatchNorm2d, BatchNorm3d
 from paramsym.layers.convolution import Conv2d, Conv3d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
 from paramsym.models.claims import Claim
 from paramsym.naming import described, nearest
@@ -31,6 +33,7 @@ Ratio: TypeAlias = Annotated[int | Fraction | Expr, "ratio"]
 _Model = TypeVar("_Model", bound=type[Layer])
 _META = "torchvision 0.28, num_params of the weights"
 RELU = ReLU()
+EXACT_GELU = GELU()
 
 
 remembered = lru_cache(maxsize=4096)
@@ -187,6 +190,19 @@ class Pictures(Layer):
         return axes(x, "batch channels height width", channels=getattr(self, "in_channels", 3))[0]
 
 
+class Videos(Pictures):
+    """A network that sees videos, (batch, channels, frames, height, width)."""
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Videos (batch, channels, frames, height, width)."""
+        return {"x": (B, 3, 16, self.side * W, self.side * W)}
+
+    def seen(self, x: Value) -> Value:
+        """Return the videos, after a check of their axes."""
+        return axes(x, "batch channels frames height width", channels=3)[0]
+
+
 class Classifier(Pictures):
     """Features, their means where there is an ``avgpool`` that gives them, and a classifier of what they are in a row."""
 
@@ -230,6 +246,11 @@ def conv_norm(
         norm(outgoing, eps=eps),
     ]
     return Sequential(*layers, *(() if activation is None else (activation,)))
+
+
+def in_row(sequence: Sequential) -> tuple[Layer, ...]:
+    """Return the layers of a sequence, to stand in another one."""
+    return tuple(layer for _, layer in sequence.items)
 
 
 @dataclass(frozen=True)
@@ -278,3 +299,28 @@ def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) 
     Widths in letters are equal where they are one expression.
     """
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
+
+
+@dataclass(frozen=True)
+class LayerNorm2d(LayerNorm):
+    """A normalisation of the channels at every place of a map, which holds them first. Reference: ``torchvision`` ``LayerNorm2d``.
+
+    >>> from paramsym import C
+    >>> LayerNorm2d(C).params
+    2*C
+    """
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The channels last, and first again."""
+        return rearrange(super().forward(own, rearrange(x, "b c h w -> b h w c")), "b h w c -> b c h w")
+
+
+@remembered
+def mlp(width: Dim, inner: Dim, activation: Layer = EXACT_GELU) -> Sequential:
+    """Return two matrices with an activation between them, named 0 to 4 with the dropouts. Reference: ``torchvision.ops.MLP``.
+
+    >>> from paramsym import F, H
+    >>> mlp(H, F).params
+    2*F*H + F + H
+    """
+    return Sequential({"0": Dense(width, inner), "1": activation, "3": Dense(inner, width)})

@@ -47,8 +47,8 @@ _SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {
 class RegNet(Pictures):
     """Four stages of bottlenecks with groups of a fixed width, whose depths and widths follow from a line that is rounded.
 
-    The arguments are those of torchvision's ``BlockParams``: ``depths``, ``widths`` and ``group_widths`` of the stages, and ``se_ratio``, an
-    exact fraction of the channels that come into a block, or None for RegNet X. What is not given stays a letter.
+    The arguments are those of torchvision's ``BlockParams``: ``depths``, ``widths`` and ``group_widths`` of the stages, and ``se_ratio``,
+    an exact fraction of the channels that come into a block, or None for RegNet X. What is not given stays a letter.
 
     Raises:
         DivisibilityError: a group's width that does not divide the stage's.
@@ -94,8 +94,8 @@ class RegNet(Pictures):
         """Every stage has a depth, a width, and groups that divide it."""
         if not len(self.depths) == len(self.widths) == len(self.group_widths) > 0:
             message = (
-                f"there are {len(self.depths)} depths, {len(self.widths)} widths and {len(self.group_widths)} group_widths; wanted one of each"
-                " for every stage."
+                f"there are {len(self.depths)} depths, {len(self.widths)} widths and {len(self.group_widths)} group_widths;"
+                " wanted one of each for every stage."
             )
             raise ArgumentError(message)
         for width, group in zip(self.widths, self.group_widths, strict=True):
