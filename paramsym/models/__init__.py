@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from paramsym.models.vision.segmentation import FCN as FCN, LRASPP as LRASPP, DeepLabV3 as DeepLabV3
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
     from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
+    from paramsym.models.vision.swin_transformer import SwinTransformer as SwinTransformer
     from paramsym.models.vision.vgg import VGG as VGG
     from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
     from paramsym.models.vision.vision_transformer import VisionTransformer as VisionTransformer
@@ -127,6 +128,7 @@ FAMILIES = {
     "vision.vision_transformer": ("VisionTransformer", ""),
     "vision.video_resnet": ("VideoResNet S3D", ""),
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
+    "vision.swin_transformer": ("SwinTransformer", ""),
     "vit": ("Vit", "deit vit"),
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),

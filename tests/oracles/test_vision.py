@@ -99,6 +99,9 @@ LIVE: tuple[tuple[str, tuple[int, ...], dict[str, Any]], ...] = (
     ("fcn_resnet50", (1, 3, 33, 47), {"num_classes": 5, "aux_loss": True}),
     ("deeplabv3_resnet50", (1, 3, 33, 40), {"num_classes": 4}),
     ("deeplabv3_mobilenet_v3_large", (1, 3, 65, 90), {"num_classes": 4, "aux_loss": True}),
+    ("swin_t", (1, 3, 64, 100), {"num_classes": 5}),
+    ("swin_t", (1, 3, 60, 23), {"num_classes": 5}),
+    ("swin_v2_t", (1, 3, 90, 64), {"num_classes": 4}),
     ("lraspp_mobilenet_v3_large", (1, 3, 65, 90), {"num_classes": 4}),
 )
 
@@ -108,7 +111,7 @@ def in_floats(value: Any) -> Any:
     return float(value) if isinstance(value, Fraction) else value
 
 
-@pytest.mark.parametrize(("name", "size", "arguments"), LIVE, ids=[f"{name}-{arguments}" for name, _, arguments in LIVE])
+@pytest.mark.parametrize(("name", "size", "arguments"), LIVE, ids=[f"{name}-{size}-{arguments}" for name, size, arguments in LIVE])
 def test_live(name: str, size: tuple[int, ...], arguments: dict[str, Any]) -> None:
     """The state dict, entry by entry, and the output on random weights, of torchvision's network with these arguments."""
     torch, xp = imported("torch"), imported("numpy")
