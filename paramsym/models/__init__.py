@@ -55,8 +55,10 @@ if TYPE_CHECKING:
     from paramsym.models.vision.alexnet import AlexNet as AlexNet
     from paramsym.models.vision.convnext import ConvNeXt as ConvNeXt
     from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
+    from paramsym.models.vision.generative import VAE as VAE, DCGANDiscriminator as DCGANDiscriminator, DCGANGenerator as DCGANGenerator
     from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
     from paramsym.models.vision.mnasnet import MNASNet as MNASNet
+    from paramsym.models.vision.mobilenet import MobileNet as MobileNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
     from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
     from paramsym.models.vision.regnet import RegNet as RegNet
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
     from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
     from paramsym.models.vision.swin_transformer import SwinTransformer as SwinTransformer
+    from paramsym.models.vision.unet import HubUNet as HubUNet, UNet as UNet
     from paramsym.models.vision.vgg import VGG as VGG
     from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
     from paramsym.models.vision.vision_transformer import VisionTransformer as VisionTransformer
@@ -129,6 +132,9 @@ FAMILIES = {
     "vision.video_resnet": ("VideoResNet S3D", ""),
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vision.swin_transformer": ("SwinTransformer", ""),
+    "vision.mobilenet": ("MobileNet", ""),
+    "vision.unet": ("UNet HubUNet", ""),
+    "vision.generative": ("DCGANDiscriminator DCGANGenerator VAE", ""),
     "vit": ("Vit", "deit vit"),
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),

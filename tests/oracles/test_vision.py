@@ -18,7 +18,7 @@ from paramsym.testing.running import largest_difference
 
 HOMES = {home: classes.split() for home, (classes, _) in FAMILIES.items() if home.startswith("vision.")}
 CLASSES = [getattr(import_module(f"paramsym.models.{home}"), name) for home, names in HOMES.items() for name in names]
-OF = {name: cls for cls in CLASSES for name in cls.published}
+OF = {name: cls for cls in CLASSES for name in cls.published if not name.startswith("keras.")}
 STORED = [row for row in rows("cnn") if row["library"].startswith("torchvision") and row["model"].removeprefix("quantized_") in OF]
 WORKED = [row for row in rows("costs/flops_cnn") if row["library"].startswith("torchvision") and row["model"] in OF]
 NO_ARGUMENTS = {"weights", "weights_backbone", "init_weights"}
