@@ -138,7 +138,9 @@ def _family(text: str) -> Source | None:
     for home, (classes, _) in FAMILIES.items():
         names = {cls.lower(): cls for cls in classes.split()}
         if lowered == home or lowered in names:
-            return _of_class(text, home, names.get(lowered, classes.split()[0]))
+            found = _of_class(text, home, names.get(lowered, classes.split()[0]))
+            size = None if found.model is None else meant(text, found.model.published)  # "alexnet" is a class in capitals, and its size
+            return found if found.model is None or size is None else _sized(size, found.model)
     return None
 
 
@@ -202,7 +204,7 @@ def constructed(found: Source, architecture: str | None) -> Layer:
         held = getattr(plain, argument)
         if not _has_symbols(held) and held != value:
             flags[argument] = value
-    root = model(**flags)
+    root = model(**flags) if flags else plain
     return root.at(published_sizes(model.__name__, model.published, found.name, root.__getattribute__)) if found.size else root
 
 

@@ -52,6 +52,24 @@ if TYPE_CHECKING:
     from paramsym.models.starcoder2 import Starcoder2 as Starcoder2
     from paramsym.models.swin import Swin as Swin
     from paramsym.models.t5 import T5 as T5
+    from paramsym.models.vision.alexnet import AlexNet as AlexNet
+    from paramsym.models.vision.convnext import ConvNeXt as ConvNeXt
+    from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
+    from paramsym.models.vision.generative import VAE as VAE, DCGANDiscriminator as DCGANDiscriminator, DCGANGenerator as DCGANGenerator
+    from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
+    from paramsym.models.vision.mnasnet import MNASNet as MNASNet
+    from paramsym.models.vision.mobilenet import MobileNet as MobileNet
+    from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
+    from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
+    from paramsym.models.vision.regnet import RegNet as RegNet
+    from paramsym.models.vision.segmentation import FCN as FCN, LRASPP as LRASPP, DeepLabV3 as DeepLabV3
+    from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
+    from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
+    from paramsym.models.vision.swin_transformer import SwinTransformer as SwinTransformer
+    from paramsym.models.vision.unet import HubUNet as HubUNet, UNet as UNet
+    from paramsym.models.vision.vgg import VGG as VGG
+    from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
+    from paramsym.models.vision.vision_transformer import VisionTransformer as VisionTransformer
     from paramsym.models.vit import Vit as Vit
     from paramsym.models.wav2vec2 import Wav2Vec2 as Wav2Vec2
     from paramsym.models.whisper import Whisper as Whisper
@@ -99,6 +117,24 @@ FAMILIES = {
     "starcoder2": ("Starcoder2", "starcoder2"),
     "swin": ("Swin", "swin"),
     "t5": ("T5", "mt5 t5 umt5"),
+    "vision.alexnet": ("AlexNet", ""),
+    "vision.squeezenet": ("SqueezeNet", ""),
+    "vision.vgg": ("VGG", ""),
+    "vision.mobilenet_v2": ("MobileNetV2", ""),
+    "vision.mobilenet_v3": ("MobileNetV3", ""),
+    "vision.mnasnet": ("MNASNet", ""),
+    "vision.shufflenet_v2": ("ShuffleNetV2", ""),
+    "vision.efficientnet": ("EfficientNet", ""),
+    "vision.inception": ("GoogLeNet Inception3", ""),
+    "vision.regnet": ("RegNet", ""),
+    "vision.convnext": ("ConvNeXt", ""),
+    "vision.vision_transformer": ("VisionTransformer", ""),
+    "vision.video_resnet": ("VideoResNet S3D", ""),
+    "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
+    "vision.swin_transformer": ("SwinTransformer", ""),
+    "vision.mobilenet": ("MobileNet", ""),
+    "vision.unet": ("UNet HubUNet", ""),
+    "vision.generative": ("DCGANDiscriminator DCGANGenerator VAE", ""),
     "vit": ("Vit", "deit vit"),
     "wav2vec2": ("Wav2Vec2", "hubert wav2vec2"),
     "whisper": ("Whisper", "whisper"),

@@ -282,11 +282,15 @@ def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
 
 
-def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, int], window: int, shift: int) -> Any:
-    """For every window of a shifted map -100 for two places that were no neighbours before the shift (Liu et al. 2021, section 3.2)."""
-    window, shift = int(window), int(shift)
+def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, int], window: int, *shifts: int) -> Any:
+    """For every window of a shifted map -100 for two places that were no neighbours before the shift (Liu et al. 2021, section 3.2).
+
+    One shift is that of both axes; along an axis that is not shifted all places are neighbours.
+    """
+    window = int(window)
     places = [xp.arange(int(length)) for length in extents]
-    down, across = ((place >= len(place) - window).astype(int) + (place >= len(place) - shift) for place in places)
+    each = ((place, int(shift)) for place, shift in zip(places, shifts * (3 - len(shifts)), strict=True))
+    down, across = (((place >= len(place) - window).astype(int) + (place >= len(place) - shift)) * (shift > 0) for place, shift in each)
     regions = (3 * down[:, None] + across).reshape(len(down) // window, window, len(across) // window, window)
     rows = regions.transpose(0, 2, 1, 3).reshape(shape[0], 1, 1, window**2)
     return xp.where(rows == rows.swapaxes(2, 3), 0.0, -100.0)

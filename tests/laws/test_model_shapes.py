@@ -25,7 +25,9 @@ def inputs(model: Any) -> Iterator[tuple[Any, ...]]:
     channels, size = getattr(inside, "num_channels", 3), getattr(inside, "image_size", None) or 32
     image = (batch, channels, *(size if isinstance(size, tuple) else (size, size)))
     heard = (batch, getattr(model, "num_mel_bins", 8), 2 * getattr(model, "max_source_positions", 8))
-    for shape in (tokens, image, (batch, 1, 32, 32), sound, (tokens, (batch, target)), (tokens, image), (heard, tokens)):
+    seen = ((batch, 1, 32, 32), (batch, 3, 224, 224), (batch, 3, 16, 224, 224), (batch, 224, 224, 3))
+    stated = tuple(getattr(model, "inputs", {}).values())[:1]
+    for shape in (tokens, image, *seen, sound, (tokens, (batch, target)), (tokens, image), (heard, tokens), *stated):
         try:
             ps.output_shape(model, shape)
         except ParamsymError:

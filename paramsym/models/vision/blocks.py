@@ -1,0 +1,326 @@
+"""What the networks for images share: widths rounded as the references round them, and the blocks that most of them are made of.
+
+Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache, wraps
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
+
+from sympy import Expr, Float, Max, Rational, ceiling, floor
+
+from paramsym.compose import Residual, Sequential
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part
+from paramsym.layers.activation import GELU, ReLU, Sigmoid
+from paramsym.layers.batch_norm import BatchNorm2d, BatchNorm3d
+from paramsym.layers.convolution import Conv2d, Conv3d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.spatial import Extents
+from paramsym.models.claims import Claim
+from paramsym.naming import described, nearest
+from paramsym.program import Own, Value, axes, rearrange, reduce
+from paramsym.size import Dim, Shape, canonical
+from paramsym.symbols import B, W
+
+Ratio: TypeAlias = Annotated[int | Fraction | Expr, "ratio"]
+"""A multiplier: an exact fraction, such as 1, ``Fraction(3, 4)`` or ``w/4`` with a letter w."""
+_Model = TypeVar("_Model", bound=type[Layer])
+_META = "torchvision 0.28, num_params of the weights"
+RELU = ReLU()
+EXACT_GELU = GELU()
+
+
+remembered = lru_cache(maxsize=4096)
+"""For functions that build blocks: layers are values, and a network has, and networks share, many that are equal."""
+
+
+# Names ------------------------------------------------------------------------------------------------------------------------
+
+
+def named(cls: _Model) -> _Model:
+    """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change."""
+    plain = cls.__init__
+
+    @wraps(plain)
+    def __init__(self: Layer, *given: Any, **changed: Any) -> None:  # noqa: N807 - it takes the place of the one wrapped
+        first, *rest = given or (None,)
+        if not isinstance(first, str):
+            return plain(self, *given, **changed)
+        if first not in cls.published:
+            near = nearest(first, cls.published)
+            message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
+            raise ArgumentError(message)
+        if rest:
+            message = f"{cls.__name__}: behind the name {first!r} arguments go by keyword, as in num_classes=10."
+            raise ArgumentError(message)
+        return plain(self, **{**cls.published[first], **changed})
+
+    cls.__init__ = __init__  # type: ignore[assignment]
+    return cls
+
+
+def _among(names: Any) -> str:
+    return f"wanted one of {', '.join(names)}"
+
+
+def counted(counts: str, source: str = _META, **models: int) -> tuple[Claim, ...]:
+    """Return the published counts of models of one class of the reference.
+
+    >>> counted("AlexNet", alexnet=61_100_840)[0].count
+    61100840
+    """
+    return tuple(Claim(name, count, source, counts) for name, count in models.items())
+
+
+# Widths -----------------------------------------------------------------------------------------------------------------------
+
+
+def ratio(value: object, where: str) -> int | Expr:
+    """Return a multiplier as an int or an exact expression.
+
+    Raises:
+        ArgumentError: a float, whose value is hardly ever the one that is written; what is no number; zero or less.
+
+    >>> ratio(Fraction(3, 4), "width_mult")
+    3/4
+    """
+    if isinstance(value, Fraction):
+        value = Rational(value.numerator, value.denominator)
+    exact = isinstance(value, int | Expr) and not isinstance(value, bool)
+    if not exact or (isinstance(value, Expr) and (value.has(Float) or (value.is_Number and not value.is_Rational))):
+        hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if isinstance(value, float) else ""
+        message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
+        raise ArgumentError(message)
+    if cast("Any", value) <= 0 if not isinstance(value, Expr) or value.is_Number else False:
+        message = f"{where} is {value}; wanted more than zero."
+        raise ArgumentError(message)
+    return int(value) if isinstance(value, Expr) and value.is_Integer else cast("int | Expr", value)
+
+
+def divisible(width: int | Expr, divisor: int = 8) -> Dim:
+    """Return the multiple of ``divisor`` next to a width, halves up; the next one above where that is less than 90 % of the width.
+
+    With q = width/divisor this is divisor * max(1, floor(q + 1/2), ceil(9*q/10)): what is rounded down goes below 90 % exactly where
+    the last of the three is the largest. Reference: ``_make_divisible`` of ``torchvision.models._utils``.
+
+    >>> from paramsym import dims
+    >>> divisible(83), divisible(84), divisible(12), divisible(Rational(72, 5))
+    (80, 88, 16, 16)
+    >>> divisible(32 * dims("w"))
+    32*w
+    """
+    q = width * Rational(1, divisor) if isinstance(width, Expr) else Rational(width, divisor)
+    if q.is_Number:
+        return divisor * int(max(1, floor(q + Rational(1, 2)), ceiling(Rational(9, 10) * q)))
+    if canonical(floor(q, evaluate=False)) == canonical(q):
+        return canonical(width)
+    return canonical(divisor * Max(1, floor(q + Rational(1, 2)), ceiling(Rational(9, 10) * q)))
+
+
+def down(value: int | Expr, divisor: int) -> Dim:
+    """Return a quotient rounded down.
+
+    >>> from paramsym import C
+    >>> down(7, 2), down(8 * C, 2), down(C, 2)
+    (3, 4*C, floor(C/2))
+    """
+    return value // divisor if isinstance(value, int) else canonical(floor(value * Rational(1, divisor)))
+
+
+def up(value: int | Expr) -> Dim:
+    """Return a number rounded up.
+
+    >>> up(Rational(22, 5))
+    5
+    """
+    return value if isinstance(value, int) else canonical(cast("Dim", ceiling(value)))
+
+
+def nearest_whole(value: int | Expr) -> Dim:
+    """Return the nearest whole number, of two the even one, as Python's ``round`` does.
+
+    With t = (2*value - 1)/4, which is whole exactly where a half is to be rounded down: floor(value + 1/2) + ceil(t) - floor(t) - 1.
+
+    >>> from paramsym import C
+    >>> nearest_whole(Rational(5, 2)), nearest_whole(Rational(7, 2)), nearest_whole(Rational(8, 3)), nearest_whole(C)
+    (2, 4, 3, C)
+    """
+    if isinstance(value, int):
+        return value
+    if value.is_Number:
+        return round(Fraction(int(value.p), int(value.q)))  # type: ignore[attr-defined]
+    if canonical(floor(value, evaluate=False)) == canonical(value):
+        return canonical(value)
+    t = (2 * value - 1) * Rational(1, 4)
+    return canonical(floor(value + Rational(1, 2)) + ceiling(t) - floor(t) - 1)
+
+
+# Models -----------------------------------------------------------------------------------------------------------------------
+
+
+class Pictures(Layer):
+    """A network that sees images, (batch, channels, height, width)."""
+
+    ratios: ClassVar[tuple[str, ...]] = ()
+    """The arguments that are multipliers."""
+    claims: ClassVar[tuple[Claim, ...]] = ()
+    side: ClassVar[int] = 32
+    """Images whose sides are a multiple of it leave no floors."""
+
+    def __post_init__(self) -> None:
+        """Gate the multipliers, and what every layer has."""
+        for name in self.ratios:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, ratio(getattr(self, name), f"{type(self).__name__}: {name}"))
+        super().__post_init__()
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, channels, height, width)."""
+        return {"x": (B, getattr(self, "in_channels", 3), self.side * W, self.side * W)}
+
+    def seen(self, x: Value) -> Value:
+        """Return the images, after a check of their axes."""
+        return axes(x, "batch channels height width", channels=getattr(self, "in_channels", 3))[0]
+
+
+class Videos(Pictures):
+    """A network that sees videos, (batch, channels, frames, height, width)."""
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Videos (batch, channels, frames, height, width)."""
+        return {"x": (B, 3, 16, self.side * W, self.side * W)}
+
+    def seen(self, x: Value) -> Value:
+        """Return the videos, after a check of their axes."""
+        return axes(x, "batch channels frames height width", channels=3)[0]
+
+
+class Classifier(Pictures):
+    """Features, their means where there is an ``avgpool`` that gives them, and a classifier of what they are in a row."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        x = own.features(self.seen(x))
+        x = own.avgpool(x) if "avgpool" in own else reduce("mean", x, 2, 3, keep=True)
+        return own.classifier(rearrange(x, "b c h w -> b (c h w)"))
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------------------
+
+
+@remembered
+def conv_norm(
+    incoming: Dim,
+    outgoing: Dim,
+    kernel: Extents = 3,
+    stride: Extents = 1,
+    activation: Layer | None = RELU,
+    *,
+    groups: Dim = 1,
+    dilation: int = 1,
+    padding: Any = None,
+    eps: float = 1e-5,
+    rank: Literal[2, 3] = 2,
+) -> Sequential:
+    """Return a convolution without bias, a norm and an activation, named 0, 1, 2; odd kernels keep the extents at stride 1.
+
+    Reference: ``torchvision.ops.misc.Conv2dNormActivation`` and ``Conv3dNormActivation``.
+
+    >>> from paramsym import C, F
+    >>> conv_norm(C, F).params
+    9*C*F + 2*F
+    """
+    if padding is None:
+        padding = tuple((size - 1) // 2 * dilation for size in kernel) if isinstance(kernel, tuple) else (kernel - 1) // 2 * dilation
+    convolution, norm = (Conv2d, BatchNorm2d) if rank == 2 else (Conv3d, BatchNorm3d)
+    layers: list[Layer] = [
+        convolution(incoming, outgoing, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=False),
+        norm(outgoing, eps=eps),
+    ]
+    return Sequential(*layers, *(() if activation is None else (activation,)))
+
+
+def in_row(sequence: Sequential) -> tuple[Layer, ...]:
+    """Return the layers of a sequence, to stand in another one."""
+    return tuple(layer for _, layer in sequence.items)
+
+
+@dataclass(frozen=True)
+class SqueezeExcitation(Layer):
+    """Every channel times a number that the means of all channels give (Hu et al. 2018, section 3).
+
+    Reference: ``torchvision.ops.SqueezeExcitation``.
+
+    >>> from paramsym import C, R
+    >>> SqueezeExcitation(C, R).params
+    2*C*R + C + R
+    """
+
+    input_channels: Dim
+    squeeze_channels: Dim
+    activation: Layer = field(default=RELU)
+    scale_activation: Layer = field(default=Sigmoid())
+
+    def parts(self) -> Iterator[Part]:
+        """Two convolutions of 1x1, which are matrices, and the functions behind them."""
+        yield Part("fc1", Conv2d(self.input_channels, self.squeeze_channels, 1))
+        yield Part("fc2", Conv2d(self.squeeze_channels, self.input_channels, 1))
+        yield Part("activation", self.activation)
+        yield Part("scale_activation", self.scale_activation)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The map, every channel scaled."""
+        scale = own.fc2(own.activation(own.fc1(reduce("mean", x, 2, 3, keep=True))))
+        return own.scale_activation(scale) * x
+
+
+def depthwise_in(
+    incoming: Dim, expanded: Dim, kernel: int, stride: int, activation: Layer, *, expands: bool, dilation: int = 1, eps: float = 1e-5
+) -> list[Layer]:
+    """Return the first half of an inverted residual: more channels, by a 1x1 convolution where it ``expands``, and each filtered alone.
+
+    Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", section 3.
+    """
+    wide = [conv_norm(incoming, expanded, 1, 1, activation, eps=eps)] if expands else []
+    return [*wide, conv_norm(expanded, expanded, kernel, stride, activation, groups=expanded, dilation=dilation, eps=eps)]
+
+
+def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) -> Layer:
+    """Return a block that adds what comes in where nothing changes its shape: at stride 1, to as many channels.
+
+    Widths in letters are equal where they are one expression.
+    """
+    return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
+
+
+@dataclass(frozen=True)
+class LayerNorm2d(LayerNorm):
+    """A normalisation of the channels at every place of a map, which holds them first. Reference: ``torchvision`` ``LayerNorm2d``.
+
+    >>> from paramsym import C
+    >>> LayerNorm2d(C).params
+    2*C
+    """
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The channels last, and first again."""
+        return rearrange(super().forward(own, rearrange(x, "b c h w -> b h w c")), "b h w c -> b c h w")
+
+
+@remembered
+def mlp(width: Dim, inner: Dim, activation: Layer = EXACT_GELU) -> Sequential:
+    """Return two matrices with an activation between them, named 0 to 4 with the dropouts. Reference: ``torchvision.ops.MLP``.
+
+    >>> from paramsym import F, H
+    >>> mlp(H, F).params
+    2*F*H + F + H
+    """
+    return Sequential({"0": Dense(width, inner), "1": activation, "3": Dense(inner, width)})

@@ -1,0 +1,108 @@
+"""ConvNeXt as torchvision stores it. Reference: ``torchvision.models.convnext``; transformers' names are ``paramsym.models.ConvNext``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.reshaping import Flatten, Permute
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, counted, named, remembered
+from paramsym.program import Own, Value
+from paramsym.size import Dim, canonical
+from paramsym.symbols import N, dims
+
+_WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
+_DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
+_SIZES = {"tiny": (96, 9), "small": (96, 27), "base": (128, 27), "large": (192, 27)}
+_EPS = 1e-6
+
+
+@named
+@dataclass(frozen=True)
+class ConvNeXt(Pictures):
+    """Stages of blocks with a 7x7 convolution of every channel by itself and two matrices, as Swin's without attention.
+
+    ``widths`` and ``depths`` are those of the stages, which torchvision gives as rows of ``block_setting``; what is not given stays a
+    letter. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
+
+    Raises:
+        ArgumentError: another number of widths than of depths, or an unknown name.
+
+    Source: Liu et al. 2022, "A ConvNet for the 2020s", section 3.
+
+    >>> ConvNeXt("convnext_tiny").params, ConvNeXt().at("convnext_large").params
+    (28589128, 197767336)
+    >>> ConvNeXt().part("features.1.0").params
+    8*H_1**2 + 58*H_1
+    """
+
+    widths: tuple[Dim, ...] = _WIDTHS
+    depths: tuple[Dim, ...] = _DEPTHS
+    num_classes: Dim = N
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"convnext_{name}": {"widths": tuple(width * 2**n for n in range(4)), "depths": (3, 3, deep, 3), "num_classes": 1000}
+        for name, (width, deep) in _SIZES.items()
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        *counted("ConvNeXt", convnext_tiny=28_589_128, convnext_small=50_223_688),
+        *counted("ConvNeXt", convnext_base=88_591_464, convnext_large=197_767_336),
+    )
+
+    def conditions(self) -> None:
+        """Every stage has a width and a depth."""
+        if not len(self.widths) == len(self.depths) > 0:
+            message = f"there are {len(self.widths)} widths and {len(self.depths)} depths; wanted one of each for every stage."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """Patches of 4x4, the stages with a halving before each but the first, and the classifier."""
+        near, last = self.widths[0], self.widths[-1]
+        layers: list[Layer] = [Sequential(Conv2d(self.in_channels, near, 4, stride=4), LayerNorm2d(near, _EPS))]
+        for number, (width, depth) in enumerate(zip(self.widths, self.depths, strict=True)):
+            if number:
+                layers.append(Sequential(LayerNorm2d(near, _EPS), Conv2d(near, width, 2, stride=2)))
+            layers.append(_stage(width, depth))
+            near = width
+        yield Part("features", Sequential(*layers))
+        yield Part("avgpool", AdaptiveAvgPool2d(1))
+        yield Part("classifier", Sequential(LayerNorm2d(last, _EPS), Flatten(), Dense(last, self.num_classes)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        return own.classifier(own.avgpool(own.features(self.seen(x))))
+
+
+@remembered
+def _stage(width: Dim, depth: Dim) -> Repeat:
+    return Repeat(_Block(width), depth)
+
+
+@dataclass(frozen=True)
+class _Block(Layer):
+    """What the body gives, scaled channel by channel, and added."""
+
+    width: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield Tensor("layer_scale", (self.width, 1, 1), role="scale")
+
+    def parts(self) -> Iterator[Part]:
+        width, wide = self.width, canonical(4 * self.width)
+        filtered = (Conv2d(width, width, 7, padding=3, groups=width), Permute((2, 3, 1)), LayerNorm(width, _EPS))
+        yield Part("block", Sequential(*filtered, Dense(width, wide), EXACT_GELU, Dense(wide, width), Permute((3, 1, 2))))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """A map as it came."""
+        return own.layer_scale * own.block(x) + x

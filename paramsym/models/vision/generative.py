@@ -1,0 +1,153 @@
+"""The generative networks that courses begin with, as PyTorch's examples build them: the pair of a DCGAN, and a variational autoencoder.
+
+References: ``pytorch/examples``, ``dcgan/main.py`` and ``vae/main.py``; tensors as in their state dicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from paramsym.compose import Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.activation import LeakyReLU, Sigmoid, Tanh
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d, ConvTranspose2d
+from paramsym.layers.dense import Dense
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import RELU, named
+from paramsym.program import Own, Value, apply, axes, rearrange
+from paramsym.size import Dim, Shape, canonical
+from paramsym.symbols import B, C, F, H, W, dims
+
+_LATENT: Dim = dims("z")
+_SUMMARY = "torchinfo's summary of PyTorch's example; recalled"
+
+
+@named
+@dataclass(frozen=True)
+class DCGANGenerator(Layer):
+    """An image of 64x64 from z numbers: five transposed convolutions of 4x4, each but the last with a norm and ReLU.
+
+    ``nz`` is the width of the latent vector, ``ngf`` the width before the last convolution, ``nc`` the channels of the image.
+
+    Source: Radford et al. 2016, "Unsupervised Representation Learning with Deep Convolutional Generative Adversarial Networks", figure 1.
+
+    >>> DCGANGenerator().params
+    16*C*F + 672*F**2 + 128*F*z + 30*F
+    >>> DCGANGenerator("dcgan_generator").params
+    3576704
+    """
+
+    nz: Dim = _LATENT
+    ngf: Dim = F
+    nc: Dim = C
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"dcgan_generator": {"nz": 100, "ngf": 64, "nc": 3}}
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("dcgan_generator", 3_576_704, "torchinfo's summary of PyTorch's example; recalled", "_netG"),
+    )
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Noise (batch, z, 1, 1)."""
+        return {"x": (B, self.nz, 1, 1)}
+
+    def parts(self) -> Iterator[Part]:
+        """The convolutions in one row."""
+        layers: list[Layer] = []
+        near = self.nz
+        for factor, settings in ((8, (4, 1, 0)), (4, (4, 2, 1)), (2, (4, 2, 1)), (1, (4, 2, 1))):
+            far = canonical(factor * self.ngf)
+            layers += [ConvTranspose2d(near, far, *settings, bias=False), BatchNorm2d(far), RELU]
+            near = far
+        yield Part("main", Sequential(*layers, ConvTranspose2d(near, self.nc, 4, 2, 1, bias=False), Tanh()))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """An image (batch, channels, 64, 64) between -1 and 1."""
+        return own.main(axes(x, "batch channels height width", channels=self.nz)[0])
+
+
+@named
+@dataclass(frozen=True)
+class DCGANDiscriminator(Layer):
+    """How likely an image of 64x64 is none of the generator's: five convolutions of 4x4.
+
+    ``nc`` is the number of channels of the image, ``ndf`` the width behind the first convolution.
+
+    Source: Radford et al. 2016, section 3. Reference: ``pytorch/examples``, ``dcgan/main.py``.
+
+    >>> DCGANDiscriminator().params
+    16*C*F + 672*F**2 + 156*F
+    >>> DCGANDiscriminator("dcgan_discriminator").params
+    2765568
+    """
+
+    nc: Dim = C
+    ndf: Dim = F
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"dcgan_discriminator": {"nc": 3, "ndf": 64}}
+    claims: ClassVar[tuple[Claim, ...]] = (Claim("dcgan_discriminator", 2_765_568, _SUMMARY, "_netD"),)
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, channels, 64, 64)."""
+        return {"x": (B, self.nc, 64, 64)}
+
+    def parts(self) -> Iterator[Part]:
+        """The convolutions in one row."""
+        near, leaky = self.ndf, LeakyReLU(0.2)
+        layers: list[Layer] = [Conv2d(self.nc, near, 4, 2, 1, bias=False), leaky]
+        for factor in (2, 4, 8):
+            far = canonical(factor * self.ndf)
+            layers += [Conv2d(near, far, 4, 2, 1, bias=False), BatchNorm2d(far), leaky]
+            near = far
+        yield Part("main", Sequential(*layers, Conv2d(near, 1, 4, 1, 0, bias=False), Sigmoid()))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """A probability for each image, (batch, 1)."""
+        return rearrange(own.main(axes(x, "batch channels height width", channels=self.nc)[0]), "b one () () -> b one")
+
+
+@named
+@dataclass(frozen=True)
+class VAE(Layer):
+    """A variational autoencoder: ``pixels`` to a mean and a logarithm of a variance for each of ``latent`` numbers, and back.
+
+    The sum of pixels of MNIST is 784. What is not given stays a letter.
+
+    Source: Kingma and Welling 2014, "Auto-Encoding Variational Bayes", appendix C.
+
+    >>> VAE().params
+    2*H*W + 3*H*z + 2*H + W + 2*z
+    >>> VAE("vae_mnist").params
+    652824
+    """
+
+    pixels: Dim = W
+    hidden: Dim = H
+    latent: Dim = _LATENT
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"vae_mnist": {"pixels": 784, "hidden": 400, "latent": 20}}
+    claims: ClassVar[tuple[Claim, ...]] = (Claim("vae_mnist", 652_824, _SUMMARY, "VAE"),)
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images in a row (batch, pixels), and the noise (batch, latent)."""
+        return {"x": (B, self.pixels), "noise": (B, self.latent)}
+
+    def parts(self) -> Iterator[Part]:
+        """The way to the latent numbers, and back."""
+        yield Part("fc1", Dense(self.pixels, self.hidden))
+        yield Part("fc21", Dense(self.hidden, self.latent))
+        yield Part("fc22", Dense(self.hidden, self.latent))
+        yield Part("fc3", Dense(self.latent, self.hidden))
+        yield Part("fc4", Dense(self.hidden, self.pixels))
+
+    def forward(self, own: Own, x: Value, noise: Value | None = None) -> tuple[Value, Value, Value]:
+        """The image again, the mean and the logarithm of the variance; without ``noise`` the mean is what is decoded."""
+        seen = apply("relu", own.fc1(axes(x, "batch pixels", pixels=self.pixels)[0]))
+        mean, log_variance = own.fc21(seen), own.fc22(seen)
+        latent = mean if noise is None else mean + noise * apply("exp", log_variance * 0.5)
+        return apply("sigmoid", own.fc4(apply("relu", own.fc3(latent)))), mean, log_variance

@@ -1,0 +1,98 @@
+"""MNASNet-B1. Reference: ``torchvision.models.mnasnet``; names, shapes and order are those of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from sympy import Rational
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import RELU, Pictures, Ratio, counted, divisible, named, remembered, residual
+from paramsym.program import Own, Value, reduce
+from paramsym.size import Dim, canonical
+from paramsym.symbols import N
+
+_STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2), (192, 5, 2, 6, 4), (320, 3, 1, 6, 1))
+"""Channels, kernel, stride, expansion, blocks."""
+
+
+@named
+@dataclass(frozen=True)
+class MNASNet(Pictures):
+    """Stacks of inverted residuals that a search found; ``alpha``, an exact fraction, multiplies all widths but the last, 1280.
+
+    Widths are rounded as MobileNetV2's.
+
+    Raises:
+        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+
+    Source: Tan et al. 2019, "MnasNet: Platform-Aware Neural Architecture Search for Mobile", figure 7 (b).
+
+    >>> MNASNet("mnasnet0_5").params, MNASNet().params
+    (2218512, 1281*N + 3102312)
+    """
+
+    ratios = ("alpha",)
+
+    alpha: Ratio = 1
+    num_classes: Dim = N
+    dropout: float = 0.2
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        name: {"alpha": alpha, "num_classes": 1000}
+        for name, alpha in {
+            "mnasnet0_5": Rational(1, 2),
+            "mnasnet0_75": Rational(3, 4),
+            "mnasnet1_0": 1,
+            "mnasnet1_3": Rational(13, 10),
+        }.items()
+    }
+    claims: ClassVar[tuple[Claim, ...]] = counted(
+        "MNASNet", mnasnet0_5=2_218_512, mnasnet0_75=3_170_208, mnasnet1_0=4_383_312, mnasnet1_3=6_282_256
+    )
+
+    def parts(self) -> Iterator[Part]:
+        """The stem with a separable convolution, the stacks, a last 1x1 convolution, and the classifier."""
+        stem, near = (divisible(channels * self.alpha) for channels in (32, 16))
+        layers: list[Layer] = [
+            *_normed(Conv2d(self.in_channels, stem, 3, padding=1, stride=2, bias=False)),
+            *_normed(Conv2d(stem, stem, 3, padding=1, groups=stem, bias=False)),
+            *_normed(Conv2d(stem, near, 1, bias=False))[:2],
+        ]
+        for channels, kernel, stride, expansion, blocks in _STACKS:
+            far = divisible(channels * self.alpha)
+            first = _block(near, far, kernel, stride, expansion)
+            layers.append(Repeat(_block(far, far, kernel, 1, expansion), blocks, first=first))
+            near = far
+        yield Part("layers", Sequential(*layers, *_normed(Conv2d(near, 1280, 1, bias=False))))
+        yield Part("classifier", Sequential(Dropout(self.dropout), Dense(1280, self.num_classes)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        return own.classifier(reduce("mean", own.layers(self.seen(x)), 2, 3))
+
+
+def _normed(convolution: Conv2d) -> list[Layer]:
+    return [convolution, BatchNorm2d(convolution.out_channels), RELU]
+
+
+@remembered
+def _block(near: Dim, far: Dim, kernel: int, stride: int, expansion: int) -> Layer:
+    """An inverted residual; its convolutions, norms and activations stand in one row."""
+    inside = canonical(near * expansion)
+    body = Sequential(
+        *_normed(Conv2d(near, inside, 1, bias=False)),
+        *_normed(Conv2d(inside, inside, kernel, padding=kernel // 2, stride=stride, groups=inside, bias=False)),
+        *_normed(Conv2d(inside, far, 1, bias=False))[:2],
+    )
+    return residual(body, near, far, stride, "layers")

@@ -1,0 +1,83 @@
+"""MobileNetV2. Reference: ``torchvision.models.mobilenetv2``; names, shapes and order are those of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from sympy import Max
+
+from paramsym.compose import Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.activation import ReLU6
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, counted, depthwise_in, divisible, named, remembered, residual
+from paramsym.size import Dim, canonical
+from paramsym.symbols import N
+
+_TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+
+
+@named
+@dataclass(frozen=True)
+class MobileNetV2(Classifier):
+    """Inverted residuals: many channels inside, filtered one by one, and few between the blocks.
+
+    ``inverted_residual_setting`` has a row (expansion t, channels c, blocks n, stride s) for every stage. ``width_mult`` is an exact
+    fraction; every width is rounded to a multiple of ``round_nearest``, and up where it would lose more than a tenth: with q = c*width/8
+    it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter stands in it as ``width_mult=w/4``.
+
+    Raises:
+        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+
+    Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
+
+    >>> MobileNetV2().params
+    1281*N + 2223872
+    >>> from paramsym import dims
+    >>> half = MobileNetV2(width_mult=dims("w") / 4, num_classes=1000).at(w=2)
+    >>> half.width_mult, half.count
+    (1/2, 1968680)
+    """
+
+    ratios = ("width_mult",)
+
+    num_classes: Dim = N
+    width_mult: Ratio = 1
+    inverted_residual_setting: tuple[tuple[Dim, Dim, int, int], ...] = _TABLE_2
+    round_nearest: int = 8
+    dropout: float = 0.2
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"mobilenet_v2": {"num_classes": 1000, "width_mult": 1}}
+    claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV2", mobilenet_v2=3_504_872)
+
+    def parts(self) -> Iterator[Part]:
+        """The stem, the blocks under one numbering, a last 1x1 convolution, and the classifier."""
+        near = self._rounded(32)
+        layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, ReLU6())]
+        for expansion, channels, blocks, first_stride in self.inverted_residual_setting:
+            far = self._rounded(channels)
+            for number in range(blocks):
+                layers.append(_block(near, far, 1 if number else first_stride, expansion))
+                near = far
+        wider = self.width_mult if isinstance(self.width_mult, int) and self.width_mult > 1 else Max(1, self.width_mult)
+        last = divisible(1280 * wider, self.round_nearest)
+        yield Part("features", Sequential(*layers, conv_norm(near, last, 1, 1, ReLU6())))
+        yield Part("classifier", Sequential(Dropout(self.dropout), Dense(last, self.num_classes)))
+
+    def _rounded(self, channels: Dim) -> Dim:
+        return divisible(channels * self.width_mult, self.round_nearest)
+
+
+@remembered
+def _block(near: Dim, far: Dim, stride: int, expansion: Dim) -> Layer:
+    inside = canonical(near * expansion)
+    body = depthwise_in(near, inside, 3, stride, ReLU6(), expands=expansion != 1)
+    return residual(Sequential(*body, Conv2d(inside, far, 1, bias=False), BatchNorm2d(far)), near, far, stride, "conv")

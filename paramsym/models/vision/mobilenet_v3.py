@@ -1,0 +1,137 @@
+"""MobileNetV3, large and small. Reference: ``torchvision.models.mobilenetv3``; names, shapes and order are those of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.compose import Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.activation import Hardsigmoid, Hardswish
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import (
+    RELU,
+    Classifier,
+    Ratio,
+    SqueezeExcitation,
+    conv_norm,
+    counted,
+    depthwise_in,
+    divisible,
+    down,
+    named,
+    remembered,
+    residual,
+)
+from paramsym.size import Dim, canonical
+from paramsym.symbols import N
+
+_EPS = 0.001
+_TABLES = {
+    "mobilenet_v3_large": (
+        (16, 3, 16, 16, "", 1),
+        (16, 3, 64, 24, "", 2),
+        (24, 3, 72, 24, "", 1),
+        (24, 5, 72, 40, "SE", 2),
+        (40, 5, 120, 40, "SE", 1),
+        (40, 5, 120, 40, "SE", 1),
+        (40, 3, 240, 80, "HS", 2),
+        (80, 3, 200, 80, "HS", 1),
+        (80, 3, 184, 80, "HS", 1),
+        (80, 3, 184, 80, "HS", 1),
+        (80, 3, 480, 112, "SE HS", 1),
+        (112, 3, 672, 112, "SE HS", 1),
+        (112, 5, 672, 160, "SE HS", 2),
+        (160, 5, 960, 160, "SE HS", 1),
+        (160, 5, 960, 160, "SE HS", 1),
+    ),
+    "mobilenet_v3_small": (
+        (16, 3, 16, 16, "SE", 2),
+        (16, 3, 72, 24, "", 2),
+        (24, 3, 88, 24, "", 1),
+        (24, 5, 96, 40, "SE HS", 2),
+        (40, 5, 240, 40, "SE HS", 1),
+        (40, 5, 240, 40, "SE HS", 1),
+        (40, 5, 120, 48, "SE HS", 1),
+        (48, 5, 144, 48, "SE HS", 1),
+        (48, 5, 288, 96, "SE HS", 2),
+        (96, 5, 576, 96, "SE HS", 1),
+        (96, 5, 576, 96, "SE HS", 1),
+    ),
+}
+"""Channels in, kernel, channels inside, channels out, what the block has (squeeze-and-excitation, hard swish), stride."""
+_LAST = {"mobilenet_v3_large": 1280, "mobilenet_v3_small": 1024}
+
+
+@named
+@dataclass(frozen=True)
+class MobileNetV3(Classifier):
+    """Inverted residuals of several kernels, some with squeeze-and-excitation, the later ones with hard swish.
+
+    ``width_mult`` is an exact fraction; widths are rounded as MobileNetV2's. ``reduced_tail`` halves the last three blocks, ``dilated``
+    dilates them in the place of their stride; both are for segmentation and detection.
+
+    Raises:
+        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+
+    Source: Howard et al. 2019, "Searching for MobileNetV3", tables 1 and 2.
+
+    >>> MobileNetV3("mobilenet_v3_small").params, MobileNetV3("mobilenet_v3_large", num_classes=10).params
+    (2542856, 4214842)
+    >>> MobileNetV3().params
+    1281*N + 4202032
+    """
+
+    ratios = ("width_mult",)
+
+    arch: Literal["mobilenet_v3_large", "mobilenet_v3_small"] = "mobilenet_v3_large"
+    width_mult: Ratio = 1
+    reduced_tail: bool = False
+    dilated: bool = False
+    num_classes: Dim = N
+    dropout: float = 0.2
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {arch: {"arch": arch, "num_classes": 1000} for arch in _TABLES}
+    claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV3", mobilenet_v3_large=5_483_032, mobilenet_v3_small=2_542_856)
+
+    def parts(self) -> Iterator[Part]:
+        """The stem, the blocks, a last 1x1 convolution, and two matrices."""
+        rows = _TABLES[self.arch]
+        near = self._rounded(16)
+        layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, Hardswish(), eps=_EPS)]
+        for number, row in enumerate(rows):
+            tail = len(rows) - number  # the last three blocks, of which the first is narrower in its output only
+            layers.append(self._block(*row, tail=tail))
+            near = self._rounded(row[3], halved=tail <= 3)
+        wide = canonical(6 * near)
+        yield Part("features", Sequential(*layers, conv_norm(near, wide, 1, 1, Hardswish(), eps=_EPS)))
+        yield Part("avgpool", AdaptiveAvgPool2d(1))
+        last = self._rounded(_LAST[self.arch], halved=True)
+        matrices = (Dense(wide, last), Hardswish(), Dropout(self.dropout), Dense(last, self.num_classes))
+        yield Part("classifier", Sequential(*matrices))
+
+    def _block(self, incoming: int, kernel: int, inside: int, outgoing: int, has: str, stride: int, tail: int) -> Layer:
+        near, expanded = self._rounded(incoming, halved=tail < 3), self._rounded(inside, halved=tail < 3)
+        far, dilation = self._rounded(outgoing, halved=tail <= 3), 2 if self.dilated and tail <= 3 else 1
+        activation: Layer = Hardswish() if "HS" in has else RELU
+        step = 1 if dilation > 1 else stride
+        return _block(near, expanded, far, kernel, stride, step, dilation, activation, excites="SE" in has)
+
+    def _rounded(self, channels: int, *, halved: bool = False) -> Dim:
+        return divisible((channels // 2 if halved and self.reduced_tail else channels) * self.width_mult)
+
+
+@remembered
+def _block(
+    near: Dim, expanded: Dim, far: Dim, kernel: int, stride: int, step: int, dilation: int, activation: Layer, *, excites: bool
+) -> Layer:
+    layers = depthwise_in(near, expanded, kernel, step, activation, expands=expanded != near, dilation=dilation, eps=_EPS)
+    if excites:
+        layers.append(SqueezeExcitation(expanded, divisible(down(expanded, 4)), scale_activation=Hardsigmoid()))
+    return residual(Sequential(*layers, conv_norm(expanded, far, 1, 1, None, eps=_EPS)), near, far, stride, "block")

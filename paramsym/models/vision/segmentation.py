@@ -1,0 +1,225 @@
+"""FCN, DeepLabV3 and LRASPP: a class for every pixel. Reference: ``torchvision.models.segmentation``; tensors as in its state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.compose import Block, Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.activation import Sigmoid
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dropout import Dropout
+from paramsym.models.blocks import Holder
+from paramsym.models.claims import Claim
+from paramsym.models.resnet import ResNet
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, in_row, named, remembered
+from paramsym.models.vision.mobilenet_v3 import MobileNetV3
+from paramsym.program import Own, Value, join, resample
+from paramsym.size import Count, Dim
+from paramsym.symbols import N
+
+Backbone = Literal["resnet50", "resnet101", "mobilenet_v3_large"]
+_TAPS = {"resnet50": ("layer3", "layer4"), "resnet101": ("layer3", "layer4"), "mobilenet_v3_large": ("4", "16")}
+_WIDTHS = {"resnet50": (1024, 2048), "resnet101": (1024, 2048), "mobilenet_v3_large": (40, 960)}
+"""Where a backbone is tapped for an auxiliary classifier and for the classifier, and how many channels there are."""
+
+
+class _Segmenter(Pictures):
+    """A dilated backbone, and classifiers whose maps are stretched to the extents of the image."""
+
+    backbone: Backbone
+    num_classes: Dim
+    aux_loss: bool
+
+    def _head(self, width: int) -> Layer:
+        raise NotImplementedError
+
+    def parts(self) -> Iterator[Part]:
+        """The backbone, the classifier, and the auxiliary one, where there is one."""
+        early, late = _WIDTHS[self.backbone]
+        yield Part("backbone", _backbone(self.backbone, aux=self.aux_loss))
+        yield Part("classifier", self._head(late))
+        if self.aux_loss:
+            yield Part("aux_classifier", _fcn_head(early, self.num_classes))
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """Scores (batch, classes, height, width), with an auxiliary classifier its scores as well."""
+        x = self.seen(x)
+        found = own.backbone(x)
+        *early, late = found if isinstance(found, tuple) else (found,)
+        scores = [stretched(own.classifier(late), x.sizes[2:]), *(stretched(own.aux_classifier(one), x.sizes[2:]) for one in early)]
+        return tuple(scores) if self.aux_loss else scores[0]
+
+
+def stretched(x: Value, extents: tuple[Count, ...]) -> Value:
+    """Return a map interpolated to other extents, linearly in both."""
+    return resample("linear", x, extents, (None, None))
+
+
+def _published(kind: str, *backbones: str) -> dict[str, dict[str, Any]]:
+    return {f"{kind}_{backbone}": {"backbone": backbone, "num_classes": 21} for backbone in backbones}
+
+
+@named
+@dataclass(frozen=True)
+class FCN(_Segmenter):
+    """A fully convolutional network: a convolution of 3x3 and one of 1x1 behind a ResNet whose last two stages are dilated.
+
+    ``aux_loss`` adds a second classifier behind the third stage. torchvision's figures of parameters and of work include it.
+
+    Source: Long et al. 2015, "Fully Convolutional Networks for Semantic Segmentation".
+
+    >>> FCN("fcn_resnet50").params, FCN("fcn_resnet50", aux_loss=True).params
+    (32957013, 35322218)
+    """
+
+    backbone: Literal["resnet50", "resnet101"] = "resnet50"
+    num_classes: Dim = N
+    aux_loss: bool = False
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = _published("fcn", "resnet50", "resnet101")
+    claims: ClassVar[tuple[Claim, ...]] = tuple(
+        Claim(name, count, "torchvision 0.28, num_params of the weights", "FCN", besides=2_365_205, note="with the auxiliary classifier")
+        for name, count in (("fcn_resnet50", 35_322_218), ("fcn_resnet101", 54_314_346))
+    )
+
+    def _head(self, width: int) -> Layer:
+        return _fcn_head(width, self.num_classes)
+
+
+@named
+@dataclass(frozen=True)
+class DeepLabV3(_Segmenter):
+    """Atrous spatial pyramid pooling behind a dilated backbone: convolutions with steps of 12, 24 and 36, a 1x1 one, and the mean.
+
+    ``aux_loss`` adds a second classifier. torchvision's figures of parameters and of work include it.
+
+    Source: Chen et al. 2017, "Rethinking Atrous Convolution for Semantic Image Segmentation", section 3.3.
+
+    >>> DeepLabV3("deeplabv3_resnet50").params, DeepLabV3("deeplabv3_mobilenet_v3_large", aux_loss=True).params
+    (39638869, 11029328)
+    """
+
+    backbone: Backbone = "resnet50"
+    num_classes: Dim = N
+    aux_loss: bool = False
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = _published("deeplabv3", "resnet50", "resnet101", "mobilenet_v3_large")
+    claims: ClassVar[tuple[Claim, ...]] = tuple(
+        Claim(name, count, "torchvision 0.28, num_params of the weights", "DeepLabV3", besides=aux, note="with the auxiliary classifier")
+        for name, count, aux in (
+            ("deeplabv3_resnet50", 42_004_074, 2_365_205),
+            ("deeplabv3_resnet101", 60_996_202, 2_365_205),
+            ("deeplabv3_mobilenet_v3_large", 11_029_328, 3_851),
+        )
+    )
+
+    def _head(self, width: int) -> Layer:
+        between = 256
+        return Sequential(_pyramid(width, between), *in_row(conv_norm(between, between)), Conv2d(between, self.num_classes, 1))
+
+
+@named
+@dataclass(frozen=True)
+class LRASPP(Pictures):
+    """Lite reduced atrous spatial pyramid pooling: a map of coarse features, weighted by its mean, and one of finer features.
+
+    Source: Howard et al. 2019, "Searching for MobileNetV3", section 6.4 and figure 10.
+
+    >>> LRASPP("lraspp_mobilenet_v3_large").params
+    3221538
+    """
+
+    num_classes: Dim = N
+    inter_channels: Dim = 128
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"lraspp_mobilenet_v3_large": {"num_classes": 21}}
+    claims: ClassVar[tuple[Claim, ...]] = counted("LRASPP", lraspp_mobilenet_v3_large=3_221_538)
+
+    def parts(self) -> Iterator[Part]:
+        """The backbone, then both branches and both classifiers."""
+        low, high = _WIDTHS["mobilenet_v3_large"]
+        wide, classes = self.inter_channels, self.num_classes
+        yield Part("backbone", _backbone("mobilenet_v3_large", aux=True))
+        layers = {
+            "cbr": conv_norm(high, wide, 1),
+            "scale": Sequential(AdaptiveAvgPool2d(1), Conv2d(high, wide, 1, bias=False), Sigmoid()),
+            "low_classifier": Conv2d(low, classes, 1),
+            "high_classifier": Conv2d(wide, classes, 1),
+        }
+        yield Part("classifier", _LiteHead(layers))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores (batch, classes, height, width)."""
+        x = self.seen(x)
+        return stretched(own.classifier(*own.backbone(x)), x.sizes[2:])
+
+
+@dataclass(frozen=True)
+class _LiteHead(Holder):
+    """Reference: ``LRASPPHead``."""
+
+    def forward(self, own: Own, low: Value, high: Value) -> Value:
+        """Scores at the places of the finer features."""
+        coarse = stretched(own.cbr(high) * own.scale(high), low.sizes[2:])
+        return own.low_classifier(low) + own.high_classifier(coarse)
+
+
+@remembered
+def _fcn_head(width: int, classes: Dim) -> Sequential:
+    between = width // 4
+    return Sequential(
+        Conv2d(width, between, 3, padding=1, bias=False), BatchNorm2d(between), RELU, Dropout(0.1), Conv2d(between, classes, 1)
+    )
+
+
+@remembered
+def _backbone(name: str, *, aux: bool) -> Layer:
+    """A network for classes without its classifier, its last stages dilated, tapped in one place or in two."""
+    taps = _TAPS[name] if aux else _TAPS[name][1:]
+    if name == "mobilenet_v3_large":
+        (features, *_) = MobileNetV3(name, dilated=True).own_parts
+        return _Tapped(features.layer.items, taps)  # type: ignore[attr-defined]
+    dilated = ResNet(name, replace_stride_with_dilation=(False, True, True))
+    return _Tapped(tuple((part.name, part.layer) for part in dilated.own_parts if part.name not in {"avgpool", "fc"}), taps)
+
+
+@dataclass(frozen=True)
+class _Tapped(Holder):
+    """Layers one after another, of which some show what they give. Reference: ``IntermediateLayerGetter``."""
+
+    taps: tuple[str, ...]
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What the tapped layers give."""
+        found = []
+        for name, _ in self.layers:
+            x = own[name](x)
+            found += [x] if name in self.taps else []
+        return tuple(found) if len(found) > 1 else found[0]
+
+
+@remembered
+def _pyramid(width: int, between: int) -> Layer:
+    """Reference: ``ASPP``."""
+    branches = [conv_norm(width, between, 1), *(conv_norm(width, between, 3, dilation=step) for step in (12, 24, 36))]
+    branches.append(Sequential(AdaptiveAvgPool2d(1), *in_row(conv_norm(width, between, 1))))
+    return _Pyramid({"convs": Block(_numbered(branches)), "project": Sequential(*in_row(conv_norm(5 * between, between, 1)), Dropout(0.5))})
+
+
+@dataclass(frozen=True)
+class _Pyramid(Holder):
+    """Branches side by side, of which the last one sees the mean of the map; their channels joined and projected."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """A map of as many places."""
+        found = [own[f"convs.{number}"](x) for number in range(5)]
+        return own.project(join(*found[:-1], stretched(found[-1], x.sizes[2:]), axis=1))
+
+
+def _numbered(layers: list[Sequential]) -> dict[str, Layer]:
+    return {str(number): layer for number, layer in enumerate(layers)}

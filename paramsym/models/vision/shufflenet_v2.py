@@ -1,0 +1,122 @@
+"""ShuffleNetV2. Reference: ``torchvision.models.shufflenetv2``; names, shapes and order are those of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.pooling import MaxPool2d
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, named, remembered
+from paramsym.program import Own, Value, join, rearrange, reduce, segments
+from paramsym.size import Dim, divides, per
+from paramsym.symbols import N, dims
+
+_WIDTHS = {
+    "0_5": (24, 48, 96, 192, 1024),
+    "1_0": (24, 116, 232, 464, 1024),
+    "1_5": (24, 176, 352, 704, 1024),
+    "2_0": (24, 244, 488, 976, 2048),
+}
+_DEPTHS: tuple[Dim, Dim, Dim] = dims("n2 n3 n4")
+_CHANNELS: tuple[Dim, Dim, Dim, Dim, Dim] = dims("C_1 C_2 C_3 C_4 C_5")
+
+
+@named
+@dataclass(frozen=True)
+class ShuffleNetV2(Pictures):
+    """Blocks that leave half of the channels alone, and shuffle the halves behind every block.
+
+    What is not given stays a letter: depths n2 to n4 of the stages 2 to 4, and the widths C_1 of the stem, C_2 to C_4 of the stages,
+    which are even, and C_5 of the last convolution.
+
+    Raises:
+        DivisibilityError: a stage of an odd width.
+        ArgumentError: an unknown name.
+
+    Source: Ma et al. 2018, "ShuffleNet V2: Practical Guidelines for Efficient CNN Architecture Design", table 5.
+
+    >>> ShuffleNetV2("shufflenet_v2_x1_0").params, ShuffleNetV2().at("shufflenet_v2_x2_0").params
+    (2278604, 7393996)
+    >>> ShuffleNetV2().part("stage2.1").params
+    C_2**2/2 + 15*C_2/2
+    """
+
+    stages_repeats: tuple[Dim, Dim, Dim] = _DEPTHS
+    stages_out_channels: tuple[Dim, Dim, Dim, Dim, Dim] = _CHANNELS
+    num_classes: Dim = N
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"shufflenet_v2_x{name}": {"stages_repeats": (4, 8, 4), "stages_out_channels": widths, "num_classes": 1000}
+        for name, widths in _WIDTHS.items()
+    }
+    claims: ClassVar[tuple[Claim, ...]] = counted(
+        "ShuffleNetV2",
+        shufflenet_v2_x0_5=1_366_792,
+        shufflenet_v2_x1_0=2_278_604,
+        shufflenet_v2_x1_5=3_503_624,
+        shufflenet_v2_x2_0=7_393_996,
+    )
+
+    def conditions(self) -> None:
+        """The stages are cut into halves."""
+        for width in self.stages_out_channels[1:-1]:
+            divides(2, width, "2", "an entry of stages_out_channels")
+
+    def parts(self) -> Iterator[Part]:
+        """The stem, three stages, a last 1x1 convolution, and the classifier."""
+        near, *widths, last = self.stages_out_channels
+        yield Part("conv1", conv_norm(self.in_channels, near, 3, 2))
+        yield Part("maxpool", MaxPool2d(3, 2, 1))
+        for stage, (depth, far) in enumerate(zip(self.stages_repeats, widths, strict=True), 2):
+            yield Part(f"stage{stage}", _stage(near, far, depth))
+            near = far
+        yield Part("conv5", conv_norm(near, last, 1))
+        yield Part("fc", Dense(last, self.num_classes))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        x = own.maxpool(own.conv1(self.seen(x)))
+        return own.fc(reduce("mean", own.conv5(own.stage4(own.stage3(own.stage2(x)))), 2, 3))
+
+
+@remembered
+def _stage(near: Dim, far: Dim, depth: Dim) -> Repeat:
+    return Repeat(_Block(far, far, 1), depth, first=_Block(near, far, 2))
+
+
+@dataclass(frozen=True)
+class _Block(Layer):
+    """Two branches side by side; at stride 1 the first one passes half of the channels on."""
+
+    incoming: Dim
+    outgoing: Dim
+    stride: int
+
+    def parts(self) -> Iterator[Part]:
+        half = per(self.outgoing, 2)
+        near = half if self.stride == 1 else self.incoming
+        if self.stride > 1:
+            yield Part("branch1", Sequential(*self._filtered(near), *_pointwise(near, half)))
+        yield Part("branch2", Sequential(*_pointwise(near, half), *self._filtered(half), *_pointwise(half, half)))
+
+    def _filtered(self, width: Dim) -> tuple[Layer, Layer]:
+        return Conv2d(width, width, 3, self.stride, padding=1, groups=width, bias=False), BatchNorm2d(width)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Both branches joined, and their channels taken in turn."""
+        half = per(self.outgoing, 2)
+        near, far = (own.branch1(x), x) if self.stride > 1 else segments(x, half, half, axis=1)
+        return rearrange(join(near, own.branch2(far), axis=1), "b (branch c) h w -> b (c branch) h w", branch=2)
+
+
+def _pointwise(near: Dim, far: Dim) -> tuple[Layer, ...]:
+    return Conv2d(near, far, 1, bias=False), BatchNorm2d(far), RELU

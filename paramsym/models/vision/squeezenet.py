@@ -1,0 +1,85 @@
+"""SqueezeNet 1.0 and 1.1. Reference: ``torchvision.models.squeezenet``; names, shapes and order are those of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.compose import Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dropout import Dropout
+from paramsym.layers.pooling import MaxPool2d
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import RELU, Pictures, counted, named
+from paramsym.program import Own, Value, join, rearrange
+from paramsym.size import Dim, canonical
+from paramsym.symbols import N
+
+_FIRES = (16, 16, 32, 32, 48, 48, 64, 64)
+_POOLS = {"1_0": (0, 3, 7), "1_1": (0, 2, 4)}
+"""The width of each fire module's squeeze, a quarter of each of its two expansions; and before which of them a pooling stands."""
+
+
+@named
+@dataclass(frozen=True)
+class SqueezeNet(Pictures):
+    """Fire modules: a 1x1 convolution that squeezes the channels, then 1x1 and 3x3 convolutions side by side.
+
+    Version "1_1" has a narrower and smaller first convolution, and pools earlier.
+
+    Source: Iandola et al. 2016, "SqueezeNet: AlexNet-level accuracy with 50x fewer parameters", table 1.
+
+    >>> SqueezeNet("squeezenet1_0").params, SqueezeNet(version="1_1").params
+    (1248424, 513*N + 722496)
+    """
+
+    version: Literal["1_0", "1_1"] = "1_0"
+    num_classes: Dim = N
+    dropout: float = 0.5
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"squeezenet{version}": {"version": version, "num_classes": 1000} for version in _POOLS
+    }
+    claims: ClassVar[tuple[Claim, ...]] = counted("SqueezeNet", squeezenet1_0=1_248_424, squeezenet1_1=1_235_496)
+
+    def parts(self) -> Iterator[Part]:
+        """The features, then a convolution to the classes."""
+        first = (96, 7) if self.version == "1_0" else (64, 3)
+        layers: list[Layer] = [Conv2d(self.in_channels, *first, stride=2), RELU]
+        near = first[0]
+        for number, squeezed in enumerate(_FIRES):
+            if number in _POOLS[self.version]:
+                layers.append(MaxPool2d(3, 2, ceil_mode=True))
+            layers.append(_Fire(near, squeezed, 4 * squeezed))
+            near = 8 * squeezed
+        yield Part("features", Sequential(*layers))
+        yield Part("classifier", Sequential(Dropout(self.dropout), Conv2d(near, self.num_classes, 1), RELU, AdaptiveAvgPool2d(1)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes): the mean of a map of them."""
+        return rearrange(own.classifier(own.features(self.seen(x))), "b n () () -> b n")
+
+
+@dataclass(frozen=True)
+class _Fire(Layer):
+    """Squeeze, then two expansions side by side."""
+
+    incoming: Dim
+    squeezed: Dim
+    expanded: Dim
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("squeeze", Conv2d(self.incoming, self.squeezed, 1))
+        yield Part("expand1x1", Conv2d(self.squeezed, canonical(self.expanded), 1))
+        yield Part("expand3x3", Conv2d(self.squeezed, canonical(self.expanded), 3, padding=1))
+        yield Part("relu", RELU)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """What both expansions give, one behind the other."""
+        x = own.relu(own.squeeze(x))
+        return join(own.relu(own.expand1x1(x)), own.relu(own.expand3x3(x)), axis=1)

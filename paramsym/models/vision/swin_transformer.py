@@ -1,0 +1,247 @@
+"""Swin Transformer, first and second version, as torchvision stores it. Reference: ``torchvision.models.swin_transformer``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from math import inf, log
+from typing import Any, ClassVar, Literal
+
+from paramsym.compose import Sequential
+from paramsym.errors import ArgumentError
+from paramsym.extents import over
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.activation import ReLU
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.reshaping import Permute
+from paramsym.models.blocks import Ladder
+from paramsym.models.claims import Claim
+from paramsym.models.swin import filled
+from paramsym.models.vision.blocks import Pictures, Ratio, counted, down, mlp, named, remembered
+from paramsym.program import (
+    Own,
+    Value,
+    apply,
+    attend,
+    constant,
+    contract,
+    copies,
+    heads as heads_of,
+    lookup,
+    rearrange,
+    reduce,
+    roll,
+    segments,
+    take,
+)
+from paramsym.size import Count, Dim, canonical, cat, divides
+from paramsym.symbols import H, N, dims
+
+BlockName = Literal["SwinTransformerBlock", "SwinTransformerBlockV2"]
+_DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
+_HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
+_WINDOW: Dim = dims("w")
+_SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
+_BLOCKS: Mapping[str, tuple[BlockName, int]] = {"swin": ("SwinTransformerBlock", 7), "swin_v2": ("SwinTransformerBlockV2", 8)}
+
+
+@named
+@dataclass(frozen=True)
+class SwinTransformer(Pictures):
+    """Attention within windows of a map, which every other block shifts; four neighbours become one place between the stages.
+
+    The second version normalises behind attention and matrices, compares the directions of queries and keys only, and computes the bias
+    for a distance by a small network. ``window_size`` is the side of a window. What is not given stays a letter.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width of their stage.
+        ArgumentError: another number of heads than of depths, or an unknown name.
+
+    Source: Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", section 3; Liu et al. 2022,
+    "Swin Transformer V2: Scaling Up Capacity and Resolution", section 3.
+
+    >>> SwinTransformer("swin_t").params, SwinTransformer("swin_v2_s").params
+    (28288354, 49737442)
+    >>> SwinTransformer().part("features.1.0").params
+    4*A_1*w**2 - 4*A_1*w + A_1 + 12*H**2 + 13*H
+    """
+
+    ratios = ("mlp_ratio",)
+
+    patch_size: Dim = 4
+    embed_dim: Dim = H
+    depths: tuple[Dim, ...] = _DEPTHS
+    num_heads: tuple[Dim, ...] = _HEADS
+    window_size: Dim = _WINDOW
+    mlp_ratio: Ratio = 4
+    num_classes: Dim = N
+    block: BlockName = "SwinTransformerBlock"
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"{version}_{size}": {
+            "embed_dim": width,
+            "depths": (2, 2, deep, 2),
+            "num_heads": tuple(heads * 2**n for n in range(4)),
+            "window_size": window,
+            "num_classes": 1000,
+            "block": block,
+        }
+        for version, (block, window) in _BLOCKS.items()
+        for size, (width, deep, heads) in _SIZES.items()
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        *counted("SwinTransformer", swin_t=28_288_354, swin_s=49_606_258, swin_b=87_768_224),
+        *counted("SwinTransformer", swin_v2_t=28_351_570, swin_v2_s=49_737_442, swin_v2_b=87_930_848),
+    )
+
+    def conditions(self) -> None:
+        """Every stage has heads."""
+        if not len(self.depths) == len(self.num_heads) > 0:
+            message = f"there are {len(self.depths)} depths and {len(self.num_heads)} num_heads; wanted one of each for every stage."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """Patches, the stages with a halving between them, and the classifier."""
+        width = self.embed_dim
+        second = self.block == "SwinTransformerBlockV2"
+        patches = Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size)
+        layers: list[Layer] = [Sequential(patches, Permute((2, 3, 1)), LayerNorm(width))]
+        for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
+            if number:
+                layers.append(_Merging(width, second))
+                width = canonical(2 * width)
+            divides(heads, width, "num_heads", "the width of its stage")
+            inner = down(canonical(width * self.mlp_ratio), 1)
+            layers.append(_stage(width, heads, self.window_size, inner, depth, second=second))
+        yield Part("features", Sequential(*layers))
+        yield Part("norm", LayerNorm(width))
+        yield Part("head", Dense(width, self.num_classes))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        return own.head(reduce("mean", own.norm(own.features(self.seen(x))), 1, 2))
+
+
+@remembered
+def _stage(width: Dim, heads: Dim, window: Dim, inner: Dim, depth: Dim, *, second: bool) -> Ladder:
+    """Blocks by turns, the second one of two shifted by half a window."""
+    return Ladder(tuple(_Block(width, heads, window, inner, second, shift) for shift in (0, over(window, 2))), depth)
+
+
+@dataclass(frozen=True)
+class _Merging(Layer):
+    """Four neighbours side by side and their width by half; the first version normalises before, the second behind."""
+
+    width: Dim
+    second: bool
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("reduction", Dense(canonical(4 * self.width), canonical(2 * self.width), bias=False))
+        yield Part("norm", LayerNorm(canonical((2 if self.second else 4) * self.width)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Half the extents, rounded up: the map is filled up with zeros."""
+        x = rearrange(filled(x, (2, 2)), "b (h y) (w x) c -> b h w (x y c)", y=2, x=2)
+        return own.norm(own.reduction(x)) if self.second else own.reduction(own.norm(x))
+
+
+@dataclass(frozen=True)
+class _Block(Layer):
+    """Attention within windows and two matrices, each with a norm."""
+
+    width: Dim
+    heads: Dim
+    window: Dim
+    inner: Dim
+    second: bool
+    shift: Count
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("norm1", LayerNorm(self.width))
+        yield Part("attn", _Attention(self.width, self.heads, self.window, self.second, self.shift))
+        yield Part("norm2", LayerNorm(self.width))
+        yield Part("mlp", mlp(self.width, self.inner))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, height, width, channels), as it came."""
+        if self.second:
+            x = x + own.norm1(own.attn(x))
+            return x + own.norm2(own.mlp(x))
+        x = x + own.attn(own.norm1(x))
+        return x + own.mlp(own.norm2(x))
+
+
+@dataclass(frozen=True)
+class _Attention(Layer):
+    """Attention within the windows of a map that is shifted where it is larger than a window."""
+
+    width: Dim
+    heads: Dim
+    window: Dim
+    second: bool
+    shift: Count
+
+    def tensors(self) -> Iterator[Tensor]:
+        side = canonical(2 * self.window - 1)
+        if self.second:
+            yield Tensor("logit_scale", (self.heads, 1, 1), role="scale")
+            yield Tensor("relative_coords_table", (1, side, side, 2), role="statistic", buffer=True)
+        else:
+            yield Tensor("relative_position_bias_table", (canonical(side**2), self.heads), role="table")
+        yield Tensor("relative_position_index", (canonical(self.window**4),), role="statistic", buffer=True)
+
+    def parts(self) -> Iterator[Part]:
+        sliced = (self.heads, divides(self.heads, self.width, "num_heads", "the width of its stage"))
+        yield Part("qkv", Dense(self.width, cat(query=sliced, key=sliced, value=sliced)))
+        yield Part("proj", Dense(sliced, self.width))
+        if self.second:
+            layers: dict[str, Layer] = {"0": Dense(2, 512), "1": ReLU(), "2": Dense(512, self.heads, bias=False)}
+            yield Part("cpb_mlp", Sequential(layers))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Fill the map up to whole windows, shift it, attend within each, and go back."""
+        window, (batch, high, wide) = self.window, x.sizes[:3]
+        x = filled(x, (window, window))
+        extents = x.sizes[1:3]
+        shifts = tuple(0 if isinstance(length, int) and isinstance(window, int) and window >= length else self.shift for length in extents)
+        shifted = any(shift != 0 for shift in shifts)
+        x = roll(x, tuple(-shift for shift in shifts), (1, 2)) if shifted else x
+        down_, across = (over(length, window) for length in extents)
+        bias, places = self._bias(own), canonical(window**2)
+        if shifted:
+            apart = constant("swin regions", (canonical(down_ * across), 1, places, places), extents, window, *shifts)
+            bias = bias + copies(apart, batch, axis=0, tiled=True)
+        windows = rearrange(x, "b (y i) (x j) c -> (b y x) (i j) c", i=window, j=window)
+        q, k, v = self._projected(own, windows)
+        y = own.proj(attend(q, k, v, scale=1 if self.second else None, bias=bias))
+        y = rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down_, x=across, i=window, j=window)
+        y = roll(y, shifts, (1, 2)) if shifted else y
+        return take(take(y, 1, 0, high), 2, 0, wide)
+
+    def _projected(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Queries, keys and values by heads; in the second version of length one and without the keys' bias, which is stored."""
+        if not self.second:
+            return tuple(map(heads_of, segments(own.qkv(x))))
+        q, k, v = segments(contract("... i, o i -> ... o", x, own["qkv.weight"]))
+        bias_q, _, bias_v = segments(own["qkv.bias"])
+        q, k, v = map(heads_of, (q + bias_q, k, v + bias_v))
+        steep = apply("exp", apply("clip", own.logit_scale, -inf, log(100)))
+        return _unit(q) * rearrange(steep, "a () () -> a ()"), _unit(k), v
+
+    def _bias(self, own: Own) -> Value:
+        """What is added to the scores: (1, heads, places, places)."""
+        places = canonical(self.window**2)
+        index = constant("swin index", (places, places), self.window, self.window, kind="index")
+        if not self.second:
+            return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
+        table = rearrange(own.cpb_mlp(own.relative_coords_table), "one y x a -> (one y x) a")
+        return apply("sigmoid", rearrange(lookup(table, index), "q k a -> () a q k")) * 16
+
+
+def _unit(x: Value) -> Value:
+    """Return vectors of length one, and zero for zero."""
+    return x / apply("clip", apply("sqrt", reduce("sum", x * x, -1, keep=True)), 1e-12, inf)

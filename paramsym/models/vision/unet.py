@@ -1,0 +1,176 @@
+"""Two widely used U-Nets: ``milesial/Pytorch-UNet``, and that of PyTorch's hub, ``mateuszbuda/brain-segmentation-pytorch``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from paramsym.compose import Sequential
+from paramsym.extents import over
+from paramsym.layer import Layer, Part
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d, ConvTranspose2d
+from paramsym.layers.pooling import MaxPool2d
+from paramsym.layers.resampling import Upsample
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import RELU, Pictures, down, named, remembered
+from paramsym.program import Own, Value, apply, axes, join, pad
+from paramsym.size import Count, Dim, Shape, canonical
+from paramsym.symbols import B, C, N, W
+
+
+@named
+@dataclass(frozen=True)
+class UNet(Pictures):
+    """Four halvings and four doublings, with what the halvings saw beside each doubling.
+
+    ``features`` is the width at the top, doubled at every halving. With ``bilinear`` the map is stretched without parameters, and the
+    widths below the third halving and between the convolutions of the way up are halved. Channels in C and classes N are letters where
+    they are not given. The paper pads nothing and crops; here every convolution keeps the extents.
+
+    Source: Ronneberger et al. 2015, "U-Net: Convolutional Networks for Biomedical Image Segmentation", figure 1. Reference:
+    ``milesial/Pytorch-UNet``, whose convolutions have had no biases since 2021.
+
+    >>> UNet("unet_carvana").params, UNet(3, 2, bilinear=True).params
+    (31037698, 17263042)
+    >>> UNet().params
+    576*C + 65*N + 31035840
+    """
+
+    n_channels: Dim = C
+    n_classes: Dim = N
+    bilinear: bool = False
+    _: KW_ONLY
+    features: Dim = 64
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"unet_carvana": {"n_channels": 3, "n_classes": 2}}
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("unet_carvana", 31_037_698, "torchinfo's summary, as quoted for Pytorch-UNet; recalled", "UNet"),
+    )
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, channels, height, width); sides that are multiples of 16 leave no floors."""
+        return {"x": (B, self.n_channels, 16 * W, 16 * W)}
+
+    def parts(self) -> Iterator[Part]:
+        """The way down, the way up, and a convolution to the classes."""
+        top = self.features
+        widths = [canonical(top * 2**level) for level in range(4)]
+        bottom = canonical(top * (8 if self.bilinear else 16))
+        yield Part("inc", _double(self.n_channels, top, top))
+        for level, (near, far) in enumerate(zip(widths, (*widths[1:], bottom), strict=True), 1):
+            yield Part(f"down{level}", Sequential(maxpool_conv=Sequential(MaxPool2d(2), _double(near, far, far))))
+        near = bottom
+        for level, width in enumerate(reversed(widths), 1):
+            far = down(width, 2) if self.bilinear and level < 4 else width
+            yield Part(f"up{level}", _Up(near, width, far, self.bilinear))
+            near = far
+        yield Part("outc", Sequential(conv=Conv2d(near, self.n_classes, 1)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores (batch, classes, height, width)."""
+        x, _ = axes(x, "batch channels height width", channels=self.n_channels)
+        seen = [own.inc(x)]
+        for level in range(1, 5):
+            seen.append(own[f"down{level}"](seen[-1]))
+        x = seen[-1]
+        for level in range(1, 5):
+            x = own[f"up{level}"](x, seen[4 - level])
+        return own.outc(x)
+
+
+@remembered
+def _double(near: Dim, between: Dim, far: Dim) -> Sequential:
+    """Two convolutions, each with a norm and ReLU. Reference: ``DoubleConv``."""
+    first = (Conv2d(near, between, 3, padding=1, bias=False), BatchNorm2d(between), RELU)
+    return Sequential(double_conv=Sequential(*first, Conv2d(between, far, 3, padding=1, bias=False), BatchNorm2d(far), RELU))
+
+
+@dataclass(frozen=True)
+class _Up(Layer):
+    """A map of twice the extents beside the one of the way down, and two convolutions."""
+
+    incoming: Dim
+    beside: Dim
+    outgoing: Dim
+    bilinear: bool
+
+    def parts(self) -> Iterator[Part]:
+        if self.bilinear:
+            yield Part("up", Upsample(scale_factor=2, mode="bilinear", align_corners=True))
+        else:
+            yield Part("up", ConvTranspose2d(self.incoming, self.beside, 2, stride=2))
+        wide = canonical((self.incoming if self.bilinear else self.beside) + self.beside)
+        yield Part("conv", _double(wide, down(wide, 2) if self.bilinear else self.outgoing, self.outgoing))
+
+    def forward(self, own: Own, x: Value, near: Value) -> Value:
+        """The map of the way down comes first; what a halving lost at the edges is filled up with zeros."""
+        x = own.up(x)
+        margins = [_sides(wanted, found) for wanted, found in zip(near.sizes[2:], x.sizes[2:], strict=True)]
+        return own.conv(join(near, pad(x, margins) if any(margin != (0, 0) for margin in margins) else x, axis=1))
+
+
+def _sides(wanted: Count, found: Count) -> tuple[Count, Count]:
+    missing = canonical(wanted - found)
+    return over(missing, 2), canonical(missing - over(missing, 2))
+
+
+@named
+@dataclass(frozen=True)
+class HubUNet(Pictures):
+    """The U-Net of PyTorch's hub: as the other one, half as wide, with names for every convolution, and a sigmoid at the end.
+
+    Sides are multiples of 16.
+
+    Source: Buda et al. 2019, "Association of genomic subtypes of lower-grade gliomas with shape features automatically extracted by a
+    deep learning algorithm". Reference: ``mateuszbuda/brain-segmentation-pytorch``.
+
+    >>> HubUNet("brain_unet").params
+    7763041
+    """
+
+    in_channels: Dim = C
+    out_channels: Dim = N
+    init_features: Dim = 32
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"brain_unet": {"in_channels": 3, "out_channels": 1}}
+    claims: ClassVar[tuple[Claim, ...]] = (Claim("brain_unet", 7_763_041, "torchinfo's summary of the hub's model; recalled", "UNet"),)
+    side = 16
+
+    def parts(self) -> Iterator[Part]:
+        """The way down, the bottom, the way up, and a convolution to the classes."""
+        widths = [canonical(self.init_features * 2**level) for level in range(5)]
+        near = self.in_channels
+        for level, width in enumerate(widths[:4], 1):
+            yield Part(f"encoder{level}", _named_double(near, width, f"enc{level}"))
+            yield Part(f"pool{level}", MaxPool2d(2, 2))
+            near = width
+        yield Part("bottleneck", _named_double(near, widths[4], "bottleneck"))
+        for level in (4, 3, 2, 1):
+            width = widths[level - 1]
+            yield Part(f"upconv{level}", ConvTranspose2d(widths[level], width, 2, stride=2))
+            yield Part(f"decoder{level}", _named_double(canonical(2 * width), width, f"dec{level}"))
+        yield Part("conv", Conv2d(widths[0], self.out_channels, 1))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Probabilities (batch, classes, height, width)."""
+        x, seen = self.seen(x), []
+        for level in range(1, 5):
+            seen.append(own[f"encoder{level}"](x))
+            x = own[f"pool{level}"](seen[-1])
+        x = own.bottleneck(x)
+        for level in (4, 3, 2, 1):
+            x = own[f"decoder{level}"](join(own[f"upconv{level}"](x), seen[level - 1], axis=1))
+        return apply("sigmoid", own.conv(x))
+
+
+@remembered
+def _named_double(near: Dim, far: Dim, name: str) -> Layer:
+    layers: dict[str, Layer] = {}
+    for number, incoming in ((1, near), (2, far)):
+        layers[f"{name}conv{number}"] = Conv2d(incoming, far, 3, padding=1, bias=False)
+        layers[f"{name}norm{number}"] = BatchNorm2d(far)
+        layers[f"{name}relu{number}"] = RELU
+    return Sequential(layers)

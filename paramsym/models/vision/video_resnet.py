@@ -1,0 +1,195 @@
+"""The video ResNets R3D, MC3 and R(2+1)D, and S3D. Reference: ``torchvision.models.video``; tensors as in its state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.layer import Layer, Part
+from paramsym.layers.adaptive_pooling import AdaptiveAvgPool3d
+from paramsym.layers.batch_norm import BatchNorm3d
+from paramsym.layers.convolution import Conv3d
+from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
+from paramsym.layers.pooling import AvgPool3d, MaxPool3d
+from paramsym.models.claims import Claim
+from paramsym.models.vision.blocks import RELU, Videos, conv_norm, counted, named, remembered
+from paramsym.program import Own, Value, apply, join, rearrange, reduce
+from paramsym.size import Dim
+from paramsym.symbols import N, dims
+
+Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
+_DEPTHS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")
+_MAKERS: Mapping[str, tuple[Maker, Maker, Maker, Maker]] = {
+    "r3d_18": ("Conv3DSimple",) * 4,
+    "mc3_18": ("Conv3DSimple", "Conv3DNoTemporal", "Conv3DNoTemporal", "Conv3DNoTemporal"),
+    "r2plus1d_18": ("Conv2Plus1D",) * 4,
+}
+
+
+@named
+@dataclass(frozen=True)
+class VideoResNet(Videos):
+    """A ResNet of basic blocks for videos, whose convolutions see three frames, one, or space and time one after the other.
+
+    ``conv_makers`` names the convolutions of every stage: "Conv3DSimple" has kernels of 3x3x3, "Conv3DNoTemporal" of 1x3x3 and
+    "Conv2Plus1D" of 1x3x3 and 3x1x1, with as many channels between them as make the count of 3x3x3, rounded down:
+    floor(27*i*o/(9*i + 3*o)) for i and o channels. ``stem`` is "BasicStem" or "R2Plus1dStem". Depths n1 to n4 and N classes are letters
+    where they are not given.
+
+    Source: Tran et al. 2018, "A Closer Look at Spatiotemporal Convolutions for Action Recognition", section 3 and table 1.
+
+    >>> VideoResNet("r3d_18").params, VideoResNet("mc3_18").params, VideoResNet("r2plus1d_18").params
+    (33371472, 11695440, 31505325)
+    """
+
+    conv_makers: tuple[Maker, Maker, Maker, Maker] = _MAKERS["r3d_18"]
+    layers: tuple[Dim, Dim, Dim, Dim] = _DEPTHS
+    stem: Literal["BasicStem", "R2Plus1dStem"] = "BasicStem"
+    num_classes: Dim = N
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        name: {
+            "conv_makers": makers,
+            "layers": (2, 2, 2, 2),
+            "stem": "R2Plus1dStem" if name == "r2plus1d_18" else "BasicStem",
+            "num_classes": 400,
+        }
+        for name, makers in _MAKERS.items()
+    }
+    claims: ClassVar[tuple[Claim, ...]] = counted("VideoResNet", r3d_18=33_371_472, mc3_18=11_695_440, r2plus1d_18=31_505_325)
+
+    def parts(self) -> Iterator[Part]:
+        """The stem, four stages, and the classifier."""
+        if self.stem == "BasicStem":
+            yield Part("stem", conv_norm(3, 64, (3, 7, 7), (1, 2, 2), rank=3))
+        else:
+            flat = (Conv3d(3, 45, (1, 7, 7), stride=(1, 2, 2), padding=(0, 3, 3), bias=False), BatchNorm3d(45), RELU)
+            yield Part("stem", Sequential(*flat, Conv3d(45, 64, (3, 1, 1), padding=(1, 0, 0), bias=False), BatchNorm3d(64), RELU))
+        near = 64
+        for number, (maker, depth) in enumerate(zip(self.conv_makers, self.layers, strict=True), 1):
+            far = 32 * 2**number
+            yield Part(f"layer{number}", _stage(maker, near, far, depth))
+            near = far
+        yield Part("avgpool", AdaptiveAvgPool3d(1))
+        yield Part("fc", Dense(near, self.num_classes))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes)."""
+        x = own.stem(self.seen(x))
+        for number in range(1, 5):
+            x = own[f"layer{number}"](x)
+        return own.fc(rearrange(own.avgpool(x), "b c () () () -> b c"))
+
+
+@remembered
+def _stage(maker: Maker, near: int, far: int, depth: Dim) -> Repeat:
+    return Repeat(_Block(maker, far, far), depth, first=_Block(maker, near, far))
+
+
+@dataclass(frozen=True)
+class _Block(Layer):
+    """Two convolutions added to what passes by; where the channels change, both halve the extents."""
+
+    maker: Maker
+    incoming: int
+    outgoing: int
+
+    def parts(self) -> Iterator[Part]:
+        near, far = self.incoming, self.outgoing
+        between, stride = (27 * near * far) // (9 * near + 3 * far), 1 if near == far else 2
+        yield Part("conv1", Sequential(_convolution(self.maker, near, far, between, stride), BatchNorm3d(far), RELU))
+        yield Part("conv2", Sequential(_convolution(self.maker, far, far, between, 1), BatchNorm3d(far)))
+        if near != far:
+            steps = (1 if self.maker == "Conv3DNoTemporal" else stride, stride, stride)
+            yield Part("downsample", conv_norm(near, far, 1, steps, None, rank=3))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The sum, activated."""
+        return apply("relu", own.conv2(own.conv1(x)) + (own.downsample(x) if "downsample" in own else x))
+
+
+def _convolution(maker: Maker, near: Dim, far: Dim, between: Dim, stride: int) -> Layer:
+    if maker == "Conv3DSimple":
+        return Conv3d(near, far, 3, stride=stride, padding=1, bias=False)
+    flat = Conv3d(near, between if maker == "Conv2Plus1D" else far, (1, 3, 3), stride=(1, stride, stride), padding=(0, 1, 1), bias=False)
+    if maker == "Conv3DNoTemporal":
+        return flat
+    along = Conv3d(between, far, (3, 1, 1), stride=(stride, 1, 1), padding=(1, 0, 0), bias=False)
+    return Sequential(flat, BatchNorm3d(between), RELU, along)
+
+
+_EPS = 0.001
+_S3D = (
+    ((192, 64, 96, 128, 16, 32, 32), (256, 128, 128, 192, 32, 96, 64)),
+    (
+        (480, 192, 96, 208, 16, 48, 64),
+        (512, 160, 112, 224, 24, 64, 64),
+        (512, 128, 128, 256, 24, 64, 64),
+        (512, 112, 144, 288, 32, 64, 64),
+        (528, 256, 160, 320, 32, 128, 128),
+    ),
+)
+_S3D_LAST = ((832, 256, 160, 320, 32, 128, 128), (832, 384, 192, 384, 48, 128, 128))
+
+
+@named
+@dataclass(frozen=True)
+class S3D(Videos):
+    """Inception v1 for videos, with separable convolutions: first in space, then in time.
+
+    Videos have 14 frames or more, of 224x224 or more.
+
+    Source: Xie et al. 2018, "Rethinking Spatiotemporal Feature Learning: Speed-Accuracy Trade-offs in Video Classification", section 4.3.
+
+    >>> S3D("s3d").params
+    8320048
+    """
+
+    num_classes: Dim = N
+    dropout: float = 0.2
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"s3d": {"num_classes": 400}}
+    claims: ClassVar[tuple[Claim, ...]] = counted("S3D", s3d=8_320_048)
+
+    def parts(self) -> Iterator[Part]:
+        """The features, a mean over windows, and a convolution to the classes."""
+        flat = MaxPool3d((1, 3, 3), (1, 2, 2), (0, 1, 1))
+        first, second = (tuple(_Inception(sizes) for sizes in rows) for rows in _S3D)
+        layers = (_separable(3, 64, 7, 2), flat, _conv(64, 64), _separable(64, 192, 3), flat, *first, MaxPool3d(3, 2, 1), *second)
+        yield Part("features", Sequential(*layers, MaxPool3d(2, 2), *(_Inception(sizes) for sizes in _S3D_LAST)))
+        yield Part("avgpool", AvgPool3d((2, 7, 7), 1))
+        yield Part("classifier", Sequential(Dropout(self.dropout), Conv3d(1024, self.num_classes, 1)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes): the mean of what all windows say."""
+        return reduce("mean", own.classifier(own.avgpool(own.features(self.seen(x)))), 2, 3, 4)
+
+
+def _conv(near: int, far: int) -> Sequential:
+    return conv_norm(near, far, 1, eps=_EPS, rank=3)
+
+
+def _separable(near: int, far: int, kernel: int, stride: int = 1) -> Sequential:
+    in_space = conv_norm(near, far, (1, kernel, kernel), (1, stride, stride), eps=_EPS, rank=3)
+    return Sequential(in_space, conv_norm(far, far, (kernel, 1, 1), (stride, 1, 1), eps=_EPS, rank=3))
+
+
+@dataclass(frozen=True)
+class _Inception(Layer):
+    """Four branches side by side. ``widths``: channels in; of the first branch; between and out of the next two; of the last."""
+
+    widths: tuple[int, ...]
+
+    def parts(self) -> Iterator[Part]:
+        near, plain, *pairs, pooled = self.widths
+        yield Part("branch0", _conv(near, plain))
+        yield Part("branch1", Sequential(_conv(near, pairs[0]), _separable(pairs[0], pairs[1], 3)))
+        yield Part("branch2", Sequential(_conv(near, pairs[2]), _separable(pairs[2], pairs[3], 3)))
+        yield Part("branch3", Sequential(MaxPool3d(3, 1, 1), _conv(near, pooled)))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """What all branches give, one behind the other."""
+        return join(*(own[f"branch{number}"](x) for number in range(4)), axis=1)

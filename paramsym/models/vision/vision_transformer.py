@@ -1,0 +1,163 @@
+"""The vision transformer as torchvision stores it. Reference: ``torchvision.models.vision_transformer``; ``Vit`` is transformers'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from paramsym.compose import Repeat, Sequential
+from paramsym.errors import ShapeError
+from paramsym.extents import differ
+from paramsym.layer import Layer, Part, Tensor
+from paramsym.layers.activation import Tanh
+from paramsym.layers.attention import MultiHeadAttention
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.claims import Claim
+from paramsym.models.images import behind, in_row
+from paramsym.models.vision.blocks import Pictures, counted, mlp, named, remembered
+from paramsym.program import Own, Value, take
+from paramsym.size import Dim, Shape, canonical, divides, text
+from paramsym.symbols import A, B, F, H, K, L, N, W
+
+_SIZES = {"b": (12, 12, 768), "l": (24, 16, 1024), "h": (32, 16, 1280)}
+
+
+@named
+@dataclass(frozen=True)
+class VisionTransformer(Pictures):
+    """Patches of an image as words, a class token before them, and layers of a transformer's encoder with the norms in front.
+
+    What is not given stays a letter: side W of the image and K of a patch, L layers, A heads, width H, inner width F, N classes.
+    ``representation_size`` puts a matrix and a tanh before the classifier.
+
+    Raises:
+        DivisibilityError: patches that do not fill the image, heads that do not divide the width.
+        ArgumentError: an unknown name.
+
+    Source: Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", section 3.1 and table 1.
+
+    >>> VisionTransformer("vit_b_16").params, VisionTransformer().at("vit_h_14").params
+    (86567656, 632045800)
+    >>> VisionTransformer().part("encoder.layers.encoder_layer_0").params
+    2*F*H + F + 4*H**2 + 9*H
+    """
+
+    image_size: Dim = W
+    patch_size: Dim = K
+    num_layers: Dim = L
+    num_heads: Dim = A
+    hidden_dim: Dim = H
+    mlp_dim: Dim = F
+    dropout: float = 0.0
+    attention_dropout: float = 0.0
+    num_classes: Dim = N
+    representation_size: Dim | None = None
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"vit_{size}_{patch}": {
+            "image_size": 224,
+            "patch_size": patch,
+            "num_layers": depth,
+            "num_heads": heads,
+            "hidden_dim": width,
+            "mlp_dim": 4 * width,
+            "num_classes": 1000,
+        }
+        for size, patch in (("b", 16), ("b", 32), ("l", 16), ("l", 32), ("h", 14))
+        for depth, heads, width in (_SIZES[size],)
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        *counted("VisionTransformer", vit_b_16=86_567_656, vit_b_32=88_224_232, vit_l_16=304_326_632, vit_l_32=306_535_400),
+        Claim(
+            "vit_h_14",
+            633_470_440,
+            "torchvision 0.28, num_params of the weights",
+            "VisionTransformer",
+            besides=1_424_640,
+            note="images of 518x518",
+        ),
+    )
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images of the size that the positions are made for."""
+        return {"x": (B, self.in_channels, self.image_size, self.image_size)}
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The token that stands for the class."""
+        yield Tensor("class_token", (1, 1, self.hidden_dim), role="table")
+
+    def parts(self) -> Iterator[Part]:
+        """The patches, the encoder, and the classifier."""
+        width, settings = self.hidden_dim, (self.num_heads, self.mlp_dim, self.attention_dropout)
+        places = canonical(divides(self.patch_size, self.image_size, "patch_size", "image_size") ** 2 + 1)
+        yield Part("conv_proj", Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size))
+        yield Part("encoder", _Encoder(places, self.num_layers, width, *settings))
+        wide = self.representation_size
+        more: dict[str, Layer] = {} if wide is None else {"pre_logits": Dense(width, wide), "act": Tanh()}
+        yield Part("heads", Sequential({**more, "head": Dense(width if wide is None else wide, self.num_classes)}))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes), from the first place."""
+        x = self.seen(x)
+        if any(differ(found, self.image_size) for found in x.sizes[2:]):
+            message = f"the image is {text(x.sizes[2:])}; wanted {text((self.image_size,) * 2)}, for which there are positions."
+            raise ShapeError(message)
+        patches = divides(self.patch_size, self.image_size, "patch_size", "image_size")
+        return own.heads(take(own.encoder(behind(own.class_token, in_row(own.conv_proj(x), patches, patches))), 1, 0))
+
+
+@dataclass(frozen=True)
+class _Encoder(Layer):
+    """Positions, the layers, and a last norm."""
+
+    places: Dim
+    depth: Dim
+    width: Dim
+    heads: Dim
+    inner: Dim
+    dropout: float
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield Tensor("pos_embedding", (1, self.places, self.width), role="table")
+
+    def parts(self) -> Iterator[Part]:
+        layer = _layer(self.width, self.heads, self.inner, self.dropout)
+        yield Part("layers", Repeat(layer, self.depth, name="encoder_layer_{}"))
+        yield Part("ln", LayerNorm(self.width, 1e-6))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, places, width), as it came."""
+        return own.ln(own.layers(x + own.pos_embedding))
+
+
+@remembered
+def _layer(width: Dim, heads: Dim, inner: Dim, dropout: float) -> _Layer:
+    return _Layer(width, heads, inner, dropout)
+
+
+@dataclass(frozen=True)
+class _Layer(Layer):
+    """Attention and a feed-forward network, each behind a norm."""
+
+    width: Dim
+    heads: Dim
+    inner: Dim
+    dropout: float
+
+    def parts(self) -> Iterator[Part]:
+        yield Part("ln_1", LayerNorm(self.width, 1e-6))
+        yield Part("self_attention", MultiHeadAttention(self.width, self.heads, self.dropout, batch_first=True))
+        yield Part("ln_2", LayerNorm(self.width, 1e-6))
+        yield Part("mlp", mlp(self.width, self.inner))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, places, width), as it came."""
+        attended = own.self_attention(own.ln_1(x))
+        x = x + (attended[0] if isinstance(attended, tuple) else attended)
+        return x + own.mlp(own.ln_2(x))

@@ -1,0 +1,135 @@
+"""The networks of ``paramsym/models/vision`` against torchvision: what it stores, what it computes, how much work that is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+import pytest
+from frameworks import imported
+from oracles.torchvision_live import built
+from recorded import assert_reproduces, rows
+
+import paramsym as ps
+from paramsym.layer import Layer
+from paramsym.models import FAMILIES
+from paramsym.testing.running import largest_difference
+
+HOMES = {home: classes.split() for home, (classes, _) in FAMILIES.items() if home.startswith("vision.")}
+CLASSES = [getattr(import_module(f"paramsym.models.{home}"), name) for home, names in HOMES.items() for name in names]
+OF = {name: cls for cls in CLASSES for name in cls.published if not name.startswith("keras.")}
+STORED = [row for row in rows("cnn") if row["library"].startswith("torchvision") and row["model"].removeprefix("quantized_") in OF]
+WORKED = [row for row in rows("costs/flops_cnn") if row["library"].startswith("torchvision") and row["model"] in OF]
+NO_ARGUMENTS = {"weights", "weights_backbone", "init_weights"}
+"""What says which numbers are in the tensors, and not which tensors there are."""
+
+
+def ours(name: str, **arguments: Any) -> Layer:
+    """Return the network of torchvision's name."""
+    model: Layer = OF[name](name, **arguments)
+    return model
+
+
+@pytest.mark.parametrize("row", STORED, ids=lambda row: f"{row['model']}-{row['kwargs']}")
+def test_recorded(row: dict[str, Any]) -> None:
+    """Names, shapes, order and totals, statistics included; a network to be quantized stores the same."""
+    arguments = {name: value for name, value in row["kwargs"].items() if name not in NO_ARGUMENTS}
+    assert_reproduces(ours(row["model"].removeprefix("quantized_"), **arguments), row)
+
+
+def measured(row: dict[str, Any], side: int) -> Layer:
+    """Return the network that was measured at images of this side: positions are made for it, and an auxiliary classifier is run."""
+    has = OF[row["model"]].__dataclass_fields__
+    settings = {"image_size": side, "aux_loss": True}
+    return ours(row["model"], **{name: value for name, value in settings.items() if name in has})
+
+
+@pytest.mark.parametrize("row", [row for row in WORKED if "flops" in row], ids=lambda row: row["model"])
+def test_work(row: dict[str, Any]) -> None:
+    """Torch's counter, in all recorded sizes of the image."""
+    assert ps.flops(measured(row, row["input"][-1]), tuple(row["input"])).total == row["flops"]
+    for size, flops in row.get("flops_at_crop", {}).items():
+        side = int(size)
+        assert ps.flops(measured(row, side), (*row["input"][:-2], side, side)).total == flops
+
+
+@pytest.mark.parametrize("row", [row for row in WORKED if row.get("published") and "flops" in row], ids=lambda row: row["model"])
+def test_published_work_and_counts(row: dict[str, Any]) -> None:
+    """Torchvision's own figures: parameters, and multiply-adds in thousands of millions, rounded to three digits behind the point."""
+    for one in row["published"]:
+        side = one.get("crop_size") or row["input"][-1]
+        sides = (side, side) if isinstance(side, int) else tuple(side)
+        model = measured(row, sides[-1])
+        without = ours(row["model"], aux_logits=False) if row["model"] == "googlenet" else model
+        assert one["num_params"] == without.count, one
+        assert abs(ps.macs(model, (*row["input"][:-2], *sides)).total - one["gops"] * 10**9) <= 10**6, one
+
+
+LIVE: tuple[tuple[str, tuple[int, ...], dict[str, Any]], ...] = (
+    ("alexnet", (2, 3, 70, 80), {"num_classes": 5}),
+    ("vgg11", (1, 3, 40, 64), {"num_classes": 5}),
+    ("vgg11_bn", (1, 3, 64, 32), {"num_classes": 7}),
+    ("squeezenet1_0", (2, 3, 65, 70), {}),
+    ("squeezenet1_1", (2, 3, 65, 70), {"num_classes": 3}),
+    ("mobilenet_v2", (2, 3, 40, 64), {"num_classes": 5}),
+    ("mobilenet_v2", (1, 3, 40, 64), {"num_classes": 5, "width_mult": Fraction(1, 10)}),
+    ("mobilenet_v2", (1, 3, 40, 33), {"num_classes": 5, "width_mult": Fraction(7, 5), "round_nearest": 4}),
+    ("mobilenet_v3_large", (2, 3, 64, 32), {"num_classes": 7}),
+    ("mobilenet_v3_large", (1, 3, 64, 32), {"width_mult": Fraction(1, 4), "reduced_tail": True}),
+    ("mobilenet_v3_small", (1, 3, 64, 80), {"width_mult": Fraction(3, 4), "dilated": True}),
+    ("mnasnet0_5", (2, 3, 65, 70), {"num_classes": 5}),
+    ("mnasnet1_3", (1, 3, 65, 40), {"num_classes": 5}),
+    ("shufflenet_v2_x0_5", (2, 3, 65, 70), {"num_classes": 3}),
+    ("efficientnet_b0", (1, 3, 64, 32), {"num_classes": 3}),
+    ("efficientnet_b5", (1, 3, 32, 32), {"num_classes": 3}),
+    ("efficientnet_v2_s", (1, 3, 64, 32), {"num_classes": 3}),
+    ("googlenet", (2, 3, 64, 72), {"num_classes": 5}),
+    ("googlenet", (2, 3, 64, 72), {"num_classes": 5, "transform_input": True, "aux_logits": False}),
+    ("inception_v3", (1, 3, 80, 99), {"num_classes": 4}),
+    ("regnet_y_400mf", (2, 3, 40, 65), {"num_classes": 5}),
+    ("regnet_x_8gf", (1, 3, 40, 45), {}),
+    ("convnext_tiny", (1, 3, 64, 70), {"num_classes": 5}),
+    ("vit_b_32", (1, 3, 64, 64), {"image_size": 64, "num_classes": 4}),
+    ("vit_b_32", (1, 3, 32, 32), {"image_size": 32, "num_classes": 4, "representation_size": 6}),
+    ("r3d_18", (1, 3, 4, 32, 40), {"num_classes": 5}),
+    ("mc3_18", (1, 3, 5, 32, 40), {"num_classes": 5}),
+    ("r2plus1d_18", (1, 3, 4, 33, 40), {"num_classes": 5}),
+    ("s3d", (1, 3, 14, 224, 224), {"num_classes": 5}),
+    ("fcn_resnet50", (1, 3, 33, 47), {"num_classes": 5, "aux_loss": True}),
+    ("deeplabv3_resnet50", (1, 3, 33, 40), {"num_classes": 4}),
+    ("deeplabv3_mobilenet_v3_large", (1, 3, 65, 90), {"num_classes": 4, "aux_loss": True}),
+    ("swin_t", (1, 3, 64, 100), {"num_classes": 5}),
+    ("swin_t", (1, 3, 60, 23), {"num_classes": 5}),
+    ("swin_v2_t", (1, 3, 90, 64), {"num_classes": 4}),
+    ("lraspp_mobilenet_v3_large", (1, 3, 65, 90), {"num_classes": 4}),
+)
+
+
+def in_floats(value: Any) -> Any:
+    """Return a multiplier as torchvision takes it."""
+    return float(value) if isinstance(value, Fraction) else value
+
+
+@pytest.mark.parametrize(("name", "size", "arguments"), LIVE, ids=[f"{name}-{size}-{arguments}" for name, size, arguments in LIVE])
+def test_live(name: str, size: tuple[int, ...], arguments: dict[str, Any]) -> None:
+    """The state dict, entry by entry, and the output on random weights, of torchvision's network with these arguments."""
+    torch, xp = imported("torch"), imported("numpy")
+    theirs, model = built(name, **{key: in_floats(value) for key, value in arguments.items()}), ours(name, **arguments)
+    state = theirs.state_dict()
+    assert list(model.shapes(buffers=True).items()) == [(name, tuple(tensor.shape)) for name, tensor in state.items()]
+    x = torch.randn(size, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    with torch.no_grad():
+        wanted = theirs(x)
+    several = tuple(one.numpy() for one in wanted.values()) if isinstance(wanted, dict) else (wanted.numpy(),)
+    wanted = several if len(several) > 1 else several[0]
+    found = ps.run(model, {name: tensor.numpy() for name, tensor in state.items()}, x.numpy())
+    largest_difference(xp, model, found, wanted, 1e-9)
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_claims(cls: Any) -> None:
+    """Every published count is the model's, apart from what the claim says it adds; every size has one."""
+    for claim in cls.claims:
+        assert cls(claim.name).count + claim.besides == claim.count, claim
+    assert {claim.name for claim in cls.claims} == set(cls.published)

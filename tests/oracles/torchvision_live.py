@@ -1,0 +1,48 @@
+"""torchvision's own networks, beside which those of this library are run; without its compiled operators, which no network needs."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any
+
+from frameworks import imported
+
+
+def torchvision() -> Any:
+    """Import torchvision, or skip the test that needs it.
+
+    Its wheel may be built for another release of torch, and then its compiled operators cannot be loaded. Its networks are
+    plain Python: what it asks for when it is imported are the names of two operators.
+    """
+    torch = imported("torch")
+    for name in ("nms", "qnms"):
+        with contextlib.suppress(RuntimeError):  # already there
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    imported("torchvision")
+    return imported("torchvision.models")
+
+
+def built(name: str, **arguments: Any) -> Any:
+    """Return a network of torchvision with random weights in float64, in evaluation mode; nothing is downloaded."""
+    torch, models = imported("torch"), torchvision()
+    torch.manual_seed(0)
+    quiet: dict[str, Any] = {"init_weights": False} if name in {"googlenet", "inception_v3"} else {}
+    if any(part in name for part in ("fcn", "deeplab", "lraspp", "rcnn", "retinanet", "ssd", "fcos")):
+        quiet["weights_backbone"] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = models.get_model(name, weights=None, **quiet, **arguments).eval()
+    return jumbled(torch, module)
+
+
+def jumbled(torch: Any, module: Any) -> Any:
+    """Change every vector, and every matrix of zeros, of a fresh network at random: they hide what uses them; variances stay positive."""
+    generator = torch.Generator().manual_seed(1)
+    module = module.double()
+    with torch.no_grad():
+        for name, tensor in module.state_dict().items():
+            if tensor.is_floating_point() and (tensor.ndim == 1 or not tensor.any() or name.endswith("layer_scale")):
+                low = 0.5 if name.endswith(("weight", "running_var", "layer_scale", "logit_scale")) else -0.5
+                tensor.copy_(torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) + low)
+    return module
