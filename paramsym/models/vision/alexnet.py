@@ -13,7 +13,7 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Classifier, counted, named
 from paramsym.size import Dim
 from paramsym.symbols import N

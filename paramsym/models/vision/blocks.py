@@ -22,7 +22,7 @@ from paramsym.layers.convolution import Conv2d, Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.naming import described, nearest
 from paramsym.program import Own, Value, axes, rearrange, reduce
 from paramsym.size import Dim, Shape, canonical

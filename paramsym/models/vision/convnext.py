@@ -14,7 +14,7 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Flatten, Permute
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, counted, named, remembered
 from paramsym.program import Own, Value
 from paramsym.size import Dim, canonical

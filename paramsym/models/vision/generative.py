@@ -15,7 +15,7 @@ from paramsym.layers.activation import LeakyReLU, Sigmoid, Tanh
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.dense import Dense
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, named
 from paramsym.program import Own, Value, apply, axes, rearrange
 from paramsym.size import Dim, Shape, canonical

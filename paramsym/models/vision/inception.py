@@ -17,7 +17,7 @@ from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.layers.reshaping import Flatten
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, counted, named, remembered
 from paramsym.program import Own, Value, join, rearrange, take
 from paramsym.size import Dim, Shape

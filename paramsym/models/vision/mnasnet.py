@@ -14,7 +14,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, Ratio, counted, divisible, named, remembered, residual
 from paramsym.program import Own, Value, reduce
 from paramsym.size import Dim, canonical

@@ -15,7 +15,7 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.padding import ZeroPad2d
 from paramsym.layers.separable import DepthwiseConv2d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import Pictures, Ratio, down, named
 from paramsym.program import Own, Value, axes, rearrange, reduce, softmax
 from paramsym.size import Dim, Shape, canonical

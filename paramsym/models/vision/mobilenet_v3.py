@@ -12,7 +12,7 @@ from paramsym.layers.activation import Hardsigmoid, Hardswish
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import (
     RELU,
     Classifier,

@@ -13,7 +13,7 @@ from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, named, nearest_whole, remembered
 from paramsym.program import Own, Value, rearrange
 from paramsym.size import Dim, divides, per

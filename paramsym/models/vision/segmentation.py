@@ -14,7 +14,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.models.blocks import Holder
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.resnet import ResNet
 from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, in_row, named, remembered
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3

@@ -12,7 +12,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
 from paramsym.size import Dim, divides, per

@@ -12,7 +12,7 @@ from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, counted, named
 from paramsym.program import Own, Value, join, rearrange
 from paramsym.size import Dim, canonical

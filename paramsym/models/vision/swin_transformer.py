@@ -17,7 +17,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.reshaping import Permute
 from paramsym.models.blocks import Ladder
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.swin import filled
 from paramsym.models.vision.blocks import Pictures, Ratio, counted, down, mlp, named, remembered
 from paramsym.program import (

@@ -13,7 +13,7 @@ from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.layers.resampling import Upsample
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, down, named, remembered
 from paramsym.program import Own, Value, apply, axes, join, pad
 from paramsym.size import Count, Dim, Shape, canonical

@@ -14,7 +14,7 @@ from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import AvgPool3d, MaxPool3d
-from paramsym.models.claims import Claim
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Videos, conv_norm, counted, named, remembered
 from paramsym.program import Own, Value, apply, join, rearrange, reduce
 from paramsym.size import Dim
