@@ -11,11 +11,11 @@ from typing import Any
 from sympy import Integer
 
 from paramsym.analysis.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.counted import Counted, lines as lines_of, title
 from paramsym.analysis.edits import Edit
-from paramsym.analysis.subject import Subject, counts
+from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line, Numbers
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
@@ -23,16 +23,16 @@ from paramsym.size import symbols_in, text
 from paramsym.spelling import respelt
 
 
-def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
+def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
     """Explain by which tensors two layers differ."""
     symbolic = _same_sizes(layer, claim)
     one, other = (layer.origin[0], claim.origin[0]) if symbolic else (layer, claim)
     edits = list(_by_name(one, other))
     term = (other.polynomial - one.polynomial).as_expr()
-    count = int(layer.params) if isinstance(layer.params, Integer) else None
-    gap = claim.params - layer.params
-    name = class_name(claim)
-    subject = class_name(layer)
+    now = layer.polynomial.constant
+    count = now if isinstance(now, int) else None
+    gap = (claim.polynomial - layer.polynomial).as_expr()
+    name, subject = title(claim), title(layer)
     if not edits:
         return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
     difference = int(gap) if isinstance(gap, Integer) else gap
@@ -40,16 +40,16 @@ def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
     return Reconciliation(subject, count, name, (Answer(term, difference, (Reading(words, tuple(edits)),)),))
 
 
-def _same_sizes(layer: Layer, claim: Layer) -> bool:
+def _same_sizes(layer: Counted, claim: Counted) -> bool:
     """Whether the two formulas can be subtracted: no letter stands for two numbers."""
     one, other = layer.origin[1], claim.origin[1]
     names = {symbol.name: symbol for symbol in one}
     return all(symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items())
 
 
-def _by_name(one: Layer, other: Layer) -> Iterator[Edit]:
+def _by_name(one: Counted, other: Counted) -> Iterator[Edit]:
     """Yield what has to be left out, added and reshaped, tensor by tensor, to make the second layer of the first."""
-    before, after = ({_key(line): line for line in layer.lines if counts(line)} for layer in (one, other))
+    before, after = (_keyed(lines_of(layer)) for layer in (one, other))
     lost = [line for key, line in before.items() if key not in after]
     gained = [line for key, line in after.items() if key not in before]
     # Where nothing is called alike, lines of equal amount are the same tensors under other names.
@@ -90,13 +90,24 @@ def _value(term: Polynomial) -> int:
     return constant if isinstance(constant, int) else 0
 
 
+def _keyed(lines: tuple[Line, ...]) -> dict[tuple[object, ...], Line]:
+    """Return lines by their paths; those of one path, as the two products of attention, by their number as well."""
+    found: dict[tuple[object, ...], Line] = {}
+    for line in lines:
+        key, number = _key(line), 0
+        while (*key, number) in found:
+            number += 1
+        found[*key, number] = line
+    return found
+
+
 def _key(line: Line) -> tuple[object, ...]:
     return (*(step.pattern if isinstance(step, Numbers) else step for step in line.path), line.label)
 
 
 def _shown(line: Line) -> str:
     label = f" [{line.label}]" if line.label else ""
-    return f"{line.name}{label} ({', '.join(text(size) for size in line.sizes)})"
+    return f"{line.name}{label} ({', '.join(map(text, line.sizes or line.factors))})"
 
 
 # Measured shapes --------------------------------------------------------------------------------------------------------------

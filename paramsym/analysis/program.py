@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from sympy import Add, Dummy, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
+from paramsym.analysis.counted import Counted
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
-from paramsym.layer import Layer
 from paramsym.naming import described
 from paramsym.polynomial import Monomial, Polynomial
 from paramsym.size import MAX_BITS, Condition, conditions_asked, per, substitute, symbols_in
@@ -209,7 +209,7 @@ def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a layer or an expression says: its value, its symbols, and the conditions between them.
+    """What a layer, a cost or an expression says: its value, its symbols, and the conditions between them.
 
     ``polynomial`` is None where there is no closed form while sizes are symbols.
     """
@@ -240,17 +240,17 @@ class Statement:
         return compiler.finished(compiler.one if value is None else compiler.polynomial(value))
 
 
-def stated(subject: Layer | Expr | int) -> Statement:
-    """Return what a layer or an expression says.
+def stated(subject: Counted | Expr | int) -> Statement:
+    """Return what a layer, a cost or an expression says.
 
     Raises:
-        ArgumentError: neither a layer nor an expression.
+        ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that no size is made of.
     """
-    if isinstance(subject, Layer):
+    if isinstance(subject, Counted):
         return _of_layer(subject)
     if isinstance(subject, bool) or not isinstance(subject, int | Expr):
-        message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
+        message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
     try:
         return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
@@ -259,13 +259,13 @@ def stated(subject: Layer | Expr | int) -> Statement:
         raise SizeError(message) from None
 
 
-def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
+def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
     """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
 
     It reads ``inputs`` in this order; without them all symbols, by name.
 
     Raises:
-        ArgumentError: neither a layer nor an expression.
+        ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that no size is made of; without ``inputs``, a layer without a closed form.
 
     >>> from paramsym import A, H, MultiHeadAttention
@@ -273,18 +273,18 @@ def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = No
     2362368
     """
     statement = stated(subject)
-    if inputs is None and isinstance(subject, Layer):
+    if inputs is None and isinstance(subject, Counted):
         subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
     return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
     return stated(subject).program(inputs)
 
 
 @lru_cache(maxsize=256)
-def _of_layer(layer: Layer) -> Statement:
+def _of_layer(layer: Counted) -> Statement:
     with conditions_asked() as asked:
         lines = layer.substituted({}).lines  # built and stated anew, so that every size passes its gate again
     written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
@@ -292,6 +292,8 @@ def _of_layer(layer: Layer) -> Statement:
     inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
     found: dict[Condition, None] = {}
     for condition in asked:
+        if condition.small == condition.large:
+            continue  # a quotient of equal sizes
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
         if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:

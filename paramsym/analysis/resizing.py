@@ -12,6 +12,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.analysis.counted import holder
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
@@ -59,7 +60,7 @@ def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator
 def _published(subject: Subject) -> Iterator[Edit]:
     """Yield the other published sizes of the model, and each of their sizes alone."""
     alone: dict[tuple[Symbol, int], list[str]] = {}
-    root = subject.root
+    root = holder(subject.root)
     for name in root.published:
         try:
             sizes = published_sizes(type(root).__name__, root.published, name, partial(getattr, root))
@@ -78,7 +79,7 @@ def _published(subject: Subject) -> Iterator[Edit]:
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
     """Yield one size in place of another: key/value heads taken for heads, a head of its own width taken for a share of the model's."""
-    formula = subject.root.params
+    formula = subject.formula.as_expr()
     used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
     numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
     slices = dict(_slices(subject))
@@ -270,7 +271,7 @@ def _integer_roots(powers: dict[int, Fraction], low: int, high: int, size: int) 
 
 def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
     """Return the edit that puts other numbers in for some sizes; the letters of its term are the sizes the layer has."""
-    placed = Polynomial.of(substitute(subject.root.params, {symbol: Integer(value) for symbol, value in changes.items()}))
+    placed = Polynomial.of(substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in changes.items()}))
     return _moved(subject, placed - subject.formula, changes, words, cost)
 
 
@@ -284,7 +285,7 @@ def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
     try:
         built = subject.root.at(sizes)
     except SizeError as error:
-        return str(error).removeprefix(f"{type(subject.root).__name__}: ")
+        return str(error).removeprefix(f"{type(holder(subject.root)).__name__}: ")
     except ParamsymError:
         return None
     return "" if built.polynomial == Polynomial.of(subject.value(subject.formula, sizes)) else None
@@ -309,7 +310,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
             raise ArgumentError(message)
         name = key if isinstance(key, str) else key.name
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
-            message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
+            message = f"{subject.name} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
         given: Any = values
         found[by_name[name]] = tuple(_number(value, name) for value in (given if isinstance(given, Iterable) else (given,)))

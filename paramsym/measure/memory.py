@@ -87,11 +87,13 @@ def memory(
             *_of("activations", flows.ledger),
         ]
 
-    def ask(layer: Layer, *shapes: Any) -> Cost:
-        return memory(layer, *shapes, use=use, dtype=dtype, optimizer=optimizer, master=master, convention=convention)
+    chosen = {"use": use, "dtype": dtype, **({"optimizer": optimizer, "convention": convention} if use == "training" else {})}
+
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return memory(layer, *shapes, **{**chosen, "master": master, **changed})
 
     counted = f"{dtype}, {optimizer}, {convention}" if use == "training" else dtype
-    return Cost(layer, flows.inputs, "bytes", f"{use}: {counted}", Ledger(tuple(lines)), ask)
+    return Cost(layer, flows.inputs, "bytes", f"{use}: {counted}", Ledger(tuple(lines)), ask, chosen)
 
 
 def _stored(layer: Layer) -> list[Line]:
