@@ -81,8 +81,8 @@ class Cost(Printed):
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
-        """The symbols of the layer and of its inputs."""
-        return frozenset({*self.layer.symbols, *symbols_in(self.inputs)})
+        """The symbols of the layer, of its inputs, and of what was chosen, such as the positions before a step."""
+        return frozenset({*self.layer.symbols, *symbols_in((self.inputs, tuple(self.chosen.values())))})
 
     @property
     def formula(self) -> Expr:
@@ -143,14 +143,17 @@ class Cost(Printed):
         plain = {symbol: int(value) if isinstance(value, Integer) else value for symbol, value in mapping.items()}
         after |= {symbol: value for symbol, value in plain.items() if symbol in root.symbols}
         inside = {symbol: value for symbol, value in after.items() if symbol in root.layer.symbols}
-        found = root.ask(root.layer.at(inside) if inside else root.layer, *substitute(root.inputs, _placed(after)))
+        placed = _placed(after)
+        changed = {name: substitute(value, placed) for name, value in root.chosen.items() if symbols_in((value,))}
+        found = root.ask(root.layer.at(inside) if inside else root.layer, *substitute(root.inputs, placed), **changed)
         found.__dict__["origin"] = (root, after)
         return found
 
     def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
         """Return the cost of the layer built anew with values for symbols, so that every size passes its gate again."""
         values = _placed(mapping)
-        return self.ask(self.layer.substituted(values), *substitute(self.inputs, values))
+        changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}
+        return self.ask(self.layer.substituted(values), *substitute(self.inputs, values), **changed)
 
     def of(self, layer: Layer) -> Cost:
         """Return the same question about another layer."""

@@ -142,8 +142,10 @@ CONVENTIONS: Mapping[str, Counting] = {
         Counting(
             "fvcore",
             "fvcore 0.1.5, fvcore/nn/jit_handles.py",
-            "1 for each multiply-add, 5 for each entry of a scaled norm (2 in batch normalisation), 1 for each entry of adaptive pooling",
-            "the tool sees no fused attention, no convolution with padding='same', no LSTM, and calls its multiply-adds flops",
+            "1 for each multiply-add, 5 for each entry of a scaled norm (2 in batch normalisation), 1 for each entry pooled to several"
+            " places",
+            "the tool sees no fused attention, no convolution with padding='same', no LSTM; it calls multiply-adds flops, and counts"
+            " pooling to one place, an entry each, where it is a layer and not where it is a mean: left out here",
             _FVCORE,
             "MACs",
         ),

@@ -57,7 +57,15 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
         return kv_cache(layer, *shapes, **{"dtype": dtype, "past": past, **changed})
 
     shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, "elements" if dtype is None else "bytes", "kept for the next step", Ledger(lines), ask, {"dtype": dtype})
+    return Cost(
+        layer,
+        shapes,
+        "elements" if dtype is None else "bytes",
+        "kept for the next step",
+        Ledger(lines),
+        ask,
+        {"dtype": dtype, "past": past},
+    )
 
 
 def states(program: Program) -> Iterator[Line]:

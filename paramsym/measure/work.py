@@ -115,7 +115,7 @@ def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], quest
     described = ", ".join([counting.name, *(() if question.per == "batch" else (f"per {question.per}",))])
     divisor = _divisor(layer, shapes, question.per)
     shared = tuple(_shared(line, divisor) for line in lines)
-    chosen = {"convention": question.convention, "way": question.way, "per": question.per}
+    chosen = {"convention": question.convention, "way": question.way, "per": question.per, "past": question.past}
     return Cost(layer, shapes, counting.unit, described, Ledger(shared), ask, chosen)
 
 
@@ -185,28 +185,32 @@ def forward(program: Program) -> Iterator[Line]:
     return walked(program, worked)
 
 
-def walked(program: Program, lines_of: Callable[..., Iterable[Line]]) -> Iterator[Line]:
+def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()) -> Iterator[Line]:
     """Yield the lines of every operation, those of parts under their paths and as often as they are applied.
 
-    ``lines_of`` takes an operation, and the types that it takes and gives.
+    ``lines_of`` takes an operation, and the types that it takes and gives. What is one of ``whole`` is asked for itself, not for what is
+    inside.
 
     Raises:
         NotYetError: a part that does not say what it computes.
     """
     for step in program.steps:
         operation = step.operation
+        if isinstance(operation, whole):
+            yield from lines_of(operation, program.taken(step), program.given(step))
+            continue
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of))
+                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of, whole=whole))
             case Region(body=body):
-                yield from walked(body, lines_of)
+                yield from walked(body, lines_of, whole=whole)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of))
+                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of, whole=whole))
             case Scan(body=body, length=length):
-                yield from (times(line, length) for line in walked(body, lines_of))
+                yield from (times(line, length) for line in walked(body, lines_of, whole=whole))
             case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of))
+                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of, whole=whole))
             case _:
                 check_stated(operation)
                 yield from lines_of(operation, program.taken(step), program.given(step))
