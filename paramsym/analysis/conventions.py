@@ -105,7 +105,7 @@ def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
 
     Of a cost the first entry is the cost itself, and the others are those conventions of its kind that give another total. Without a
     subject, all conventions of costs are listed, with what they count, where they are written and where they are wrong; a topic is "work",
-    "activations", "optimizers" or "formats".
+    "activations", "optimizers", "formats", "sharings" or "machines".
 
     - *stored*: every distinct tensor once;
     - *rows as listed*: tied tensors counted again under each of their names;

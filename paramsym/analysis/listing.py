@@ -8,14 +8,16 @@ from typing import Literal, TypeAlias, get_args, overload
 
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
+from paramsym.measure.communication import SHARINGS
 from paramsym.measure.counting import CONVENTIONS
+from paramsym.measure.machines import MACHINES
 from paramsym.measure.memory import OPTIMIZERS
 from paramsym.measure.state import BYTES
 from paramsym.naming import quoted
 from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import text
 
-Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "all"]
+Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "sharings", "machines", "all"]
 
 
 @dataclass(frozen=True)
@@ -91,4 +93,9 @@ def _all() -> tuple[Known, ...]:
             for one in OPTIMIZERS.values()
         ),
         *(Known("formats", name, f"{text(width)} bytes per number", "its definition") for name, width in BYTES.items()),
+        *(Known("sharings", one.name, f"{one.times} times the {one.travels}: {one.words}", one.source) for one in SHARINGS.values()),
+        *(
+            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes a second", one.source)
+            for one in MACHINES.values()
+        ),
     )
