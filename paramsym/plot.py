@@ -17,6 +17,7 @@ from sympy import Expr, Integer, Symbol, ceiling
 from paramsym.analysis.compare import compare as compared
 from paramsym.analysis.counted import Counted, check_counted, lines as lines_of, title as title_of, words
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.ledger import Ledger
 from paramsym.letters import Lettering, lettering
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
@@ -52,7 +53,7 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
     if kind != "bars":
         message = f"kind {kind!r} is not known; known are bars and icicle."  # type: ignore[unreachable]
         raise ArgumentError(message)
-    found = shares(layer, depth)
+    found = shares(Ledger(lines_of(layer)), depth)
     return bars(names(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
 
 
@@ -68,7 +69,7 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
     amounts = []
     for layer in (one, other):
         _drawn(layer, depth)
-        found = shares(layer, depth)
+        found = shares(Ledger(lines_of(layer)), depth)
         amounts.append(dict(zip(names(found), (int(part.total) for part in found), strict=True)))
     called = tuple(map(str, labels)) or _told_apart(one, other)
     parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))

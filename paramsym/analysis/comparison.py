@@ -16,7 +16,9 @@ from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
+from paramsym.layer import Layer
 from paramsym.ledger import Line, Numbers
+from paramsym.measure.cost import Cost
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.size import symbols_in, text
@@ -124,17 +126,21 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
         if not isinstance(name, str):
             message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
             raise ArgumentError(message)
+    layer = subject.layer
+    if isinstance(layer, Cost):
+        message = f"shapes of tensors are held against a layer, not against the {subject.unit} of {subject.name}."
+        raise ArgumentError(message)
     given = {name: _shape(name, shape) for name, shape in shapes.items()}
     count = subject.count
-    if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
-        left = ", ".join(sorted(symbol.name for symbol in subject.layer.symbols))
+    if symbols_in(tuple(layer.shapes(buffers=True).values())):
+        left = ", ".join(sorted(symbol.name for symbol in layer.symbols))
         message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
         raise SizeError(message)
     total = sum(map(prod, given.values()))
     words = f"{len(given)} tensors of {total:,} elements"
-    names, notes = respelt(given, {entry.name for entry in subject.layer.entries()})
+    names, notes = respelt(given, {entry.name for entry in layer.entries()})
     measured = {names[name]: shape for name, shape in given.items()}
-    edits = list(_measured(subject, measured))
+    edits = list(_measured(subject, layer, measured))
     note = "; ".join(notes)
     if not edits:
         found = Answer(Integer(0), total - count, (Reading("the same tensors", note=note),))
@@ -163,8 +169,8 @@ def _extent(size: Any) -> int:
     return operator.index(size)
 
 
-def _measured(subject: Subject, measured: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
-    entries = {entry.name: entry for entry in subject.layer.entries()}
+def _measured(subject: Subject, layer: Layer, measured: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
+    entries = {entry.name: entry for entry in layer.entries()}
     copies = _copies(subject)
     missing = [name for name, entry in entries.items() if name not in measured and not entry.alias_of and not entry.tensor.buffer]
     aliases = [name for name in measured if name in entries and entries[name].alias_of]

@@ -252,7 +252,7 @@ def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
     if name in by_name and (isinstance(symbol, str) or by_name[name] == symbol):
         return by_name[name]
     if name in by_name:
-        message = f"{title(layer)} has another symbol named {name!r} (other assumptions); pass the name {name!r} instead."
+        message = f"{type(holder(layer)).__name__} has another symbol named {name!r} (other assumptions); pass the name {name!r} instead."
         raise UnknownNameError(message)
     if isinstance(symbol, Symbol):
         return symbol
@@ -263,7 +263,7 @@ def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
     if name in BY_NAME:
         return BY_NAME[name].symbol
     has = ", ".join(sorted(by_name)) or "none"
-    message = f"{title(layer)} has no symbol {name!r}; it has {has}."
+    message = f"{type(holder(layer)).__name__} has no symbol {name!r}; it has {has}."
     raise UnknownNameError(message)
 
 

@@ -156,7 +156,7 @@ def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
         return (symbol, f" is a factor of the table{each}, and no width in it is divided by ", symbol)
     if line.role == "table" and line.sizes[0] == symbol:
         return (f"a table{each} with one row for each of ", symbol)
-    width = _beside(line, symbol) if symbol.name in _SLICED else None
+    width = _beside(line, symbol) if symbol.name in _SLICED and line.shape else None
     if width is not None:
         return (symbol, " slices of width ", width, f"{each}, a width of its own: ", symbol, " stays")
     times = group.factors.count(symbol)

@@ -32,7 +32,7 @@ class Machine:
     def __post_init__(self) -> None:
         """Refuse what is no speed."""
         for what, speed in (("flops", self.flops), ("bandwidth", self.bandwidth)):
-            if isinstance(speed, bool) or not isinstance(speed, int) or speed < 1:
+            if type(speed) is not int or speed < 1:
                 message = f"{what} is {described(speed)}; wanted a whole number per second, such as 989 * 10**12."
                 raise ArgumentError(message)
 

@@ -98,7 +98,7 @@ def training(
     >>> print(training(ps.load("meta-llama/Llama-2-7b-hf"), (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100"))
     LlamaForCausalLM: 9.217e+22 FLOPs for 2,000,000,000,000 tokens (1.140 times 6ND), 8.348 days on 1,024 devices
     """
-    if isinstance(devices, bool) or not isinstance(devices, int) or devices < 1:
+    if type(devices) is not int or devices < 1:
         message = f"devices is {described(devices)}; wanted a positive whole number."
         raise ArgumentError(message)
     per_token = flops(layer, *inputs, way="both", convention=convention, per="token", **named)
