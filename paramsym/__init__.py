@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from paramsym.analysis.evaluate import Approximate as Approximate, as_function as as_function, evaluate as evaluate
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
     from paramsym.analysis.export import Source as Source, export as export
+    from paramsym.analysis.listing import Known as Known, Listing as Listing
     from paramsym.analysis.reconcile import reconcile as reconcile
     from paramsym.analysis.sensitivity import PartSensitivity as PartSensitivity, Sensitivity as Sensitivity, sensitivity as sensitivity
     from paramsym.analysis.solve import (
@@ -251,8 +252,10 @@ if TYPE_CHECKING:
     from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
     from paramsym.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
     from paramsym.measure.activations import activations as activations
+    from paramsym.measure.communication import communication as communication
     from paramsym.measure.cost import Cost as Cost
     from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
+    from paramsym.measure.machines import Machine as Machine
     from paramsym.measure.memory import memory as memory
     from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
     from paramsym.measure.readings import InputReading as InputReading, readings as readings
@@ -261,6 +264,8 @@ if TYPE_CHECKING:
     from paramsym.measure.state import kv_cache as kv_cache
     from paramsym.measure.summary import summary as summary
     from paramsym.measure.trace import trace as trace
+    from paramsym.measure.traffic import Intensity as Intensity, Roofline as Roofline, intensity as intensity, traffic as traffic
+    from paramsym.measure.training import Training as Training, training as training
     from paramsym.measure.work import flops as flops, macs as macs
     from paramsym.size import (
         Count as Count,
@@ -375,6 +380,7 @@ _HOMES = {
     "paramsym.analysis.solve": "Solution Solutions multiples rounded_up solve",
     "paramsym.analysis.sweep": "Sweep sweep",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
+    "paramsym.analysis.listing": "Known Listing",
     "paramsym.analysis.reconcile": "reconcile",
     "paramsym.analysis.answers": "Answer Reading Reconciliation",
     "paramsym.verify.match": "Match match",
@@ -390,6 +396,10 @@ _HOMES = {
     "paramsym.measure.memory": "memory",
     "paramsym.measure.state": "kv_cache",
     "paramsym.measure.work": "flops macs",
+    "paramsym.measure.traffic": "Intensity Roofline intensity traffic",
+    "paramsym.measure.training": "Training training",
+    "paramsym.measure.communication": "communication",
+    "paramsym.measure.machines": "Machine",
     "paramsym.derive.certificate": "Derivation",
     "paramsym.derive.deriving": "DerivedCount derive",
     "paramsym.derive.generalising": "generalise",

@@ -15,8 +15,9 @@ from typing import Any, Literal, cast
 from sympy import Expr, Integer, Symbol, ceiling
 
 from paramsym.analysis.compare import compare as compared
+from paramsym.analysis.counted import Counted, check_counted, lines as lines_of, title as title_of, words
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, check_layer, class_name
+from paramsym.ledger import Ledger
 from paramsym.letters import Lettering, lettering
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
@@ -30,7 +31,6 @@ from paramsym.typeset import names, shares
 
 __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
 
-_UNIT = "parameters"
 _NUMBERS = re.compile(r"\.?\{([^{},.]+)\.\.([^{},.]+)\}")
 _MOST = 7  # terms that a picture tells apart
 _MOST_PLACES = 10_000
@@ -38,7 +38,7 @@ _COUNTED = 1000  # things that are drawn one by one
 _LARGEST = 10**15  # what floats, in which pictures are drawn, still tell from its neighbours
 
 
-def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"] = "bars") -> Picture:
+def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicle"] = "bars") -> Picture:
     """Draw which part stores how much, as bars at one depth or as an icicle of all depths down to ``depth``.
 
     Raises:
@@ -47,17 +47,18 @@ def share(layer: Layer, depth: int | None = None, kind: Literal["bars", "icicle"
 
     ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
     """
-    title = f"{type(layer).__name__}: {_drawn(layer, depth):,} {_UNIT}"
+    unit = words(layer).unit
+    title = f"{title_of(layer)}: {_drawn(layer, depth):,} {unit}"
     if kind == "icicle":
-        return icicle(Box(class_name(layer), layer.count, _boxes(layer, 1, depth or 3)), _UNIT, title)
+        return icicle(Box(title_of(layer), layer.count, _boxes(layer, 1, depth or 3)), unit, title)
     if kind != "bars":
         message = f"kind {quoted(kind)} is not known; known are bars and icicle."  # type: ignore[unreachable]
         raise ArgumentError(message)
-    found = shares(layer, depth)
-    return bars(names(found), [(class_name(layer), [int(one.total) for one in found])], _UNIT, title)
+    found = shares(Ledger(lines_of(layer)), depth)
+    return bars(names(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
 
 
-def compare(one: Layer, other: Layer, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
+def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
     """Draw the parts of two models side by side, those of one name together.
 
     Raises:
@@ -69,16 +70,17 @@ def compare(one: Layer, other: Layer, depth: int | None = 1, labels: Sequence[st
     amounts = []
     for layer in (one, other):
         _drawn(layer, depth)
-        found = shares(layer, depth)
+        found = shares(Ledger(lines_of(layer)), depth)
         amounts.append(dict(zip(names(found), (int(part.total) for part in found), strict=True)))
     called = tuple(map(str, labels)) or _told_apart(one, other)
     parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))
     series = [(name, [part.get(label, 0) for label in parts]) for name, part in zip(called, amounts, strict=True)]
     title = " and ".join(f"{name}: {layer.count:,}" for name, layer in zip(called, (one, other), strict=True))
-    return bars(parts, series, _UNIT, title)
+    units = dict.fromkeys(words(layer).unit for layer in (one, other))
+    return bars(parts, series, " and ".join(units), title)
 
 
-def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters: Lettering = None) -> Picture:
+def growth(layer: Counted, symbol: Symbol | str, values: Iterable[int], *, letters: Lettering = None) -> Picture:
     """Draw the count and its terms against one symbol on logarithmic axes, and mark which term leads where.
 
     Raises:
@@ -87,31 +89,32 @@ def growth(layer: Layer, symbol: Symbol | str, values: Iterable[int], *, letters
 
     ``growth(FeedForward(H, 4 * H), "H", spread(1, 10_000))`` marks where 8*H**2 overtakes 5*H.
     """
-    check_layer(layer)
+    check_counted(layer)
+    closed = layer.polynomial.as_expr()
     if not isinstance(symbol, str | Symbol):
         message = f"symbol is {described(symbol)}; wanted a symbol or its name."
         raise ArgumentError(message)
-    found = symbols_in(layer.params)
+    found = symbols_in(closed)
     name = symbol if isinstance(symbol, str) else symbol.name
-    grown = symbol_of(f"the count of {type(layer).__name__}", name, found)
+    grown = symbol_of(f"the {words(layer).count} of {title_of(layer)}", name, found)
     if len(found) > 1:
         others = ", ".join(sorted(one.name for one in found - {grown}))
-        message = f"the count of {type(layer).__name__} also has {others}; put sizes in with .at(...), all but {name}."
+        message = f"the {words(layer).count} of {title_of(layer)} also has {others}; put sizes in with .at(...), all but {name}."
         raise SizeError(message)
     places = sorted({_place(value, name) for value in _listed(values, name)})
     if len(places) < 2:
         message = "a curve needs at least two positive values."
         raise SizeError(message)
-    chosen = lettering(letters, symbols_in(layer.params))
-    terms = latex.ordered(layer.params, chosen)
+    chosen = lettering(letters, symbols_in(closed))
+    terms = latex.ordered(closed, chosen)
     rows = [(latex.expression(term, chosen), term, [_value(term, grown, place) for place in places]) for term in terms]
-    total = [_value(layer.params, grown, place) for place in places]
+    total = [_value(closed, grown, place) for place in places]
     largest = sorted(rows, key=lambda row: -max(row[2]))[:_MOST]
     shown, kept = [(words, amounts) for words, _, amounts in largest], [(words, term) for words, term, _ in largest]
     known = BY_NAME.get(name)
     axis = f"${latex.symbol(name, chosen)}$" + (f", {known.meaning}" if known is not None else "")
-    title = f"{class_name(layer)}: ${latex.expression(layer.params, chosen)}$"
-    return curves(places, total, shown, _leads(kept, grown, places[0], places[-1]), axis, _UNIT, title)
+    title = f"{title_of(layer)}: ${latex.expression(closed, chosen)}$"
+    return curves(places, total, shown, _leads(kept, grown, places[0], places[-1]), axis, words(layer).unit, title)
 
 
 def _value(term: Expr, symbol: Symbol, place: int) -> int:
@@ -173,12 +176,12 @@ def convolution(filters: int = 3, channels: int = 3, kernel: int = 3, *, letters
     return stacks(filters, channels, kernel, labels, title, alt)
 
 
-def _drawn(layer: Layer, depth: object) -> int:
+def _drawn(layer: Counted, depth: object) -> int:
     """Return the count of what is to be drawn, or raise."""
-    check_layer(layer)
+    check_counted(layer)
     check_depth(depth)
     if layer.count > _LARGEST:
-        message = f"{type(layer).__name__} has more than 10**15 parameters, which no picture shows; ask for its table."
+        message = f"{title_of(layer)} has more than 10**15 {words(layer).unit}, which no picture shows; ask for its table."
         raise SizeError(message)
     return layer.count
 
@@ -207,9 +210,9 @@ def _check(most: int | None, **numbers: Any) -> None:
             raise SizeError(message)
 
 
-def _boxes(layer: Layer, level: int, deepest: int) -> tuple[Box, ...]:
+def _boxes(layer: Counted, level: int, deepest: int) -> tuple[Box, ...]:
     """Nest the parts, level by level, along the paths of the lines."""
-    return _nested([(_steps(line.path), int(line.amount)) for line in layer.ledger()], deepest) if level <= deepest else ()
+    return _nested([(_steps(line.path), int(line.amount)) for line in lines_of(layer)], deepest) if level <= deepest else ()
 
 
 def _steps(path: tuple[Any, ...]) -> tuple[str, ...]:
@@ -236,8 +239,8 @@ def _nested(amounts: list[tuple[tuple[str, ...], int]], left: int) -> tuple[Box,
     )
 
 
-def _told_apart(one: Layer, other: Layer) -> tuple[str, str]:
-    first, second = class_name(one), class_name(other)
+def _told_apart(one: Counted, other: Counted) -> tuple[str, str]:
+    first, second = title_of(one), title_of(other)
     return (first, second) if first != second else (f"{first} 1", f"{second} 2")
 
 

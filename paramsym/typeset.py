@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
 FORMS: tuple[Form, ...] = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
-_PARAMETERS = r"\text{parameters}"
 _MOST = 8  # parts that one formula names before it stops going deeper
 _PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", "kernel", "proj", "LayerNorm", "norm"}
 """Names that say too little without the name before them."""
@@ -70,7 +69,7 @@ def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...
     >>> [(" ".join(share.steps), share.copies, share.amount) for share in shares(Bert(), 1)][2]
     ('pooler', (), H**2 + H)
     """
-    lines = (source if isinstance(source, Ledger) else source.ledger()).lines
+    lines = tuple(line for line in source.lines if not (line.buffer or line.alias_of or line.empty))
     if depth is not None:
         return tuple(_shares(lines, depth))
     deepest = max((len(line.path) for line in lines), default=1)
@@ -138,6 +137,7 @@ def to_latex(
     depth: int | None = None,
     width: int | None = None,
     standalone: bool = False,
+    unit: str = "parameters",
 ) -> str:
     r"""Return the closed form of a layer as LaTeX, without dollar signs; ``align`` and ``steps`` are an ``align*``.
 
@@ -165,23 +165,22 @@ def to_latex(
     root = layer.origin[0] if form == "steps" else layer
     chosen = lettering(letters, root.symbols)
     limit = limit_of(width, LINE if standalone or form in {"align", "steps"} else 10**9)
-    written = _written(layer, form, chosen, by, depth, limit)
+    written = _steps(layer, chosen, limit, unit) if form == "steps" else _written(layer, form, chosen, by, depth, limit)
     return document([displayed(written)]) if standalone else written
 
 
 def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | None, limit: float) -> str:
+    total = layer.polynomial.as_expr()
     if form == "expanded":
-        return forms.broken(latex.terms(layer.params, letters), limit)
+        return forms.broken(latex.terms(total, letters), limit)
     if form == "collected":
-        return forms.broken(forms.collected(layer.params, letters, _symbol(layer, by), limit), limit)
+        return forms.broken(forms.collected(total, letters, _symbol(layer, by), limit), limit)
     if form == "factored":
         lead = _symbol(layer, by) if isinstance(by, str) else by
         if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
             message = f"by is {text(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
             raise ArgumentError(message)
-        return forms.factored(layer.params, letters, lead, limit)
-    if form == "steps":
-        return _steps(layer, letters, limit)
+        return forms.factored(total, letters, lead, limit)
     found = shares(layer, depth)
     if form == "align":
         return _align(layer, found, letters, limit)
@@ -210,8 +209,8 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
 
 def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:
     """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
-    called = names(found)
-    written = [body for value in (layer.params, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
+    called, total = names(found), layer.polynomial.as_expr()
+    written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
     room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
     beside = max(map(measured, written), default=0) <= room
     room = room if beside else limit - measured(r"\quad = +")
@@ -227,7 +226,7 @@ def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: floa
         else:
             others = [rf"\quad {row}" for row in others]
         rows += _under(name, first, others, beside=beside)
-    first, *others = latex.rows(latex.terms(layer.params, letters), room)
+    first, *others = latex.rows(latex.terms(total, letters), room)
     return forms.align([*rows, *_under("total", first, [rf"\quad {other}" for other in others], beside=beside)])
 
 
@@ -239,25 +238,27 @@ def _under(name: str, first: str, others: list[str], *, beside: bool) -> list[st
     return [f"&{label}", rf"&\quad = {first}", *(rf"&\quad {other}" for other in others)]
 
 
-def _steps(layer: Layer, letters: Letters, limit: float) -> str:
+def _steps(layer: Layer, letters: Letters, limit: float, unit: str) -> str:
     """Write the formula, the numbers in it, the terms, and the sum."""
     root, sizes = layer.origin
-    if not isinstance(layer.params, Integer):
+    formula = root.polynomial.as_expr()
+    if not isinstance(layer.polynomial.as_expr(), Integer):
         message = f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps."
         raise SizeError(message)
     numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
-    values = [cast("Expr", term.xreplace(placed)) for term in latex.ordered(root.params, letters)]
-    known = {symbol.name for symbol in symbols_in(root.params)} <= set(numbers)
-    limit -= measured(rf"{_PARAMETERS} = \quad")
-    sides = [latex.rows(latex.terms(root.params, letters), limit)]
+    values = [cast("Expr", term.xreplace(placed)) for term in latex.ordered(formula, letters)]
+    known = {symbol.name for symbol in symbols_in(formula)} <= set(numbers)
+    counted = rf"\text{{{latex.escape(unit)}}}"
+    limit -= measured(rf"{counted} = \quad")
+    sides = [latex.rows(latex.terms(formula, letters), limit)]
     if sizes and known:
-        sides.append(latex.rows(forms.substituted(root.params, numbers, letters), limit))
+        sides.append(latex.rows(forms.substituted(formula, numbers, letters), limit))
     if len(values) > 1 and known and sizes:
         sides.append(latex.rows([each for value in values for each in latex.terms(value, letters)], limit))
     if sizes:
         sides.append([latex.integer(layer.count)])
-    return forms.lines(_PARAMETERS, sides)
+    return forms.lines(counted, sides)
 
 
 def latex_document(*pieces: Any, title: str = "") -> str:

@@ -315,10 +315,24 @@ def test_any_size(capsys: pytest.CaptureFixture[str], command: str, source: str,
     assert "bug" not in said.err
 
 
+def test_questions_about_costs(run) -> None:  # noqa: ANN001
+    """What is explained and reconciled of parameters is so of costs."""
+    assert "the derivative is 4*B*L*S**2" in run("explain", "A", "gpt2", "--of", "activations").out
+    assert "cancels from the FLOPs" in run("explain", "A", "gpt2", "--of", "flops", "-b", "1").out
+    found = run("reconcile", "4.1 GFLOPs", "resnet50", "--of", "flops", "-b", "1", "--side", "224")
+    assert found.code == 0
+    assert "counted as multiply-adds" in found.out
+    cache = run("reconcile", "2.1 GB", "meta-llama/Llama-2-7b-hf", "--of", "cache", "-b", "1", "-n", "4096", "--dtype", "float16")
+    assert "2.1 GB is right" in cache.out
+    refused(run("reconcile", "12", "gpt2", "--of", "cache", "--way", "both"), "cache takes no --way.")
+    refused(run("flops", "resnet18", "--side", "225"), "--side is 225; an image of ResNet has a multiple of 32 pixels along each side.")
+
+
 def test_costs(run) -> None:  # noqa: ANN001
     """Work, activations, caches and memory: in letters, with sizes, by part; 2*G/A*H numbers of cache per layer and position."""
     assert "32,938,104,193,024 FLOPs" in run("flops", "meta-llama/Meta-Llama-3-8B", "--batch", "1", "--positions", "2048").out
     assert "4*B*H*L*S**2" in run("flops", "llama").out
+    assert "(megatron)" in run("flops", "gpt2", "--way", "both", "--convention", "megatron").out
     cache = run("cache", "meta-llama/Llama-2-70b-hf", "-b", "1", "-n", "4096", "--dtype", "float16", "-f", "json")
     assert json.loads(cache.out)["total"]["bytes"] == 2 * 2 * 8 * 128 * 80 * 4096
     assert "weights" in run("memory", "huggyllama/llama-7b", "-b", "1", "-n", "8", "--inference").out

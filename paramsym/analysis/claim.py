@@ -1,9 +1,10 @@
 """Reading a claim: ``110M``, ``109,482,240``, ``12*768*12 = 110M``, ``12*L*H**2``. Small grammars; no string is ever evaluated as code.
 
-A claim is one expression, or two with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and
-parentheses. A number has digits (``,`` stands between thousands and nowhere else, ``_`` between any two digits), at most one decimal
-point, and a unit: K, M, B or G, T, also in words; Ki, Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers
-and quotients, is read by ``paramsym.grammar``; an expression of SymPy is taken as it is.
+A claim about a cost may end in its unit: 4.9 GB, 15.5 GFLOPs, 3.14e23 FLOPs. Other claims are one expression, or two
+with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and parentheses. A number has
+digits (``,`` stands between thousands and nowhere else, ``_`` between any two digits), at most one decimal point, and a unit: K, M, B or G,
+T, also in words; Ki, Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers and quotients, is read by
+``paramsym.grammar``, or as papers write it by ``notation``; an expression of SymPy is taken as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from math import ceil, floor
 from sympy import Expr, Integer, Symbol
 
 from paramsym import grammar
-from paramsym.errors import ArgumentError
+from paramsym.analysis import notation
+from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import MOST_BITS, described
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, canonical, substitute, symbols_in, text
@@ -41,6 +43,11 @@ _UNITS = {
     }.items()
     for unit in units
 }
+_IN_UNITS = re.compile(
+    r"(?P<digits>\d{1,15}(?:\.\d{1,15})?)(?:[eE](?P<power>\d{1,2}))?\s*(?P<scale>[kKMGTPEZ]?)(?P<binary>i?)"
+    r"\s*(?P<unit>[Ff][Ll][Oo][Pp][Ss]?|M[Aa][Cc][Ss]?|[Mm]ult(?:iply)?-adds?|[Bb]ytes?|(?<=[kKMGTPEZi])B|elements?|numbers)"
+)
+_SCALES = {scale: 1000**power for power, scale in enumerate(("", "K", "M", "G", "T", "P", "E", "Z"))}
 _POWER = re.compile(r"\*\*|//")
 _BINARY = {10**3: 2**10, 10**6: 2**20, 10**9: 2**30, 10**12: 2**40}
 _TOKEN = re.compile(
@@ -69,6 +76,11 @@ class Stated:
         """Whether the number is meant to the last digit."""
         return self.low == self.high
 
+    def times(self, factor: int, words: str) -> Stated:
+        """Return the number in a smaller unit."""
+        binary = None if self.binary is None else self.binary.times(factor, words)
+        return Stated(words, factor * self.value, factor * self.low, factor * self.high, self.digits, binary=binary)
+
     def allows(self, count: int) -> bool:
         """Whether a count is what the number says, within its rounding."""
         return self.low <= count <= self.high
@@ -94,13 +106,14 @@ class Stated:
 class Claim:
     """What somebody says: a number, and, where arithmetic is given for it, that arithmetic's own result.
 
-    ``formula`` is the arithmetic in letters of the model, where it has any.
+    ``formula`` is the arithmetic in letters of the model, where it has any; ``unit`` the unit that is said.
     """
 
     words: str
     stated: Stated
     arithmetic: Stated | None = None
     formula: Polynomial | None = None
+    unit: str = ""
 
 
 def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> Claim:
@@ -136,6 +149,9 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
             message = f"the claim has {claim.bit_length()} bits; {MOST_BITS} are the limit."
             raise ArgumentError(message)
         return Claim(f"{claim:,}", Stated(f"{claim:,}", claim, claim, claim))
+    in_units = _IN_UNITS.fullmatch(claim.strip())
+    if in_units is not None:
+        return _in_units(claim.strip(), in_units)
     words = re.sub(
         r"(?i)^\s*(about|around|approximately|roughly|some|~|\u2248)\s*|\s*(trainable\s+)?(parameters|params|weights)\s*$", "", claim
     )
@@ -151,6 +167,19 @@ def read(claim: int | str | Expr, sizes: Mapping[Symbol, Dim] | None = None) -> 
     return Claim(words.strip(), last.stated, arithmetic, first.formula)
 
 
+def _in_units(claim: str, found: re.Match[str]) -> Claim:
+    """Read a number with a unit of costs: 4.9 GB, 2 GiB, 15.5 GFLOPs, 3.14e23 FLOPs."""
+    scale = found["scale"].upper()
+    unit = 10 ** int(found["power"] or 0) * (1024 ** list(_SCALES).index(scale) if found["binary"] else _SCALES[scale])
+    number = _number(found["digits"], unit, claim)
+    binary = None
+    if not found["binary"] and scale and not number.exact:
+        binary = _number(found["digits"], 1024 ** list(_SCALES).index(scale), claim)
+    stated = Stated(claim, number.value, number.low, number.high, number.digits, binary=binary)
+    first = found["unit"][0].lower()
+    return Claim(claim, stated, unit={"f": "FLOPs", "m": "MACs", "b": "bytes", "e": "elements", "n": "elements"}[first])
+
+
 def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
     """Read one side: numbers and arithmetic first, whose units look like letters; then an expression in the model's letters."""
     try:
@@ -158,6 +187,11 @@ def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
     except ArgumentError:
         names = {symbol.name: symbol for symbol in sizes}
         mentioned = grammar.mentioned(side)
+        if mentioned:
+            try:
+                return _of_expression(side, _expression(side, names), sizes, claim)
+            except notation.UnreadableError:
+                pass
         if (mentioned and not mentioned & names.keys()) or (not _POWER.search(side) and not mentioned):
             raise
     try:
@@ -166,6 +200,14 @@ def _side(side: str, claim: str, sizes: Mapping[Symbol, Dim]) -> Claim:
         message = f"the claim {error}"
         raise ArgumentError(message) from None
     return _of_expression(side, value, sizes, claim)
+
+
+def _expression(side: str, names: Mapping[str, Symbol]) -> Dim:
+    """Read an expression as users type it, or as papers write it."""
+    try:
+        return grammar.read(side, names)
+    except (ArgumentError, UnknownNameError):
+        return notation.read(side, names).as_expr()
 
 
 def _of_expression(words: str, value: Dim, sizes: Mapping[Symbol, Dim], claim: str) -> Claim:

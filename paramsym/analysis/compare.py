@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, cast
 
@@ -30,10 +30,11 @@ class Crossover(Printed):
     symbol: Symbol
     at: Expr
     larger: str = ""
+    verb: str = "holds"
 
     def __str__(self) -> str:
         shown = number(self.at) if not self.at.is_number or self.at.is_Integer else f"{float(self.at):.6g}"
-        return f"equal at {self.symbol} = {shown}" + (f"; {self.larger} holds more above it" if self.larger else "")
+        return f"equal at {self.symbol} = {shown}" + (f"; {self.larger} {self.verb} more above it" if self.larger else "")
 
 
 @dataclass(frozen=True)
@@ -95,21 +96,21 @@ class Comparison(Tabular):
             decimals = rf" \approx {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
             yield "ratio: ", latex.expression(self.ratio, self.letters) + decimals, ""
         for crossing in self.crossovers:
-            after = f"; {crossing.larger} holds more above it" if crossing.larger else ""
+            after = f"; {crossing.larger} {crossing.verb} more above it" if crossing.larger else ""
             approximate = crossing.at.is_number and not crossing.at.is_Integer
             value = rf"\approx {float(crossing.at):.6g}" if approximate else f"= {latex.expression(crossing.at, self.letters)}"
             yield "equal at ", f"{latex.symbol(crossing.symbol.name, self.letters)} {value}", after
 
 
 def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None = None, labels: Sequence[str] = ()) -> Comparison:
-    """Compare two layers, or expressions: the difference by part, the ratio, and the sizes where they hold as much.
+    """Compare two layers, costs or expressions: the difference by part, the ratio, and the sizes where they hold as much.
 
     ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form where the difference is of degree
     one or two in a letter; where one letter is left, every positive root. A ratio is written out term by term where that is possible.
     ``labels`` are what the two are called, by default their classes.
 
     Raises:
-        ArgumentError: neither layers nor expressions; labels that are no two different words.
+        ArgumentError: neither layers, costs nor expressions; labels that are no two different words.
         UnknownNameError: a size for a symbol that neither has.
         StructureError: two symbols of one name.
 
@@ -135,7 +136,8 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
         mine = Polynomial.of(first.value(before.get(name, Polynomial.of(0)).as_expr()))
         theirs = Polynomial.of(second.value(after.get(name, Polynomial.of(0)).as_expr()))
         parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
-    crossings = () if clashes else tuple(_crossovers(gap, titles))
+    verb = "holds" if {first.unit, second.unit} == {"parameters"} else "costs"
+    crossings = () if clashes else tuple(replace(one, verb=verb) for one in _crossovers(gap, titles))
     return Comparison(
         titles, here.as_expr(), there.as_expr(), gap.as_expr(), quotient(here, there) if there else None, tuple(parts), crossings
     )

@@ -10,29 +10,31 @@ from typing import Any
 from sympy import Integer
 
 from paramsym.analysis.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.counted import Counted, lines as lines_of, title
 from paramsym.analysis.edits import Edit
-from paramsym.analysis.subject import Subject, counts
+from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.inputs import measured
-from paramsym.layer import Layer, class_name
+from paramsym.layer import Layer
 from paramsym.ledger import Line, Numbers
+from paramsym.measure.cost import Cost
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import symbols_in, text
 from paramsym.spelling import respelt
 
 
-def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
+def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
     """Explain by which tensors two layers differ."""
     symbolic = _same_sizes(layer, claim)
     one, other = (layer.origin[0], claim.origin[0]) if symbolic else (layer, claim)
     edits = list(_by_name(one, other))
     term = (other.polynomial - one.polynomial).as_expr()
-    count = int(layer.params) if isinstance(layer.params, Integer) else None
-    gap = claim.params - layer.params
-    name = class_name(claim)
-    subject = class_name(layer)
+    now = layer.polynomial.constant
+    count = now if isinstance(now, int) else None
+    gap = (claim.polynomial - layer.polynomial).as_expr()
+    name, subject = title(claim), title(layer)
     if not edits:
         return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
     difference = int(gap) if isinstance(gap, Integer) else gap
@@ -40,16 +42,16 @@ def against_layer(layer: Layer, claim: Layer) -> Reconciliation:
     return Reconciliation(subject, count, name, (Answer(term, difference, (Reading(words, tuple(edits)),)),))
 
 
-def _same_sizes(layer: Layer, claim: Layer) -> bool:
+def _same_sizes(layer: Counted, claim: Counted) -> bool:
     """Whether the two formulas can be subtracted: no letter stands for two numbers."""
     one, other = layer.origin[1], claim.origin[1]
     names = {symbol.name: symbol for symbol in one}
     return all(symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items())
 
 
-def _by_name(one: Layer, other: Layer) -> Iterator[Edit]:
+def _by_name(one: Counted, other: Counted) -> Iterator[Edit]:
     """Yield what has to be left out, added and reshaped, tensor by tensor, to make the second layer of the first."""
-    before, after = ({_key(line): line for line in layer.lines if counts(line)} for layer in (one, other))
+    before, after = (_keyed(lines_of(layer)) for layer in (one, other))
     lost = [line for key, line in before.items() if key not in after]
     gained = [line for key, line in after.items() if key not in before]
     # Where nothing is called alike, lines of equal amount are the same tensors under other names.
@@ -90,13 +92,24 @@ def _value(term: Polynomial) -> int:
     return constant if isinstance(constant, int) else 0
 
 
+def _keyed(lines: tuple[Line, ...]) -> dict[tuple[object, ...], Line]:
+    """Return lines by their paths; those of one path, as the two products of attention, by their number as well."""
+    found: dict[tuple[object, ...], Line] = {}
+    for line in lines:
+        key, number = _key(line), 0
+        while (*key, number) in found:
+            number += 1
+        found[*key, number] = line
+    return found
+
+
 def _key(line: Line) -> tuple[object, ...]:
     return (*(step.pattern if isinstance(step, Numbers) else step for step in line.path), line.label)
 
 
 def _shown(line: Line) -> str:
     label = f" [{line.label}]" if line.label else ""
-    return f"{line.name}{label} ({', '.join(text(size) for size in line.sizes)})"
+    return f"{line.name}{label} ({', '.join(map(text, line.sizes or line.factors))})"
 
 
 # Measured shapes --------------------------------------------------------------------------------------------------------------
@@ -113,16 +126,20 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
         if not isinstance(name, str):
             message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
             raise ArgumentError(message)
+    layer = subject.layer
+    if isinstance(layer, Cost):
+        message = f"shapes of tensors are held against a layer, not against the {subject.unit} of {subject.name}."
+        raise ArgumentError(message)
     given = {name: measured(getattr(shape, "shape", shape), f"the claim's {name!r}", ArgumentError) for name, shape in shapes.items()}
     count = subject.count
-    if symbols_in(tuple(subject.layer.shapes(buffers=True).values())):
-        left = ", ".join(sorted(symbol.name for symbol in subject.layer.symbols))
+    if symbols_in(tuple(layer.shapes(buffers=True).values())):
+        left = ", ".join(sorted(symbol.name for symbol in layer.symbols))
         message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
         raise SizeError(message)
     total = sum(map(prod, given.values()))
     words = f"{len(given)} tensors of {total:,} elements"
-    names, notes = respelt(given, {entry.name for entry in subject.layer.entries()})
-    edits = list(_measured(subject, {names[name]: shape for name, shape in given.items()}))
+    names, notes = respelt(given, {entry.name for entry in layer.entries()})
+    edits = list(_measured(subject, layer, {names[name]: shape for name, shape in given.items()}))
     note = "; ".join(notes)
     if not edits:
         found = Answer(Integer(0), total - count, (Reading("the same tensors", note=note),))
@@ -132,8 +149,8 @@ def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliatio
     return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
 
 
-def _measured(subject: Subject, found: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
-    entries = {entry.name: entry for entry in subject.layer.entries()}
+def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
+    entries = {entry.name: entry for entry in layer.entries()}
     copies = _copies(subject)
     missing = [name for name, entry in entries.items() if name not in found and not entry.alias_of and not entry.tensor.buffer]
     aliases = [name for name in found if name in entries and entries[name].alias_of]

@@ -8,18 +8,22 @@ from typing import TypeAlias, overload
 
 from sympy import Expr, Integer
 
+from paramsym.analysis.counted import Counted
+from paramsym.analysis.listing import Listing, Topic, listing
+from paramsym.analysis.ways import Alternative, ways
 from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.ledger import Kind, Ledger, Line, Numbers
+from paramsym.measure.cost import Cost
+from paramsym.measure.counting import CONVENTIONS, is_position
 from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
-from paramsym.size import text
+from paramsym.size import substitute, text
 from paramsym.tabulate import PAPER
 
 Selection: TypeAlias = Callable[[Layer], Ledger]
 
-_POSITIONS = frozenset({"wpe", "pos_embed", "pos_embedding", "pos_emb", "pos_table"})
 _NAMED = 4  # tensors that a difference names before it counts the rest
 
 
@@ -61,6 +65,7 @@ class Conventions(Tabular, Sequence[Convention]):
 
     subject: str
     items: tuple[Convention, ...]
+    unit: str = "parameters"
 
     @overload
     def __getitem__(self, index: int | str) -> Convention: ...
@@ -85,13 +90,22 @@ class Conventions(Tabular, Sequence[Convention]):
         return tuple(item.name for item in self.items)
 
     def table(self) -> Table:
-        """Return them as a table: count, and the term by which it differs from what is stored."""
+        """Return them as a table: count, and the term by which it differs from what is stored, or from the cost at hand."""
         rows = tuple((item.name, item.params, item.formula_difference, item.because or item.meaning) for item in self.items)
-        return Table(("convention", "parameters", "against stored", "that is"), rows, (), f"{self.subject}: what counts", PAPER)
+        against = "against stored" if self.unit == "parameters" else f"against {self.items[0].name}"
+        return Table(("convention", self.unit, against, "that is"), rows, (), f"{self.subject}: what counts", PAPER)
 
 
-def conventions(layer: Layer) -> Conventions:
-    """Return every named way to count a layer, with the term by which it differs from ``layer.params``.
+@overload
+def conventions(subject: Counted) -> Conventions: ...
+@overload
+def conventions(subject: Topic = "all") -> Listing: ...
+def conventions(subject: Counted | Topic = "all") -> Conventions | Listing:
+    """Return every named way to count a layer, with the term by which it differs from ``layer.params``; likewise of a cost.
+
+    Of a cost the first entry is the cost itself, and the others are those conventions of its kind that give another total. Without a
+    subject, all conventions of costs are listed, with what they count, where they are written and where they are wrong; a topic is "work",
+    "activations", "optimizers", "formats", "sharings" or "machines".
 
     - *stored*: every distinct tensor once;
     - *rows as listed*: tied tensors counted again under each of their names;
@@ -111,8 +125,36 @@ def conventions(layer: Layer) -> Conventions:
     (H*V, 0)
     >>> print(found["rows as listed"])
     rows as listed: 2*H*V, stored + H*V; with head.weight
+    >>> from paramsym import B, flops
+    >>> conventions(flops(Dense(H, V), (B, H)))["multiply-adds"].params
+    B*H*V
     """
-    check_layer(layer)
+    if isinstance(subject, str):
+        return listing(subject)
+    if isinstance(subject, Cost):
+        return _of_cost(subject)
+    check_layer(subject)
+    return _of_layer(subject)
+
+
+def _of_cost(cost: Cost) -> Conventions:
+    """Return the totals of the conventions that change nothing else."""
+    root, sizes = cost.origin
+    here = root.polynomial
+    name = str(cost.chosen.get("convention", cost.convention))
+    source = CONVENTIONS[name].source if name in CONVENTIONS else ""
+    found = [Alternative(name, "the cost itself", source, here, 0.0), *(way for way in ways(root) if way.of_convention)]
+    placed = {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
+    items = []
+    for one in found:
+        term = one.total - here
+        numbers = [Polynomial.of(substitute(value.as_expr(), placed)).as_expr() for value in (one.total, term)]
+        meaning = CONVENTIONS[one.name].counts if one.name in CONVENTIONS else one.words
+        items.append(Convention(one.name, meaning, one.source, one.total.as_expr(), numbers[0], term.as_expr(), numbers[1], (), ()))
+    return Conventions(cost.subject, tuple(items), cost.unit)
+
+
+def _of_layer(layer: Layer) -> Conventions:
     root = layer.origin[0]
     stored, formula = layer.polynomial, root.polynomial
     items = []
@@ -170,9 +212,8 @@ def _without_positions(layer: Layer) -> Ledger:
     return ledger.where(lambda line: line.role != "table" or not (is_position(line) or line.sizes in outputs))
 
 
-def is_position(line: Line) -> bool:
-    """Whether a table is one of positions, going by its name: nothing else in a checkpoint says so."""
-    return line.role == "table" and any("position" in str(step) or str(step) in _POSITIONS for step in line.path)
+def _without_embeddings(layer: Layer) -> Ledger:
+    return layer.ledger().where(lambda line: not _is_embedding(line))
 
 
 def _is_embedding(line: Line) -> bool:

@@ -49,7 +49,7 @@ class Edit:
         if self.fixed is not None:
             return self.fixed
         if self.sizes:
-            placed = substitute(subject.root.params, {symbol: Integer(value) for symbol, value in self.sizes})
+            placed = substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in self.sizes})
             return Polynomial.of(placed) - subject.formula
         base = subject.total(sorted(self.lines))
         return base * (Polynomial.of(self.times) - Polynomial.of(1))

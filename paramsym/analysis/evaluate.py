@@ -10,10 +10,10 @@ from typing import Any, Literal, overload
 from sympy import Expr
 
 from paramsym.analysis.columns import as_column, run
+from paramsym.analysis.counted import Counted, title
 from paramsym.analysis.frames import as_given, is_lazy, lazily, together
 from paramsym.analysis.program import LIMIT, SURE, Broken, Program, compiled, stated
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
-from paramsym.layer import Layer
 from paramsym.naming import quoted
 from paramsym.render.table import Printed
 from paramsym.sizing import mapping_from
@@ -35,13 +35,13 @@ class Approximate(Printed):
 
 @overload
 def evaluate(
-    subject: Layer | Expr | int, sizes: Any = None, /, *, floats: Literal[False] = False, chunk: int = CHUNK, **named: Any
+    subject: Counted | Expr | int, sizes: Any = None, /, *, floats: Literal[False] = False, chunk: int = CHUNK, **named: Any
 ) -> Any: ...
 @overload
 def evaluate(
-    subject: Layer | Expr | int, sizes: Any = None, /, *, floats: Literal[True], chunk: int = CHUNK, **named: Any
+    subject: Counted | Expr | int, sizes: Any = None, /, *, floats: Literal[True], chunk: int = CHUNK, **named: Any
 ) -> Approximate: ...
-def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool = False, chunk: int = CHUNK, **named: Any) -> Any:
+def evaluate(subject: Counted | Expr | int, sizes: Any = None, /, *, floats: bool = False, chunk: int = CHUNK, **named: Any) -> Any:
     """Return the exact number of parameters of a layer, or the exact value of an expression, at sizes.
 
     ``sizes`` maps names or symbols to ints, sequences or arrays of whole numbers; a data frame of pandas or polars will do (columns the
@@ -83,16 +83,16 @@ def evaluate(subject: Layer | Expr | int, sizes: Any = None, /, *, floats: bool 
     return Approximate(_rounded(result, called(subject)), 2.0**-53) if floats else result
 
 
-def called(subject: Layer | Expr | int) -> str:
+def called(subject: Counted | Expr | int) -> str:
     """Return what errors call the subject."""
-    return type(subject).__name__ if isinstance(subject, Layer) else "the expression"
+    return title(subject) if isinstance(subject, Counted) else "the expression"
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is known once it is known which sizes are given, and in which order: the program that reads them."""
 
-    subject: Layer | Expr | int
+    subject: Counted | Expr | int
     program: Program
 
     def quick(self, values: Sequence[Any]) -> int | None:
@@ -115,7 +115,7 @@ class Plan:
             ParamsymError: sizes that the subject cannot have.
         """
         program, subject = self.program, self.subject
-        layer = subject if isinstance(subject, Layer) else None
+        layer = subject if isinstance(subject, Counted) else None
         below = next((row for row in zip(program.inputs, values, program.least, strict=True) if row[1] < row[2]), None)
         try:
             value = program.run(values)
@@ -151,7 +151,7 @@ than counting its parameters."""
 _REMEMBERED = 128
 
 
-def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
+def planned(subject: Counted | Expr | int, keys: tuple[Any, ...]) -> Plan:
     """Look at the names once, and remember what follows."""
     statement, where = stated(subject), called(subject)
     known = frozenset(statement.symbols)
@@ -170,7 +170,7 @@ def planned(subject: Layer | Expr | int, keys: tuple[Any, ...]) -> Plan:
     return plan
 
 
-def as_function(subject: Layer | Expr | int) -> Any:
+def as_function(subject: Counted | Expr | int) -> Any:
     """Return a function of the sizes, by name, that runs on whatever knows ``+``, ``*`` and ``//``: arrays of any library, lazy ones too.
 
     Nothing is checked and nothing is converted: an array of 64-bit integers wraps around as its library has it. ``evaluate`` is the checked

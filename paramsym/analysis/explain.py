@@ -10,6 +10,7 @@ from typing import Literal
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, words as words_of
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
@@ -17,7 +18,6 @@ from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
 from paramsym.errors import ArgumentError
 from paramsym.fields import field_names
-from paramsym.layer import Layer, check_layer, class_name
 from paramsym.letters import Lettering, lettering
 from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
@@ -57,6 +57,7 @@ class Explanation(Printed):
     meaning: str = ""
     aside: str = ""
     in_steps: bool = False
+    spoken: Words = PARAMETERS
 
     @property
     def cancels(self) -> bool:
@@ -78,12 +79,12 @@ class Explanation(Printed):
         """The verdict, words and formulas apart."""
         known = f" ({self.meaning})" if self.meaning else ""
         if not self.enters:
-            return self.symbol, f"{known} does not change the count of {self.subject}: no stored tensor has it in its shape.{self.aside}"
-        where = f"It enters {tensors(line for group in self.groups for line in group.lines)} of {self.tensors} tensors"
+            return self.symbol, f"{known} does not change the {self.spoken.count} of {self.subject}: no {self.spoken.having}.{self.aside}"
+        where = f"It enters {tensors(line for group in self.groups for line in group.lines)} of {self.tensors} {self.spoken.one}s"
         if self.cancels:
-            begin = f"{known} cancels from the count of {self.subject}. {where}, "
+            begin = f"{known} cancels from the {self.spoken.count} of {self.subject}. {where}, "
             return self.symbol, begin, *self._because, ", and leaves no trace in any sum."
-        begin = f"{known} changes the count of {self.subject}. {where}"
+        begin = f"{known} changes the {self.spoken.count} of {self.subject}. {where}"
         if len(shown(self.derivative)) > _LONG:
             return self.symbol, begin, ".", *self._stays
         slope: tuple[Said, ...] = ("one more of ", self.symbol, " adds ") if self.in_steps else ("the derivative is ",)
@@ -162,14 +163,14 @@ class Explanation(Printed):
         return self.to_markdown()
 
 
-def explain(layer: Layer, symbol: Symbol | str) -> Explanation:
-    """Derive how the count of a layer depends on a symbol, tensor by tensor.
+def explain(layer: Counted, symbol: Symbol | str) -> Explanation:
+    """Derive how the count of a layer, or a cost, depends on a symbol: tensor by tensor, operation by operation.
 
     On a layer with sizes put in, the formula is explained and the numbers are shown beside it. The name of an argument stands for the
     symbol that the layer was given there; where it was given a number, for that number.
 
     Raises:
-        ArgumentError: what is no layer, or no symbol.
+        ArgumentError: what is neither layer nor cost, or no symbol.
         UnknownNameError: a name that is neither the layer's nor a shared letter, or another symbol of the same name.
 
     >>> from paramsym import A, H, MultiHeadAttention
@@ -181,20 +182,24 @@ def explain(layer: Layer, symbol: Symbol | str) -> Explanation:
 and leaves no trace in any sum.
     >>> explain(MultiHeadAttention(768, 12), "num_heads").derivative
     0
+    >>> from paramsym import B, S, activations
+    >>> explain(activations(MultiHeadAttention(H, A, batch_first=True), (B, S, H)), A).derivative  # the scores that training keeps
+    4*B*S**2
     """
-    check_layer(layer)
+    check_counted(layer)
     root, sizes = named(layer, symbol if isinstance(symbol, str) else "").origin
     found = _symbol(root, symbol)
-    lines = root.ledger().lines
+    lines = lines_of(root)
+    closed = root.polynomial.as_expr()
     entered = [
         line for line in lines if found in set(symbols_in((line.factors, line.stored, tuple((s.start, s.count) for s in line.spans))))
     ]
     groups = tuple(grouped(entered))
-    derivative = _derivative(root.params, found)
+    derivative = _derivative(closed, found)
     return Explanation(
-        class_name(root),
+        title(root),
         found,
-        root.params,
+        closed,
         derivative,
         tuple(_steps(root, found, groups, derivative, sizes)),
         groups,
@@ -203,12 +208,14 @@ and leaves no trace in any sum.
         meaning=_meaning(root, found),
         aside="" if groups else _aside(root, found, [] if root is layer.origin[0] else [symbol.name for symbol in sizes]),
         in_steps=bool(root.polynomial.steps(found)),
+        spoken=words_of(root),
     )
 
 
-def _meaning(layer: Layer, symbol: Symbol) -> str:
+def _meaning(subject: Counted, symbol: Symbol) -> str:
     """Return what a symbol stands for: what its letter usually does, or the argument that it was given for where that is another thing."""
     letter = BY_NAME.get(symbol.name)
+    layer = holder(subject)
     cls: type = type(layer)
     arguments = [name for name in field_names(cls) if getattr(layer, name) == symbol and name != symbol.name]
     known = "" if letter is None or letter.symbol != symbol else letter.meaning
@@ -223,11 +230,11 @@ def _telling(words: list[str]) -> list[str]:
     return [word.removesuffix("s") for word in words if word not in _NOTHING_SAID]
 
 
-def _aside(layer: Layer, symbol: Symbol, arguments: list[str]) -> str:
+def _aside(layer: Counted, symbol: Symbol, arguments: list[str]) -> str:
     """Say more of a symbol that no stored tensor has: that it counts uses, or that others are meant."""
     if any(symbol in set(symbols_in(line.used)) for line in layer.lines):
         return " It says how often what is stored is used."
-    name = class_name(layer)
+    name = title(layer)
     alike = sorted(other.name for other in layer.symbols if other.name.startswith(f"{symbol.name}_"))
     if symbol not in layer.symbols and alike:
         return f" {name} has {listed(alike)}."
@@ -238,7 +245,7 @@ def _aside(layer: Layer, symbol: Symbol, arguments: list[str]) -> str:
     )
 
 
-def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
+def _symbol(layer: Counted, symbol: Symbol | str) -> Symbol:
     if not isinstance(symbol, Symbol | str):
         message = f"wanted a symbol or its name, not {quoted(symbol)}."
         raise ArgumentError(message)
@@ -246,13 +253,14 @@ def _symbol(layer: Layer, symbol: Symbol | str) -> Symbol:
     if name not in {known.name for known in layer.symbols}:
         if isinstance(symbol, Symbol):
             return symbol
-        cls: type = type(layer)
-        given = getattr(layer, name, None) if name in field_names(cls) else None
+        held = holder(layer)
+        cls: type = type(held)
+        given = getattr(held, name, None) if name in field_names(cls) else None
         if isinstance(given, Symbol):
             return given
         if name in BY_NAME:
             return BY_NAME[name].symbol
-    return symbol_of(type(layer).__name__, symbol, layer.symbols)
+    return symbol_of(type(holder(layer)).__name__, symbol, layer.symbols)
 
 
 def _derivative(params: Expr, symbol: Symbol) -> Expr:
@@ -263,14 +271,15 @@ def _derivative(params: Expr, symbol: Symbol) -> Expr:
     return polynomial.diff(symbol).as_expr()
 
 
-def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
+def _steps(layer: Counted, symbol: Symbol, groups: tuple[Group, ...], derivative: Expr, sizes: dict[Symbol, Dim]) -> Iterator[Step]:
+    closed = layer.polynomial.as_expr()
     terms: list[tuple[int, Product]] = []
     for group in groups:
         left = Sum(((len(group.lines), group.product),))
-        yield Step(_sentence(group, symbol), left, group.amount.as_expr(), _numbers(left, sizes))
+        yield Step(_sentence(group, symbol, words_of(layer).one), left, group.amount.as_expr(), _numbers(left, sizes))
         terms.append((1, Product((group.amount.as_expr(),))))
     inside = {id(line) for group in groups for line in group.lines}
-    rest = Polynomial.total(line.polynomial() for line in layer.ledger() if id(line) not in inside)
+    rest = Polynomial.total(line.polynomial() for line in lines_of(layer) if id(line) not in inside)
     if groups:
         yield from _chain_rule(groups, symbol, derivative, sizes)
     else:
@@ -281,12 +290,12 @@ def _steps(layer: Layer, symbol: Symbol, groups: tuple[Group, ...], derivative: 
         said = ("Everything together, the last term without ", symbol, ":")
     elif rest:
         said = ("Everything together, no term with ", symbol, ":")
-    yield Step(said, Sum(tuple(terms)), layer.params, _numbers(Sum(((1, Product((layer.params,))),)), sizes))
+    yield Step(said, Sum(tuple(terms)), closed, _numbers(Sum(((1, Product((closed,))),)), sizes))
 
 
-def _sentence(group: Group, symbol: Symbol) -> tuple[Said, ...]:
+def _sentence(group: Group, symbol: Symbol, one: str) -> tuple[Said, ...]:
     many = group.tensors
-    head = f"{many} tensor{'s' if many > 1 else ''} ({group.names}): "
+    head = f"{many} {one}{'s' if many > 1 else ''} ({group.names}): "
     return (head, *how(group, symbol), ".")
 
 

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from paramsym.analysis.counted import Counted, title as title_of, words
 from paramsym.analysis.formula import Subject
 from paramsym.analysis.program import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, class_name
+from paramsym.measure.cost import Cost
 from paramsym.naming import MOST_BITS, described, quoted
 from paramsym.render.table import Printed
 
@@ -52,12 +53,13 @@ class Source(Printed):
         return self.code
 
 
-def export(subject: Subject, language: Language = "python", *, name: str = "params", cells: Mapping[str, str] | None = None) -> Source:
+def export(subject: Subject, language: Language = "python", *, name: str | None = None, cells: Mapping[str, str] | None = None) -> Source:
     """Return source code that computes a count from its sizes, with the conditions between them checked.
 
-    ``name`` is the function's name. For a spreadsheet, ``cells`` says where each size stands (``{"H": "B2"}``); without it the sizes are
-    referred to by name, which spreadsheets offer as named ranges. A broken condition raises in Python, NumPy and JavaScript, returns -1 in
-    C, and gives #N/A in a spreadsheet. A spreadsheet counts in doubles: exact below 2**53, about 9.0e15.
+    ``name`` is the function's name, by default ``params``, and ``cost`` for a cost. For a spreadsheet, ``cells`` says where each size
+    stands (``{"H": "B2"}``); without it the sizes are referred to by name, which spreadsheets offer as named ranges. A broken condition
+    raises in Python, NumPy and JavaScript, returns -1 in C, and gives #N/A in a spreadsheet. A spreadsheet counts in doubles: exact below
+    2**53, about 9.0e15.
 
     Raises:
         ArgumentError: an unknown language, a name that is none there, or a size that no cell is given for.
@@ -73,6 +75,7 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
     if language not in _LANGUAGES:
         message = f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}."
         raise ArgumentError(message)
+    name = name if name is not None else "cost" if isinstance(subject, Cost) else "params"
     program = compiled(subject)
     names = tuple(symbol.name for symbol in program.inputs)
     reserved = _RESERVED.get(language, "").split()
@@ -90,7 +93,7 @@ def export(subject: Subject, language: Language = "python", *, name: str = "para
     if language == "spreadsheet":
         return _spreadsheet(program, names, cells)
     writer = {"python": _python, "numpy": _numpy, "c": _c, "javascript": _javascript}[language]
-    title = f"The number of parameters of {class_name(subject)}." if isinstance(subject, Layer) else ""
+    title = f"The number of {words(subject).unit} of {title_of(subject)}." if isinstance(subject, Counted) else ""
     return Source(language, writer(program, names, name, title), names)
 
 

@@ -8,15 +8,15 @@ from typing import Any, TypeAlias, cast
 
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
+from paramsym.analysis.counted import Counted, lines as lines_of, title, words
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, class_name
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, size, substitute
 from paramsym.sizing import symbol_of
 from paramsym.tabulate import check_depth
 
-Subject: TypeAlias = Layer | Expr
+Subject: TypeAlias = Counted | Expr
 _ENOUGH = 3  # parts that tell something; a model that only wraps another is looked into
 
 
@@ -29,6 +29,7 @@ class Formula:
     parts: tuple[tuple[str, Polynomial], ...]
     sizes: Mapping[Symbol, Dim]
     symbols: frozenset[Symbol]
+    unit: str = "parameters"
 
     def symbol(self, wanted: Symbol | str) -> Symbol:
         """Return one of the formula's symbols.
@@ -46,16 +47,16 @@ class Formula:
 
 
 def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Formula:
-    """Return the formula of a layer, in the letters it had before sizes were put in, or of an expression.
+    """Return the formula of a layer or a cost, in the letters it had before sizes were put in, or of an expression.
 
     ``at`` puts further sizes in, as ``Layer.at`` takes them. ``depth`` says how deep parts are told apart; by default as deep as it takes
     to have three.
 
     Raises:
-        ArgumentError: neither a layer nor an expression, sizes for an expression that are no mapping, or what is no depth.
+        ArgumentError: neither a layer, a cost nor an expression, sizes for an expression that are no mapping, or what is no depth.
     """
     check_depth(depth)
-    if isinstance(subject, Layer):
+    if isinstance(subject, Counted):
         sized = subject if at is None else subject.at(at)
         root, sizes = sized.origin
         numbers = {symbol: size for symbol, size in sizes.items() if isinstance(size, int)}
@@ -63,9 +64,9 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
         expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
         if expressions:
             root = root.at(expressions)
-        return Formula(class_name(subject), root.polynomial, _parts(root, depth), numbers, root.symbols)
+        return Formula(title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit)
     if not isinstance(subject, Expr):
-        message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
+        message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
     if not isinstance(at, Mapping | None):
         message = f"at is {described(at)}; an expression takes its sizes as a mapping, such as {{'H': 768}}."
@@ -97,14 +98,14 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-def _parts(layer: Layer, depth: int | None) -> tuple[tuple[str, Polynomial], ...]:
-    lines = list(layer.ledger())
+def _parts(layer: Counted, depth: int | None) -> tuple[tuple[str, Polynomial], ...]:
+    lines = lines_of(layer)
     deepest = max((len(line.path) for line in lines), default=1)
     found: dict[str, list[Polynomial]] = {}
     for level in range(1, deepest + 1) if depth is None else (depth,):
         found = {}
         for line in lines:
-            found.setdefault(".".join(str(step) for step in line.path[:level]), []).append(line.polynomial())
+            found.setdefault(".".join(map(str, line.path[:level])), []).append(line.polynomial())
         if len(found) >= _ENOUGH:
             break
     return tuple((name, Polynomial.total(amounts)) for name, amounts in found.items())

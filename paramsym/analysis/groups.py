@@ -12,7 +12,7 @@ from paramsym.analysis.derivation import Product, Said
 from paramsym.analysis.wording import plain
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
-from paramsym.size import Count, per, symbols_in
+from paramsym.size import Count, Dim, per, symbols_in, text
 
 _SLICED = frozenset("AG")
 _ONE_OF = {"L": "layer", "E": "expert"}
@@ -57,12 +57,14 @@ def grouped(lines: Iterable[Line]) -> Iterator[Group]:
         found.setdefault((line.stored, line.factors, line.spans), []).append(line)
     for members in found.values():
         factors = tuple(factor for factor in (*members[0].stored, *members[0].factors) if factor != 1)
+        if not members[0].shape:  # of a cost: what a unit counts comes first
+            factors = tuple(sorted(factors, key=lambda factor: not isinstance(factor, int)))
         yield Group(factors or (1,), tuple(members))
 
 
 def tensors(lines: Iterable[Line]) -> int:
     """Return how many tensors some lines belong to."""
-    return len({line.name for line in lines})
+    return len({line.name if line.label else number for number, line in enumerate(lines)})
 
 
 def merged(lines: Iterable[Line]) -> list[tuple[str, int]]:
@@ -106,7 +108,7 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
     copies = next((count for count in line.stored if symbol in set(symbols_in(count))), None)
     if copies is not None:
         per_what = f", once per {_ONE_OF[symbol.name]}" if copies == symbol and symbol.name in _ONE_OF else ""
-        return ("stored ", copies, " times", each, per_what)
+        return ("stored " if line.shape else "", copies, " times", each, per_what)
     if symbol in group.factors:
         return _multiplied(group, symbol, each)
     size = next(factor for factor in group.factors if symbol in set(symbols_in(factor)))
@@ -120,7 +122,7 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
 def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
     """Say what becomes of a division by the symbol: multiplied away by as many slices, or not."""
     stays = symbol in group.amount.free_symbols
-    for factors in group.lines[0].axes:
+    for factors in group.lines[0].axes or (_slices_first(group.factors, symbol),):
         for factor in factors:
             if not isinstance(factor, per) or symbol not in factor.as_quotient()[1].free_symbols:
                 continue
@@ -140,6 +142,13 @@ def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
     return (symbol, " divides inside a size", each, ", ", size, ", and stays")
 
 
+def _slices_first(factors: tuple[Count, ...], symbol: Symbol) -> tuple[Dim, ...]:
+    """Return the factors of what has no shape as one axis: the number of slices, then their width."""
+    widths = [factor for factor in factors if isinstance(factor, per)]
+    known = {text(width.as_quotient()[1]) for width in widths}
+    return (*(factor for factor in factors if factor == symbol or text(factor) in known), *widths)
+
+
 def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
     """Say what the symbol is a factor of."""
     line = group.lines[0]
@@ -147,7 +156,7 @@ def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
         return (symbol, f" is a factor of the table{each}, and no width in it is divided by ", symbol)
     if line.role == "table" and line.sizes[0] == symbol:
         return (f"a table{each} with one row for each of ", symbol)
-    width = _beside(line, symbol) if symbol.name in _SLICED else None
+    width = _beside(line, symbol) if symbol.name in _SLICED and line.shape else None
     if width is not None:
         return (symbol, " slices of width ", width, f"{each}, a width of its own: ", symbol, " stays")
     times = group.factors.count(symbol)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from sympy import Symbol
 
+from paramsym.analysis.counted import Counted, holder, with_layer
 from paramsym.errors import ParamsymError
 from paramsym.fields import hints_of
 from paramsym.layer import Layer
@@ -16,14 +17,20 @@ from paramsym.size import symbols_in
 from paramsym.symbols import dims
 
 
-def named(layer: Layer, asked: str = "") -> Layer:
+def named(subject: Counted, asked: str = "") -> Counted:
+    """Return the same layer, or the same cost of it, with letters behind its numbers, as ``lettered`` puts them."""
+    layer = lettered(holder(subject), asked)
+    return subject if layer is holder(subject) else with_layer(subject, layer)
+
+
+def lettered(layer: Layer, asked: str = "") -> Layer:
     """Return the same layer with letters behind its numbers: those of the class's defaults, otherwise the names of its arguments.
 
     What holds its numbers in other layers or rounds them stays as it is, and what has letters already, but for the number ``asked`` for. A
     number 1 keeps quiet, unless it is asked for.
 
     >>> from paramsym import MultiHeadAttention
-    >>> named(MultiHeadAttention(768, 12)).formula
+    >>> lettered(MultiHeadAttention(768, 12)).formula
     4*embed_dim**2 + 4*embed_dim
     """
     if layer.origin[1]:

@@ -7,16 +7,13 @@ from dataclasses import fields, replace
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from sympy import Integer
-
+from paramsym.analysis.counted import Counted, holder, with_layer
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import listed
 from paramsym.errors import ParamsymError
 from paramsym.fields import hints_of
-from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
-from paramsym.size import substitute
 from paramsym.symbols import BY_NAME
 
 _COST = 0.93
@@ -26,7 +23,7 @@ _CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # yes or no, I
 
 def optional(subject: Subject) -> Iterator[Edit]:
     """Yield the edits that build the layer with one option changed, where that can be built and has a number."""
-    root = subject.root
+    root = holder(subject.root)
     cls: type = type(root)
     hints = hints_of(cls)
     for field in fields(root):  # type: ignore[arg-type]
@@ -36,11 +33,11 @@ def optional(subject: Subject) -> Iterator[Edit]:
             if value == now and type(value) is type(now):
                 continue
             try:
-                built = replace(root, **{field.name: value})  # type: ignore[type-var]
+                built = with_layer(subject.root, replace(root, **{field.name: value}))  # type: ignore[type-var]
             except ParamsymError:
                 continue
             for more, term, extra in _differences(subject, built):
-                changed = frozenset(line.name for line in root.lines) ^ frozenset(line.name for line in built.lines)
+                changed = frozenset(line.name for line in subject.root.lines) ^ frozenset(line.name for line in built.lines)
                 found.setdefault((term, more), ([], changed, extra))[0].append(repr(value))
         for (term, more), (values, changed, extra) in found.items():
             others = f" (or {listed(values[1:])})" if values[1:] else ""
@@ -48,7 +45,7 @@ def optional(subject: Subject) -> Iterator[Edit]:
             yield Edit(words, tuple(sorted(changed)), subject.value(term), _COST + extra, fixed=term, alone=True)
 
 
-def _differences(subject: Subject, built: Layer) -> Iterator[tuple[str, Polynomial, float]]:
+def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polynomial, float]]:
     """Yield what another option adds, in words and in letters, and what believing it costs more.
 
     A head that brings labels is tried with the numbers of classes that are usual, one that brings ties as stored and as listed.
@@ -56,15 +53,15 @@ def _differences(subject: Subject, built: Layer) -> Iterator[tuple[str, Polynomi
     more = built.symbols - set(subject.sizes)
     tied = _tied(built) - _tied(subject.root)
     for number, extra in (_CLASSES if more == {_LABELS} else {} if more else {0: 0.0}).items():
-        params = substitute(built.params, {_LABELS: Integer(number)}) if more else built.params
-        term = Polynomial.of(params) - subject.formula
+        total = built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial
+        term = total - subject.formula
         if term:
             yield f", {_LABELS} = {number:,}" if more else "", term, extra
         if tied and not more and term + tied:
             yield ", what it ties counted under each name", term + tied, extra + 0.1
 
 
-def _tied(layer: Layer) -> Polynomial:
+def _tied(layer: Counted) -> Polynomial:
     return Polynomial.total(line.polynomial() for line in layer.lines if line.alias_of and not line.buffer)
 
 

@@ -18,9 +18,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
 
+from paramsym.analysis.counted import Counted
 from paramsym.conditions import conditions_of, of_quotients
 from paramsym.errors import ArgumentError, DivisibilityError, SizeError
-from paramsym.layer import Layer
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
 from paramsym.size import MAX_BITS, Condition, symbols_in
@@ -208,7 +208,7 @@ def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a layer or an expression says: its value, its symbols, and the conditions between them.
+    """What a layer, a cost or an expression says: its value, its symbols, and the conditions between them.
 
     ``polynomial`` is None where there is no closed form while sizes are symbols.
     """
@@ -238,17 +238,17 @@ class Statement:
         return compiler.finished(compiler.one if value is None else compiler.polynomial(value))
 
 
-def stated(subject: Layer | Expr | int) -> Statement:
-    """Return what a layer or an expression says.
+def stated(subject: Counted | Expr | int) -> Statement:
+    """Return what a layer, a cost or an expression says.
 
     Raises:
-        ArgumentError: neither a layer nor an expression.
+        ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that no size is made of.
     """
-    if isinstance(subject, Layer):
+    if isinstance(subject, Counted):
         return _of_layer(subject)
     if isinstance(subject, bool) or not isinstance(subject, int | Expr):
-        message = f"wanted a layer or an expression in symbols from dims(), not {described(subject)}."
+        message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)
     try:
         return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
@@ -257,13 +257,13 @@ def stated(subject: Layer | Expr | int) -> Statement:
         raise SizeError(message) from None
 
 
-def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
+def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
     """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
 
     It reads ``inputs`` in this order; without them all symbols, by name.
 
     Raises:
-        ArgumentError: neither a layer nor an expression.
+        ArgumentError: neither a layer, a cost nor an expression.
         SizeError: an expression that no size is made of; without ``inputs``, a layer without a closed form.
 
     >>> from paramsym import A, H, MultiHeadAttention
@@ -271,18 +271,18 @@ def compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...] | None = No
     2362368
     """
     statement = stated(subject)
-    if inputs is None and isinstance(subject, Layer):
+    if inputs is None and isinstance(subject, Counted):
         subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
     return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(subject: Layer | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
     return stated(subject).program(inputs)
 
 
 @lru_cache(maxsize=256)
-def _of_layer(layer: Layer) -> Statement:
+def _of_layer(layer: Counted) -> Statement:
     try:
         polynomial = layer.polynomial
     except SizeError:

@@ -15,13 +15,15 @@ from paramsym.analysis import claim as claims
 from paramsym.analysis.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.claim import Claim, Stated
 from paramsym.analysis.comparison import against_layer, against_shapes
+from paramsym.analysis.counted import Counted, check_counted
 from paramsym.analysis.edits import Edit
+from paramsym.analysis.lettered import against_formula, in_letters
 from paramsym.analysis.named import named
 from paramsym.analysis.ranking import Hit, Search, search
 from paramsym.analysis.resizing import impossible, symbols_of
 from paramsym.analysis.subject import Subject
 from paramsym.analysis.wording import written
-from paramsym.layer import Layer, check_layer
+from paramsym.errors import ArgumentError
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim
 
@@ -36,13 +38,13 @@ _FACTORS = 5  # sizes that a product somebody took for a count may have
 
 
 def reconcile(
-    layer: Layer,
-    claim: int | str | Expr | Layer | Mapping[str, Any],
+    layer: Counted,
+    claim: int | str | Expr | Counted | Mapping[str, Any],
     at: Mapping[Any, Any] | str | None = None,
     *,
     others: Mapping[str | Symbol, Iterable[int]] | None = None,
 ) -> Reconciliation:
-    """Explain the difference between a claim and the count of a layer.
+    """Explain the difference between a claim and the count of a layer, or a cost.
 
     The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
     string or of SymPy (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first. ``others`` are
@@ -65,16 +67,35 @@ def reconcile(
     >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
     False
     """
-    check_layer(layer)
+    check_counted(layer)
     sized = named(layer if at is None else layer.at(at))
-    if isinstance(claim, Layer):
+    if isinstance(claim, Counted):
         return _with_search(sized, against_layer(sized, named(claim)), others)
     if isinstance(claim, Mapping):
         return against_shapes(Subject(sized), claim)
+    if in_letters(sized, claim):
+        return against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, None, products=False))
     subject = Subject(sized)
-    said = claims.read(claim, subject.sizes)
+    said = in_unit_of(subject, claims.read(claim, subject.sizes))
     found = _answers(subject, said, others)
     return Reconciliation(subject.name, subject.count, said.words, tuple(found[:_MOST]))
+
+
+def in_unit_of(subject: Subject, said: Claim) -> Claim:
+    """Return a claim in the unit of the subject: a multiply-add is two FLOPs.
+
+    Raises:
+        ArgumentError: a claim in a unit of something else.
+    """
+    if said.unit in {"", subject.unit}:
+        return said
+    if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
+        message = f"the claim {said.words} is in {said.unit}; what is counted for {subject.name} are {subject.unit}."
+        raise ArgumentError(message)
+    if said.unit == "MACs":
+        return replace(said, stated=said.stated.times(2, f"{said.words}, two FLOPs each,"))
+    halved = Stated(f"half of {said.words}", said.stated.value // 2, -(-said.stated.low // 2), said.stated.high // 2, said.stated.digits)
+    return replace(said, stated=halved)
 
 
 def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
@@ -151,7 +172,7 @@ def _search_of(subject: Subject, others: _Others) -> Search:
 
 
 @lru_cache(maxsize=16)
-def _search(layer: Layer, root: Layer, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> Search:
+def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> Search:
     del root, sizes  # part of the key: equal layers need not have come from the same letters
     return search(Subject(layer), dict(others))
 
@@ -319,7 +340,7 @@ def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Sym
                 yield letters
 
 
-def _with_search(sized: Layer, compared: Reconciliation, others: Mapping[str | Symbol, Iterable[int]] | None) -> Reconciliation:
+def _with_search(sized: Counted, compared: Reconciliation, others: Mapping[str | Symbol, Iterable[int]] | None) -> Reconciliation:
     """Add the edits that give the same difference as a number, where both layers have one."""
     difference = compared[0].difference
     if compared[0].term == 0 or compared.counted is None or not isinstance(difference, int):

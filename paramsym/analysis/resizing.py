@@ -12,6 +12,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.analysis.counted import holder
 from paramsym.analysis.edits import Edit
 from paramsym.analysis.subject import Subject, evaluated
 from paramsym.analysis.wording import listed
@@ -58,7 +59,7 @@ def _asked(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Iterator
 def _published(subject: Subject) -> Iterator[Edit]:
     """Yield the other published sizes of the model, and each of their sizes alone."""
     alone: dict[tuple[Symbol, int], list[str]] = {}
-    root = subject.root
+    root = holder(subject.root)
     for name in root.published:
         try:
             sizes = published_sizes(type(root).__name__, root.published, name, partial(getattr, root))
@@ -77,7 +78,7 @@ def _published(subject: Subject) -> Iterator[Edit]:
 
 def _substituted(subject: Subject) -> Iterator[Edit]:
     """Yield one size in place of another: key/value heads taken for heads, a head of its own width taken for a share of the model's."""
-    formula = subject.root.params
+    formula = subject.formula.as_expr()
     used = sorted((s for s in subject.formula.free_symbols if s in subject.sizes), key=lambda s: s.name)
     numbers = {symbol: int(size) for symbol, size in subject.sizes.items() if isinstance(size, int)}
     slices = dict(_slices(subject))
@@ -265,7 +266,7 @@ def _integer_roots(powers: dict[int, Fraction], low: int, high: int, size: int) 
 
 def _changed(subject: Subject, changes: Mapping[Symbol, int], words: str, cost: float) -> Edit:
     """Return the edit that puts other numbers in for some sizes; the letters of its term are the sizes the layer has."""
-    placed = Polynomial.of(substitute(subject.root.params, {symbol: Integer(value) for symbol, value in changes.items()}))
+    placed = Polynomial.of(substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in changes.items()}))
     return _moved(subject, placed - subject.formula, changes, words, cost)
 
 
@@ -279,7 +280,7 @@ def impossible(subject: Subject, changes: Mapping[Symbol, int]) -> str | None:
     try:
         built = subject.root.at(sizes)
     except SizeError as error:
-        return str(error).removeprefix(f"{type(subject.root).__name__}: ")
+        return str(error).removeprefix(f"{type(holder(subject.root)).__name__}: ")
     except ParamsymError:
         return None
     return "" if built.polynomial == Polynomial.of(subject.value(subject.formula, sizes)) else None
@@ -301,7 +302,7 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
         if not isinstance(key, str | Symbol):
             message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
             raise ArgumentError(message)
-        symbol = symbol_of(f"{type(subject.root).__name__} at its sizes", key, subject.sizes)
+        symbol = symbol_of(f"{subject.name} at its sizes", key, subject.sizes)
         given: Any = values if isinstance(values, Iterable) else (values,)
         found[symbol] = tuple(_number(value, symbol.name) for value in islice(given, _MOST_ASKED))
     return found

@@ -8,10 +8,10 @@ from typing import Any
 
 from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
 
+from paramsym.analysis.counted import Counted
 from paramsym.analysis.formula import Formula, Subject, formula_of, number
 from paramsym.analysis.wording import listed
 from paramsym.conditions import conditions_of
-from paramsym.layer import Layer
 from paramsym.polynomial import Polynomial
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table, Tabular
@@ -62,6 +62,7 @@ class Sensitivity(Tabular):
     steps_of: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     letters: Letters = PAPER
+    unit: str = "parameters"
 
     @property
     def _one(self) -> str:
@@ -73,7 +74,8 @@ class Sensitivity(Tabular):
     def words(self) -> str:
         """What one more costs, in a sentence."""
         if self.formula_marginal == 0:
-            return f"{self._one} costs nothing: {self.symbol} cancels from the count of {self.subject}."
+            counted = "count" if self.unit == "parameters" else self.unit
+            return f"{self._one} costs nothing: {self.symbol} cancels from the {counted} of {self.subject}."
         amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
         return f"{self._one} costs {self.formula_marginal}{amount}."
 
@@ -85,7 +87,7 @@ class Sensitivity(Tabular):
     def __str__(self) -> str:
         sentences = [self.words]
         if self.elasticity is not None and self.elasticity.is_number and self.formula_marginal != 0:
-            sentences.append(f"One percent more {self.symbol} makes {float(self.elasticity):.3f} percent more parameters.")
+            sentences.append(f"One percent more {self.symbol} makes {float(self.elasticity):.3f} percent more {self.unit}.")
         if self.derivative is None:
             where = listed(self.inside)
             sentences.append(f"{self.symbol} stands in {where}: the step to the next whole number was taken, there is no derivative.")
@@ -101,7 +103,7 @@ class Sensitivity(Tabular):
             rows.append((one.part, one.amount, one.marginal, share))
         caption = f"{self.subject}: one more of {self.symbol}"
         return Table(
-            ("part", "parameters", "one more", "share"), tuple(rows), ("total", self.params, self.marginal, None), caption, self.letters
+            ("part", self.unit, "one more", "share"), tuple(rows), ("total", self.params, self.marginal, None), caption, self.letters
         )
 
 
@@ -148,6 +150,7 @@ def sensitivity(subject: Subject, symbol: Symbol | str, *, at: Any = None, depth
         tuple(parts),
         _multiples(subject, found),
         tuple(dict.fromkeys(_WORDS[atom.func] for atom in formula.polynomial.steps(found))),
+        unit=formula.unit,
     )
 
 
@@ -170,7 +173,7 @@ def _derivative(formula: Formula, symbol: Symbol) -> tuple[Expr | None, Expr | N
 
 def _multiples(subject: Subject, symbol: Symbol) -> tuple[str, ...]:
     """Name what must divide the symbol."""
-    if not isinstance(subject, Layer):
+    if not isinstance(subject, Counted):
         return ()
     found = [
         text(one.small)

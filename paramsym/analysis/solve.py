@@ -16,11 +16,11 @@ from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
 
 from paramsym.analysis.claim import read
+from paramsym.analysis.counted import Counted, words
 from paramsym.analysis.evaluate import called, planned
 from paramsym.analysis.program import SURE, Broken, numerator_and_denominator, stated
 from paramsym.analysis.progress import reporter
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
-from paramsym.layer import Layer
 from paramsym.naming import described, quoted
 from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
@@ -64,6 +64,7 @@ class Solutions(Tabular, Sequence[Solution]):
     complete: bool = True
     nearest: bool = False
     exact: int = 0
+    unit: str = "parameters"
 
     @overload
     def __getitem__(self, index: int) -> Solution: ...
@@ -84,7 +85,7 @@ class Solutions(Tabular, Sequence[Solution]):
         """Return a row for every solution: the sizes, the count, the difference."""
         names = [symbol.name for symbol, _ in self.solutions[0].sizes] if self.solutions else []
         rows = tuple((*(size for _, size in one.sizes), one.count, one.difference) for one in self.solutions)
-        return Table((*names, "parameters", "difference"), rows, (), self._headline)
+        return Table((*names, self.unit, "difference"), rows, (), self._headline)
 
     @property
     def _headline(self) -> str:
@@ -126,7 +127,7 @@ def rounded_up(value: Expr | int, step: int) -> Expr:
 
 
 def solve(
-    layer: Layer | Expr,
+    layer: Counted | Expr,
     target: int | str,
     over: Mapping[Any, Any],
     *,
@@ -176,7 +177,7 @@ def solve(
         complete = False
     wanted = f"{target:,}" if isinstance(target, int) else target
     found, searched = tuple(search.ranked()), prod(map(len, candidates.values()))
-    return Solutions(wanted, found, searched, complete, best is not None, sum(low <= one.count <= high for one in found))
+    return Solutions(wanted, found, searched, complete, best is not None, sum(low <= one.count <= high for one in found), words(layer).unit)
 
 
 def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
@@ -197,7 +198,7 @@ def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int
     return low, claim.value, high
 
 
-def _split(layer: Layer | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
+def _split(layer: Counted | Expr, over: Mapping[Any, Any]) -> tuple[dict[Symbol, Sequence[int]], dict[Symbol, Expr]]:
     """Tell candidates from expressions, and write the expressions in symbols that have candidates."""
     candidates: dict[Symbol, Sequence[int]] = {}
     derived: dict[Symbol, Expr] = {}
@@ -235,10 +236,10 @@ def _whole_numbers(symbol: Symbol, values: Any) -> Sequence[int]:
     return sorted({int(value) for value in found})
 
 
-def _with_expressions(layer: Layer | Expr, candidates: Mapping[Symbol, Sequence[int]], derived: Mapping[Symbol, Expr]) -> Layer | Expr:
+def _with_expressions(layer: Counted | Expr, candidates: Mapping[Symbol, Sequence[int]], derived: Mapping[Symbol, Expr]) -> Counted | Expr:
     model = layer
     if derived:
-        model = layer.at(dict(derived)) if isinstance(layer, Layer) else cast("Expr", substitute(layer, derived))
+        model = layer.at(dict(derived)) if isinstance(layer, Counted) else cast("Expr", substitute(layer, derived))
     missing = [symbol.name for symbol in stated(model).needed if symbol not in candidates]
     if missing:
         message = f"{called(layer)} needs candidates for {', '.join(missing)}, or sizes put in with .at(...)."
@@ -268,7 +269,7 @@ class _Search:
 
     def __init__(
         self,
-        layer: Layer | Expr,
+        layer: Counted | Expr,
         candidates: Mapping[Symbol, Sequence[int]],
         derived: Mapping[Symbol, Expr],
         where: tuple[Boolean, ...],

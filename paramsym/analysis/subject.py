@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.analysis.counted import Counted, lines, title, words
 from paramsym.errors import SizeError
-from paramsym.layer import Layer, class_name
 from paramsym.ledger import Line
 from paramsym.polynomial import Polynomial
 from paramsym.size import Dim, per, substitute, symbols_in
@@ -23,12 +23,12 @@ _WIDEST = 16  # smaller sizes divide too many numbers to tell claims apart
 
 @dataclass(frozen=True)
 class Subject:
-    """A layer with a number: ``root`` before sizes, ``layer`` after."""
+    """A layer or a cost with a number: ``root`` before sizes, ``layer`` after."""
 
-    layer: Layer
+    layer: Counted
 
     @cached_property
-    def root(self) -> Layer:
+    def root(self) -> Counted:
         """The layer before sizes were put in."""
         return self.layer.origin[0]
 
@@ -45,12 +45,17 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The class of the layer."""
-        return class_name(self.root)
+        """The class of the layer, and of a cost the inputs."""
+        return title(self.layer)
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return words(self.layer).unit
 
     @cached_property
     def count(self) -> int:
-        """The number of stored parameters."""
+        """The number that claims are held against."""
         return self.layer.count
 
     @cached_property
@@ -61,7 +66,7 @@ class Subject:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """The lines that count, in letters; where a number of copies is 0, there is nothing to count in another way."""
-        return tuple(line for line in self.root.lines if counts(line) and self.ratio(line.polynomial()) != 0)
+        return tuple(line for line in lines(self.root) if self.ratio(line.polynomial()) != 0)
 
     @cached_property
     def values(self) -> tuple[int, ...]:
@@ -94,11 +99,6 @@ class Subject:
         if isinstance(value, int):
             return Fraction(value)
         return evaluated(value if isinstance(value, Polynomial) else Polynomial.of(value), self.sizes if sizes is None else sizes)
-
-
-def counts(line: Line) -> bool:
-    """Whether a line is part of ``params``."""
-    return not line.buffer and not line.alias_of and not line.empty
 
 
 def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 from sympy import Expr
 
 from paramsym.analysis.columns import as_column, run
+from paramsym.analysis.counted import Counted, words
 from paramsym.analysis.evaluate import CHUNK, Plan, called, evaluate, planned
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.frames import together
 from paramsym.analysis.program import compiled
 from paramsym.analysis.progress import reporter
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
-from paramsym.layer import Layer, class_name
 from paramsym.naming import quoted
 from paramsym.optional import available
 from paramsym.render.table import Table, Tabular
@@ -31,8 +31,9 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Sweep(Tabular):
-    """Columns of equal length: the sizes by symbol name, ``params``, and one column per part.
+    """Columns of equal length: the sizes by symbol name, the count, and one column per part.
 
+    The column of the count is called ``params``; of a cost it is called by its unit, as in ``FLOPs``.
     ``left_out`` is how many combinations contradict a condition of the layer. ``pandas.DataFrame(sweep.columns)`` makes a frame of it.
     """
 
@@ -41,7 +42,7 @@ class Sweep(Tabular):
     left_out: int = 0
 
     def __len__(self) -> int:
-        return len(self.columns["params"])
+        return len(next(iter(self.columns.values())))
 
     def __getitem__(self, name: str) -> tuple[int, ...]:
         """Return one column."""
@@ -73,14 +74,14 @@ class Sweep(Tabular):
 
 
 def sweep(
-    subject: Layer | Expr,
+    subject: Counted | Expr,
     sizes: Mapping[Any, Any],
     *,
     parts: bool | int = False,
     invalid: bool = True,
     progress: bool | Callable[[int, int], object] = False,
 ) -> Sweep:
-    """Return the exact count at every combination of sizes, in the order in which they are given, the last one varying fastest.
+    """Return the exact count, or cost, at every combination of sizes, in the order in which they are given, the last one varying fastest.
 
     ``sizes`` maps names or symbols to a whole number or a sequence of them. ``parts=True`` adds a column per part, ``parts=2`` per part to
     that depth; they add up to ``params``. Combinations that contradict a condition of the layer are left out and counted; ``invalid=False``
@@ -109,7 +110,7 @@ def sweep(
         formula = formula_of(subject, None, None if parts is True else parts)
         amounts = {name: formula.value(amount.as_expr()) for name, amount in formula.parts}
     plans = [Plan(value, compiled(value, plan.program.inputs)) for value in amounts.values()]
-    names = (*(symbol.name for symbol in plan.program.inputs), "params", *amounts)
+    names = (*(symbol.name for symbol in plan.program.inputs), "params" if isinstance(subject, Expr) else words(subject).column, *amounts)
     columns: list[list[int]] = [[] for _ in names]
     total, tell = prod(map(len, axes)), reporter(progress)
     batch = _with_numpy if axes and total > _FEW else _one_by_one
@@ -123,8 +124,7 @@ def sweep(
             column.extend(more)
         tell(stop, total)
     left_out = total - len(columns[len(axes)])
-    name = class_name(subject) if isinstance(subject, Layer) else called(subject)
-    return Sweep(name, dict(zip(names, map(tuple, columns), strict=True)), left_out)
+    return Sweep(called(subject), dict(zip(names, map(tuple, columns), strict=True)), left_out)
 
 
 _Batch: TypeAlias = tuple[Sequence[int], Sequence[Sequence[int]]]

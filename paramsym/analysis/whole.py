@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paramsym.analysis.conventions import conventions, is_position
+from paramsym.analysis.conventions import conventions
 from paramsym.analysis.derivation import shown
 from paramsym.analysis.edits import Edit, Structure
+from paramsym.analysis.ways import ways
 from paramsym.analysis.wording import listed, once_per
 from paramsym.ledger import Line
+from paramsym.measure.cost import Cost
+from paramsym.measure.counting import is_position
 from paramsym.polynomial import Polynomial
 
 _SHARDS = (2, 4, 8, 16)
@@ -126,7 +129,17 @@ def _bias_of(line: Line) -> Polynomial:
 
 
 def _conventions(structure: Structure) -> Iterator[Edit]:
-    for position, item in enumerate(conventions(structure.subject.root)):
+    root = structure.subject.root
+    if isinstance(root, Cost):
+        values: set[int] = set()  # one sequence is all of a batch of one: the nearest way is enough
+        for way in ways(root):
+            term = way.total - root.polynomial
+            value = structure.subject.value(term)
+            if value not in values:
+                values.add(value)
+                yield Edit(way.words, (), value, way.cost, fixed=term, alone=True)
+        return
+    for position, item in enumerate(conventions(root)):
         if item.formula_difference != 0:
             names = (*item.left_out, *item.added, *item.changed)
             lines = frozenset(i for i, line in enumerate(structure.lines) if line.name in names)

@@ -52,7 +52,8 @@ cancels and why, else through which tensors it enters.
 
 examples:
   paramsym explain A bert
-  paramsym explain G config.json --format latex""",
+  paramsym explain G config.json --format latex
+  paramsym explain A gpt2 --of activations""",
     "reconcile": """A claim is a number (109486464), a rounded one (110M, "1.5B"), arithmetic
 ("12*768*12 = 110M"), an expression in the model's letters ("12*L*H**2"), or
 another model. Exit code 0 where it is right or explained, 1 where it is not.
@@ -60,7 +61,9 @@ another model. Exit code 0 where it is right or explained, 1 where it is not.
 examples:
   paramsym reconcile 109786368 bert-base-uncased
   paramsym reconcile "12*L*H**2" gpt2
-  paramsym reconcile bert-base-cased bert-base-uncased""",
+  paramsym reconcile bert-base-cased bert-base-uncased
+  paramsym reconcile "4.1 GFLOPs" resnet50 --of flops -b 1 --side 224
+  paramsym reconcile "2.1 GB" meta-llama/Llama-2-7b-hf --of cache -b 1 -n 4096 --dtype float16""",
     "conventions": """The same model counted in each of the ways people mean by "parameters":
 tied tensors once or twice, without embeddings, active per token, ...
 
@@ -71,7 +74,8 @@ inputs: B examples of S positions, or images of the model's size.
 
 examples:
   paramsym flops gpt2
-  paramsym flops meta-llama/Meta-Llama-3-8B --batch 1 --positions 2048 --depth 2""",
+  paramsym flops meta-llama/Meta-Llama-3-8B --batch 1 --positions 2048 --depth 2
+  paramsym flops gpt2 --way both --convention megatron""",
     "activations": """Bytes that the forward pass keeps for the backward pass, as torch's plain
 operations keep them.
 
@@ -188,18 +192,34 @@ def _add_arguments(command: argparse.ArgumentParser, name: str) -> None:
         command.add_argument("--buffers", action="store_true", help="list buffers, too")
     if name in COSTS:
         _add_inputs(command, name)
+    if name in {"flops", "explain", "reconcile"}:
+        _add_questions(command, name)
     formats = (*FORMATS, "csv") if name in {"table", "conventions", "families", *COSTS} else FORMATS
     command.add_argument("-f", "--format", choices=formats, default="text", metavar="FORMAT", help=f"one of {', '.join(formats)}")
 
 
 def _add_inputs(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument("-d", "--depth", metavar="N", type=_depth, default=1, help="one row per part, N levels down (default: 1)")
-    command.add_argument("-b", "--batch", metavar="N", type=_size, help="how many examples at once, in the place of B")
-    command.add_argument("-n", "--positions", metavar="N", type=_size, help="how many positions of each, in the place of S")
+    _add_sizes(command)
     if name != "flops":
         command.add_argument("--dtype", metavar="FORMAT", help="the format of the numbers, such as float16")
     if name == "memory":
         command.add_argument("--inference", action="store_true", help="of inference rather than of training")
+
+
+def _add_questions(command: argparse.ArgumentParser, name: str) -> None:
+    if name != "flops":
+        command.add_argument("--of", choices=COSTS, metavar="COST", help=f"of a cost in place of the parameters: {', '.join(COSTS)}")
+        _add_sizes(command)
+        command.add_argument("--dtype", metavar="FORMAT", help="with --of: the format of the numbers, such as float16")
+    command.add_argument("--way", choices=("forward", "backward", "both"), help="which pass of FLOPs (default: forward)")
+    command.add_argument("--convention", metavar="NAME", help="how FLOPs or activations are counted, such as megatron")
+
+
+def _add_sizes(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-b", "--batch", metavar="N", type=_size, help="how many examples at once, in the place of B")
+    command.add_argument("-n", "--positions", metavar="N", type=_size, help="how many positions of each, in the place of S")
+    command.add_argument("--side", metavar="N", type=_size, help="how many pixels along each side of an image, for the letter W")
 
 
 def _depth(text: str) -> int:

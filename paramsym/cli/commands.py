@@ -11,26 +11,29 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sympy import Integer
+from sympy import Expr, Integer
 
 from paramsym.cli import data, layout
 from paramsym.cli.arguments import COSTS
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
-from paramsym.errors import ParamsymWarning, SizeError, UnknownNameError
+from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
 from paramsym.layer import Layer, class_name
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.render import json
 from paramsym.render.table import Cell, Table
 from paramsym.size import text
 from paramsym.source import published
+from paramsym.symbols import W
 from paramsym.tabulate import formula_latex
 
 if TYPE_CHECKING:
     from paramsym.analysis.answers import Reconciliation
     from paramsym.analysis.explain import Explanation
+    from paramsym.measure.cost import Cost
 
 Writer: TypeAlias = "Callable[[], str]"
 
@@ -129,16 +132,38 @@ def _table(arguments: argparse.Namespace) -> Reply:
 
 
 def _cost(arguments: argparse.Namespace) -> Reply:
+    return _of_table(_cost_of(arguments, arguments.command).table(arguments.depth))
+
+
+def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
+    """Return a cost of the model, with the options that were given and the sizes of the inputs."""
     import paramsym
 
-    model = _model(arguments)
-    options: dict[str, Any] = {} if getattr(arguments, "dtype", None) is None else {"dtype": arguments.dtype}
-    if arguments.command == "memory" and arguments.inference:
+    given = {name: getattr(arguments, name, None) for name in ("dtype", "way", "convention")}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if getattr(arguments, "inference", False):
         options["use"] = "inference"
-    cost = getattr(paramsym, {"cache": "kv_cache"}.get(arguments.command, arguments.command))(model, **options)
-    sizes = {name: size for name, size in (("B", arguments.batch), ("S", arguments.positions)) if size is not None}
+    ask: Any = getattr(paramsym, {"cache": "kv_cache"}.get(question, question))
+    unknown = sorted(options.keys() - signature(ask).parameters.keys())
+    if unknown:
+        message = f"{question} takes no --{unknown[0]}."
+        raise ArgumentError(message)
+    cost: Cost = ask(_model(arguments), **options)
+    given = {"B": arguments.batch, "S": arguments.positions, "W": _side(cost, arguments.side)}
     letters = {symbol.name for symbol in cost.symbols}
-    return _of_table(cost.at({name: size for name, size in sizes.items() if name in letters}).table(arguments.depth))
+    return cost.at({name: size for name, size in given.items() if size is not None and name in letters})
+
+
+def _side(cost: Cost, pixels: int | None) -> int | None:
+    """Return the size of the letter W that makes the sides of an image so long: a model may state its side as 32*W."""
+    for extent in {extent for shape in cost.inputs for extent in shape if isinstance(extent, Expr)} if pixels else ():
+        step = extent.coeff(W)
+        if step.is_Integer and step > 0:
+            if pixels % int(step):
+                message = f"--side is {pixels}; an image of {class_name(cost.layer)} has a multiple of {int(step)} pixels along each side."
+                raise SizeError(message)
+            return pixels // int(step)
+    return None
 
 
 def _of_table(found: Table, ok: bool = True) -> Reply:
@@ -162,7 +187,7 @@ def _explain(arguments: argparse.Namespace) -> Reply:
     from paramsym.analysis.explain import explain
 
     symbol = _asked_first(arguments)
-    why = explain(_model(arguments), symbol)
+    why = explain(_cost_of(arguments, arguments.of) if arguments.of else _model(arguments), symbol)
     return Reply(
         {
             "text": lambda: _explanation(why, width()),
@@ -198,8 +223,10 @@ def _reconcile(arguments: argparse.Namespace) -> Reply:
     from paramsym.analysis.reconcile import reconcile
 
     asked = _asked_first(arguments)
-    model = _sized(_model(arguments), arguments.source)
-    found = reconcile(model, _claim(asked))
+    if arguments.of:
+        found = reconcile(_cost_of(arguments, arguments.of), asked)
+    else:
+        found = reconcile(_sized(_model(arguments), arguments.source), _claim(asked))
     reply = _of_table(found.table(), bool(found))
     reply.writers.pop("csv")
     reply.writers["text"] = lambda: _reconciliation(found, width())

@@ -153,7 +153,7 @@ def activations(
 
     shapes = tuple(one.sizes for one in program.input_types)
     counted = convention if recompute == "none" else f"{convention}, {recompute} recomputation"
-    return Cost(layer, shapes, "bytes", counted, Ledger(lines), ask)
+    return Cost(layer, shapes, "bytes", counted, Ledger(lines), ask, chosen)
 
 
 def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) -> Iterator[Line]:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import ArgumentError
+from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.layer import Layer, class_name
 from paramsym.ledger import Ledger, Line
 from paramsym.letters import Lettering, lettering
 from paramsym.naming import described
 from paramsym.polynomial import Polynomial
-from paramsym.render.latex import expression
 from paramsym.render.table import Cell, Printed, Table
 from paramsym.size import Dim, substitute, symbols_in
 from paramsym.sizing import mapping_from
 from paramsym.tabulate import check_depth
+from paramsym.typeset import Form, to_latex
 
 
 @dataclass(frozen=True, repr=False)
 class Cost(Printed):
     """The cost of a layer for inputs of certain shapes: lines of products, in a unit, counted by a convention.
+
+    ``ask(layer, *shapes, **chosen)`` asks the same of another layer or of other inputs, or with other choices; ``chosen`` are those made.
 
     >>> from paramsym import A, B, H, MultiHeadAttention, S, flops
     >>> cost = flops(MultiHeadAttention(H, A, batch_first=True), (B, S, H))
@@ -40,30 +43,121 @@ class Cost(Printed):
     convention: str
     ledger: Ledger
     ask: Callable[..., Cost] = field(compare=False)
+    chosen: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        """A cost counts uses: a copy that is stored and not used costs nothing."""
+        if any(line.stored != line.used for line in self.ledger):
+            object.__setattr__(self, "ledger", Ledger(tuple(replace(line, stored=line.used) for line in self.ledger)))
+
+    @cached_property
+    def polynomial(self) -> Polynomial:
+        """The total as a sparse polynomial."""
+        return self.ledger.polynomial("used")
 
     @cached_property
     def total(self) -> Expr:
         """The sum of all lines, expanded; an ``Integer`` once every size is a number."""
-        return Integer(self.ledger.used) if isinstance(self.ledger.used, int) else self.ledger.used
+        return self.polynomial.as_expr()
 
     @property
-    def symbols(self) -> frozenset[Symbol]:
-        """The symbols of the layer and of its inputs."""
-        return frozenset({*self.layer.symbols, *symbols_in(self.inputs)})
+    def count(self) -> int:
+        """The total as an int.
 
-    def at(self, sizes: Mapping[Any, Any] | None = None, /, **named: Dim) -> Cost:
-        """Return the same cost with sizes or expressions put in, by symbol or by name, for the layer and the inputs at once.
+        Raises:
+            SizeError: while symbols are left, or where the total is a fraction.
+        """
+        if not isinstance(self.total, Integer):
+            left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.total)))
+            why = f"{left} are symbols. Put sizes in with .at(...)" if left else f"it is {self.total}"
+            message = f"{self.subject} has no whole number of {self.unit}: {why}, or use .total."
+            raise SizeError(message)
+        return int(self.total)
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of the ledger."""
+        return self.ledger.lines
+
+    @cached_property
+    def symbols(self) -> frozenset[Symbol]:
+        """The symbols of the layer, of its inputs, and of what was chosen, such as the positions before a step."""
+        return frozenset({*self.layer.symbols, *symbols_in((self.inputs, tuple(self.chosen.values())))})
+
+    @property
+    def formula(self) -> Expr:
+        """The total before sizes were put in; where none were, ``total``."""
+        return self.origin[0].total
+
+    @property
+    def sizes(self) -> dict[Symbol, Dim]:
+        """The sizes that were put in, by symbol: those of the layer and those of the inputs."""
+        return dict(self.origin[1])
+
+    @cached_property
+    def origin(self) -> tuple[Cost, dict[Symbol, Dim]]:
+        """The cost before sizes were put in, and the sizes.
+
+        Of a layer with sizes and inputs in numbers, it is that of the layer's formula: the inputs are written in the letters that the model
+        states for them, other extents in the layer's letter of that size. Where that is another cost, it is this one, without sizes.
+        """
+        root, before = self.layer.origin
+        try:
+            written = _in_letters(root, before, self.inputs)
+        except ArgumentError:
+            return self, {}
+        sizes = dict(before) | {
+            letter: extent
+            for shape, letters in zip(self.inputs, written, strict=True)
+            for extent, letter in zip(shape, letters, strict=True)
+            if isinstance(letter, Symbol) and letter != extent and letter not in before
+        }
+        if not sizes:
+            return self, {}
+        try:
+            general = self.ask(root, *written)
+            same = general.substituted(sizes).polynomial == self.polynomial
+        except ParamsymError:
+            same = False
+        return (general, sizes) if same else (self, {})
+
+    def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Cost:
+        """Return the same cost with sizes or expressions put in, by symbol, by name, or by a published size of the model.
+
+        They go into the layer and the inputs at once. A size that was put in before is changed, the others stay; ``formula`` and
+        ``sizes`` say what was put in.
 
         Raises:
             UnknownNameError: a symbol that neither the layer nor the inputs have.
             SizeError, DivisibilityError: sizes that the layer cannot have.
+
+        >>> from paramsym import B, Dense, F, H, flops
+        >>> cost = flops(Dense(H, F), (B, H)).at(H=768)
+        >>> cost.total, cost.formula, cost.at(H=512).total
+        (1536*B*F, 2*B*F*H, 1024*B*F)
         """
-        known = self.symbols
-        kind = type(self.layer).__name__
-        mapping = mapping_from(kind, [*(sizes or {}).items(), *named.items()], known, lambda _: "")
-        inside = {symbol: value for symbol, value in mapping.items() if symbol in self.layer.symbols}
-        layer = self.layer.at(inside) if inside else self.layer
-        return self.ask(layer, *(substitute(shape, mapping) for shape in self.inputs))
+        root, before = self.origin
+        given = [*(self.layer.at(sizes).sizes if isinstance(sizes, str) else sizes or {}).items(), *named.items()]
+        mapping = mapping_from(type(self.layer).__name__, given, self.symbols | before.keys(), lambda _: "")
+        after = {symbol: substitute(value, mapping) for symbol, value in before.items() if symbol not in mapping}
+        plain = {symbol: int(value) if isinstance(value, Integer) else value for symbol, value in mapping.items()}
+        after |= {symbol: value for symbol, value in plain.items() if symbol in root.symbols}
+        inside = {symbol: value for symbol, value in after.items() if symbol in root.layer.symbols}
+        placed = _placed(after)
+        changed = {name: substitute(value, placed) for name, value in root.chosen.items() if symbols_in((value,))}
+        found = root.ask(root.layer.at(inside) if inside else root.layer, *substitute(root.inputs, placed), **changed)
+        found.__dict__["origin"] = (root, after)
+        return found
+
+    def substituted(self, mapping: Mapping[Symbol, Any]) -> Cost:
+        """Return the cost of the layer built anew with values for symbols, so that every size passes its gate again."""
+        values = _placed(mapping)
+        changed = {name: substitute(value, values) for name, value in self.chosen.items() if symbols_in((value,))}
+        return self.ask(self.layer.substituted(values), *substitute(self.inputs, values), **changed)
+
+    def of(self, layer: Layer) -> Cost:
+        """Return the same question about another layer."""
+        return self.ask(layer, *self.inputs)
 
     def table(self, depth: int | None = None, *, letters: Lettering = None) -> Table:
         """Return what every operation costs, or every part down to a depth."""
@@ -73,25 +167,32 @@ class Cost(Printed):
             sums.setdefault(_name(line, depth), []).append(line.polynomial("used"))
         rows = [(name, _cell(Polynomial.total(amounts).as_expr())) for name, amounts in sums.items()]
         total, symbols = _cell(self.total), self.symbols
-        form = (self._caption, lettering(letters, symbols), (f"{self._subject}:", total, self.unit))
+        form = (self._caption, lettering(letters, symbols), (f"{self.subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
             return Table(("part", self.unit), tuple(rows), ("total", total), *form)
         shares = tuple((name, amount, f"{100 * amount / total:.1f} %" if isinstance(amount, int) else "") for name, amount in rows)
         return Table(("part", self.unit, "share"), shares, ("total", total, None), *form)
 
-    def to_latex(self, *, letters: Lettering = None) -> str:
-        """Return the total as LaTeX, without dollar signs."""
-        return expression(self.total, lettering(letters, self.symbols))
+    def to_latex(self, form: Form = "expanded", **options: Any) -> str:
+        r"""Return the total as LaTeX, without dollar signs; forms and options are those of ``Layer.to_latex``.
+
+        >>> from paramsym import B, Dense, F, H, flops
+        >>> flops(Dense(H, F), (B, H)).at(H=8, F=4, B=2).to_latex("steps").splitlines()[2]
+        '&= 2 \\cdot 4 \\cdot 8 \\cdot 2 \\\\'
+        """
+        written: Any = self  # it has the lines, letters and sizes that are written, as a layer has
+        return to_latex(written, form, unit=self.unit, **options)
 
     @property
-    def _subject(self) -> str:
+    def subject(self) -> str:
+        """What it is the cost of: the class and the inputs."""
         shapes = ", ".join(str(shape) for shape in self.inputs)
         return f"{class_name(self.layer)} for {shapes}"
 
     @property
     def _caption(self) -> str:
         total = f"{int(self.total):,}" if isinstance(self.total, Integer) else str(self.total)
-        return f"{self._subject}: {total} {self.unit} ({self.convention})"
+        return f"{self.subject}: {total} {self.unit} ({self.convention})"
 
     def __str__(self) -> str:
         return self._caption
@@ -115,6 +216,39 @@ def check_word(what: str, value: object, known: Iterable[str], more: str = "") -
     if value not in words:
         message = f"{what} is {described(value)}; known are {', '.join(words)}{more}."
         raise ArgumentError(message)
+
+
+def _in_letters(root: Layer, sizes: Mapping[Symbol, Dim], inputs: tuple[tuple[Dim, ...], ...]) -> tuple[tuple[Dim, ...], ...]:
+    """Write inputs in numbers with the letters that the model states for them; else with the layer's only letter of that size."""
+    stated: Any = getattr(root.computed_as, "inputs", None)
+    shapes = tuple(tuple(shape) for shape in stated.values())[: len(inputs)] if isinstance(stated, Mapping) else ()
+    if tuple(map(len, shapes)) == tuple(map(len, inputs)):
+        pairs = zip(chain(*shapes), chain(*inputs), strict=True)
+        found = {letter: extent for letter, extent in pairs if isinstance(letter, Symbol) and isinstance(extent, int)}
+        if substitute(shapes, _placed({**sizes, **found})) == inputs:
+            return shapes
+    letters: dict[Dim, list[Symbol]] = {}
+    for symbol, size in sizes.items():
+        letters.setdefault(size, []).append(symbol)
+    return tuple((*shape[:1], *(_only(letters.get(extent, []), extent) for extent in shape[1:])) for shape in inputs)
+
+
+def _placed(sizes: Mapping[Symbol, Any]) -> dict[Symbol, Expr]:
+    return {symbol: Integer(size) if isinstance(size, int) else size for symbol, size in sizes.items()}
+
+
+def _only(letters: list[Symbol], extent: Dim) -> Dim:
+    """Return the letter of an extent.
+
+    Raises:
+        ArgumentError: several letters of one size, of which nobody can tell which is meant.
+    """
+    if not letters or not isinstance(extent, int):
+        return extent
+    if len(letters) > 1:
+        message = f"{extent} is the size of {', '.join(letter.name for letter in letters)}."
+        raise ArgumentError(message)
+    return letters[0]
 
 
 def _name(line: Line, depth: int | None) -> str:

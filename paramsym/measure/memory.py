@@ -125,7 +125,7 @@ def memory(
     words = [weights or dtype] if use == "inference" else [dtype, optimizer, convention]
     words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
     words += [f"ZeRO {zero}"] if zero and use == "training" else []
-    return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), ask)
+    return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), ask, settings)
 
 
 _SETTINGS = frozenset(memory.__kwdefaults__)

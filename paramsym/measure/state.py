@@ -53,11 +53,19 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     program = trace(layer, *inputs, past=past, **named)
     lines = tuple(states(program)) if dtype is None else tuple(in_bytes(line, BYTES[dtype]) for line in states(program))
 
-    def ask(layer: Layer, *shapes: Any) -> Cost:
-        return kv_cache(layer, *shapes, dtype=dtype, past=past)
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return kv_cache(layer, *shapes, **{"dtype": dtype, "past": past, **changed})
 
     shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, "elements" if dtype is None else "bytes", "kept for the next step", Ledger(lines), ask)
+    return Cost(
+        layer,
+        shapes,
+        "elements" if dtype is None else "bytes",
+        "kept for the next step",
+        Ledger(lines),
+        ask,
+        {"dtype": dtype, "past": past},
+    )
 
 
 def states(program: Program) -> Iterator[Line]:

@@ -4,38 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
-from paramsym.errors import NotYetError
-from paramsym.layer import Layer
+from sympy import Expr, Integer, Rational
+
+from paramsym.errors import ArgumentError, NotYetError
+from paramsym.layer import Layer, class_name
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.trace import trace
-from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Opaque, Program, Region, Route, Scan, Work
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work
 from paramsym.program.lookups import Stored
-from paramsym.program.pairs import sizes_of
+from paramsym.program.pairs import Pairs, Rows, sizes_of
 from paramsym.program.types import ArrayType
-from paramsym.size import Count, canonical
+from paramsym.size import Count, Dim, canonical
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
+Share: TypeAlias = Literal["batch", "sequence", "token"]
+PAIRS = "pairs"
+"""The role of a line that multiplies every query with every key."""
 
 
 @dataclass(frozen=True)
-class Counting:
-    """A convention for counting operations: how many operations one unit of work is; units that are not listed count nothing."""
+class Question:
+    """What is asked about the work of a layer, apart from the layer and its inputs."""
 
-    name: str
-    source: str
-    units: Mapping[str, int]
+    convention: str = "matmul"
+    way: Way = "forward"
+    per: Share = "batch"
+    past: Count = 0
+    input_gradients: bool = False
 
-
-CONVENTIONS = {
-    "matmul": Counting(
-        "matmul", "torch.utils.flop_counter: 2 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 2}
-    ),
-    "multiply-adds": Counting("multiply-adds", "1 per multiply-add of products and convolutions, nothing else", {MULTIPLY_ADD: 1}),
-}
+    def __post_init__(self) -> None:
+        """Check the words."""
+        check_word("convention", self.convention, CONVENTIONS)
+        check_word("way", self.way, get_args(Way))
+        check_word("per", self.per, get_args(Share))
 
 
 def flops(
@@ -43,6 +49,7 @@ def flops(
     *inputs: Any,
     way: Way = "forward",
     convention: str = "matmul",
+    per: Share = "batch",
     past: Count = 0,
     input_gradients: bool = False,
     **named: Any,
@@ -50,12 +57,13 @@ def flops(
     """Return the floating-point operations of a layer for inputs of these shapes.
 
     ``way`` is forward, backward or both; the backward pass is derived: a product costs as much again for each factor that needs a gradient.
-    Inputs need none unless ``input_gradients``. ``past`` makes it one step after so many positions.
+    Inputs need none unless ``input_gradients``. ``convention`` is one of those that ``ps.conventions("work")`` lists. ``per`` gives the
+    share of one sequence of the batch, or of one token. ``past`` makes it one step after so many positions.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
         NotYetError: a layer, or a part, that does not say what it computes; the message names it.
-        ArgumentError: an unknown way or convention.
+        ArgumentError: an unknown way, convention or share; a share of a token, or a convention of tokens, where there are none.
 
     >>> from paramsym import B, Dense, F, H, S
     >>> flops(Dense(H, F), (B, S, H)).total
@@ -63,10 +71,18 @@ def flops(
     >>> flops(Dense(H, F), (B, S, H), way="backward").total  # the weight's gradient; the input needs none
     2*B*F*H*S
     """
-    return _cost(layer, inputs, named, _convention(convention), "FLOPs", way=way, past=past, input_gradients=input_gradients)
+    return _cost(layer, inputs, named, Question(convention, way, per, past, input_gradients))
 
 
-def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, input_gradients: bool = False, **named: Any) -> Cost:
+def macs(
+    layer: Layer,
+    *inputs: Any,
+    way: Way = "forward",
+    per: Share = "batch",
+    past: Count = 0,
+    input_gradients: bool = False,
+    **named: Any,
+) -> Cost:
     """Return the multiply-adds of products and convolutions: half of ``flops`` by the convention "matmul".
 
     Raises:
@@ -76,38 +92,84 @@ def macs(layer: Layer, *inputs: Any, way: Way = "forward", past: Count = 0, inpu
     >>> macs(Conv2d(3, 64, 7, stride=2, padding=3), (1, 3, 224, 224)).total
     118013952
     """
-    return _cost(layer, inputs, named, CONVENTIONS["multiply-adds"], "MACs", way=way, past=past, input_gradients=input_gradients)
+    return _cost(layer, inputs, named, Question("multiply-adds", way, per, past, input_gradients))
 
 
-def _convention(name: str) -> Counting:
-    check_word("convention", name, CONVENTIONS)
-    return CONVENTIONS[name]
-
-
-def _cost(
-    layer: Layer,
-    inputs: tuple[Any, ...],
-    named: Mapping[str, Any],
-    counting: Counting,
-    unit: str,
-    *,
-    way: Way,
-    past: Count,
-    input_gradients: bool,
-) -> Cost:
-    check_word("way", way, ("forward", "backward", "both"))
-    program = trace(layer, *inputs, past=past, **named)
-    lines: list[Line] = []
-    if way != "backward":
-        lines += forward(program)
-    if way != "forward":
-        lines += backward(program, tuple(input_gradients and one.kind == "float" for one in program.input_types))
-
-    def ask(layer: Layer, *shapes: Any) -> Cost:
-        return _cost(layer, shapes, {}, counting, unit, way=way, past=past, input_gradients=input_gradients)
-
+def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], question: Question) -> Cost:
+    counting = CONVENTIONS[question.convention]
+    program = trace(layer, *inputs, past=question.past, **named)
     shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, unit, counting.name, Ledger(tuple(counted(lines, counting))), ask)
+    lines: list[Line] = []
+    if question.way != "backward":
+        lines += _counted(layer, forward(program), counting, shapes)
+    if question.way != "forward" and counting.backward == "derived":
+        needs = tuple(question.input_gradients and one.kind == "float" for one in program.input_types)
+        lines += _counted(layer, backward(program, needs), counting, shapes)
+    elif question.way != "forward":
+        once = list(_counted(layer, forward(program), counting, shapes))
+        lines += [*once, *once, *(inside(once) if counting.recomputed else ())]
+
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return _cost(layer, shapes, {}, replace(question, **changed))
+
+    described = ", ".join([counting.name, *(() if question.per == "batch" else (f"per {question.per}",))])
+    divisor = _divisor(layer, shapes, question.per)
+    shared = tuple(_shared(line, divisor) for line in lines)
+    chosen = {"convention": question.convention, "way": question.way, "per": question.per, "past": question.past}
+    return Cost(layer, shapes, counting.unit, described, Ledger(shared), ask, chosen)
+
+
+def _counted(layer: Layer, lines: Iterable[Line], counting: Counting, inputs: tuple[tuple[Dim, ...], ...]) -> list[Line]:
+    """Return the lines that a convention counts; of one that counts parameters, those of attention's pairs, and the parameters."""
+    found = list(counted(lines, counting))
+    if counting.blocks:
+        found = inside(found)
+    if counting.parameters == "none":
+        return found
+    positions = _positions(layer, inputs)
+    stored = [line for line in layer.ledger() if _is_taken(line, layer, counting)]
+    return [
+        *(replace(line, factors=(2, *positions, *line.factors), stored=line.used, shape=(), label="") for line in stored),
+        *(line for line in found if line.role == PAIRS),
+    ]
+
+
+def _is_taken(line: Line, layer: Layer, counting: Counting) -> bool:
+    if counting.parameters == "no positions":
+        return not is_position(line)
+    multiplied = {other.alias_of for other in layer.lines if other.role != "table"}
+    return counting.parameters == "all" or line.role != "table" or line.name in multiplied
+
+
+def inside(lines: list[Line]) -> list[Line]:
+    """Return the lines of repeated blocks; all of them where nothing is repeated."""
+    repeated = [line for line in lines if any(isinstance(step, Numbers) for step in line.path)]
+    return repeated or lines
+
+
+def _positions(layer: Layer, inputs: tuple[tuple[Dim, ...], ...]) -> tuple[Dim, Dim]:
+    """Return the batch and the number of positions of the first input."""
+    first = inputs[0]
+    if len(first) not in {2, 3}:
+        message = f"{class_name(layer)} for {first} has no tokens to count by; wanted a first input of (batch, positions)."
+        raise ArgumentError(message)
+    return first[0], first[1]
+
+
+def _divisor(layer: Layer, inputs: tuple[tuple[Dim, ...], ...], per: Share) -> tuple[Dim, ...]:
+    """Return what the whole batch is divided by."""
+    return () if per == "batch" else inputs[0][:1] if per == "sequence" else _positions(layer, inputs)
+
+
+def _shared(line: Line, divisors: tuple[Dim, ...]) -> Line:
+    """Divide a line: a factor that is the divisor goes, else the reciprocal is a factor more."""
+    factors: list[Dim] = list(line.factors)
+    for divisor in divisors:
+        if divisor in factors:
+            factors.remove(divisor)
+        elif divisor != 1:
+            factors.append(1 / divisor if isinstance(divisor, Expr) else Rational(1, divisor))
+    return replace(line, factors=tuple(factors))
 
 
 def forward(program: Program) -> Iterator[Line]:
@@ -123,28 +185,32 @@ def forward(program: Program) -> Iterator[Line]:
     return walked(program, worked)
 
 
-def walked(program: Program, lines_of: Callable[..., Iterable[Line]]) -> Iterator[Line]:
+def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()) -> Iterator[Line]:
     """Yield the lines of every operation, those of parts under their paths and as often as they are applied.
 
-    ``lines_of`` takes an operation, and the types that it takes and gives.
+    ``lines_of`` takes an operation, and the types that it takes and gives. What is one of ``whole`` is asked for itself, not for what is
+    inside.
 
     Raises:
         NotYetError: a part that does not say what it computes.
     """
     for step in program.steps:
         operation = step.operation
+        if isinstance(operation, whole):
+            yield from lines_of(operation, program.taken(step), program.given(step))
+            continue
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of))
+                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of, whole=whole))
             case Region(body=body):
-                yield from walked(body, lines_of)
+                yield from walked(body, lines_of, whole=whole)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of))
+                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of, whole=whole))
             case Scan(body=body, length=length):
-                yield from (times(line, length) for line in walked(body, lines_of))
+                yield from (times(line, length) for line in walked(body, lines_of, whole=whole))
             case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of))
+                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of, whole=whole))
             case _:
                 check_stated(operation)
                 yield from lines_of(operation, program.taken(step), program.given(step))
@@ -216,10 +282,18 @@ def times(line: Line, length: Count) -> Line:
     return replace(line, stored=(*line.stored, length), used=(*line.used, length))
 
 
-def counted(lines: list[Line], counting: Counting) -> Iterator[Line]:
+def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
     """Yield the lines that a convention counts, weighted."""
     for line in lines:
-        weight = counting.units.get(line.role, 0)
-        if weight:
-            factors = [factor for one in line.factors for factor in sizes_of(one)]
-            yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors))
+        weight: Dim = counting.units.get(line.role, 0)
+        paired = any(isinstance(one, Pairs) for one in line.factors)
+        if weight and paired and counting.pairs == "half":
+            half = Rational(weight, 2)
+            weight = int(half) if isinstance(half, Integer) else half
+        if weight and not (line.role == LOOKUP and names_positions(line)):
+            multiplied = line.role == LOOKUP
+            factors = [
+                factor for one in line.factors for factor in ((one.rows,) if multiplied and isinstance(one, Rows) else sizes_of(one))
+            ]
+            role = PAIRS if paired else line.role
+            yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors), role=role)

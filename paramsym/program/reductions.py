@@ -115,8 +115,8 @@ class Normalise(Operation):
         return taken[:1]
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
-        """One normalisation per entry; conventions weigh it."""
-        return (Work("normalise", flat(taken[0].shape)),)
+        """One normalisation per entry; conventions weigh it by its kind and whether it is scaled."""
+        return (Work(f"normalise {self.kind}" + ", scaled" * self.scaled, flat(taken[0].shape)),)
 
     def backward(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Work, ...]:
         """As much again if anything needs a gradient; one kernel gives all of them."""

@@ -198,7 +198,7 @@ class PoolTo(Operation):
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:
         """One operation per entry of the input; those that two windows share count once."""
         factors = flat(taken[0].shape) if self.kernel is None else (*flat(given[0].shape), *self.kernel)
-        return (Work(f"{self.name} pool", factors),)
+        return (Work(f"{self.name} pool to a size", factors),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever it needs
         """Return the input, and for a maximum where it was found."""

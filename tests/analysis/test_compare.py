@@ -121,7 +121,7 @@ def test_wrong_subjects() -> None:
     """No strings, no two symbols of one name, and no size for a letter that neither has."""
     with pytest.raises(UnknownNameError, match="neither of the two has a symbol 'Q'; they have F, H"):
         compare(ps.Dense(H, F), ps.Dense(H, H), at={"Q": 3})
-    with pytest.raises(ArgumentError, match="a layer or an expression"):
+    with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
         compare("H", H)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"at is 'H=3' \(str\); an expression takes its sizes as a mapping"):
         compare(H, F, at="H=3")

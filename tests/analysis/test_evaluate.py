@@ -52,10 +52,10 @@ def test_wrong_sizes(given_sizes: Any, error: type[Exception], words: str) -> No
 
 def test_wrong_subjects() -> None:
     """Neither strings nor floats are formulas."""
-    with pytest.raises(ArgumentError, match="a layer or an expression"):
+    with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
         evaluate("H**2", H=3)  # type: ignore[arg-type]
     for question in (evaluate, as_function, ps.export):
-        with pytest.raises(ArgumentError, match="a layer or an expression"):
+        with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
             question([H])
     with pytest.raises(SizeError, match="is given twice"):
         evaluate(H**2, {"H": 3}, H=4)

@@ -80,7 +80,7 @@ def test_wrong_questions() -> None:
     """A symbol that is nowhere; something that is no formula."""
     with pytest.raises(UnknownNameError, match="no symbol 'K'; it has F, H"):
         sensitivity(ps.Dense(H, F), K)
-    with pytest.raises(ArgumentError, match="a layer or an expression"):
+    with pytest.raises(ArgumentError, match="a layer, a cost or an expression"):
         sensitivity("H", "H")  # type: ignore[arg-type]
     assert sensitivity(H * V, V).marginal == H
 

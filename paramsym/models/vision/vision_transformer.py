@@ -15,8 +15,8 @@ from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.models.published import Claim
 from paramsym.models.images import behind, in_row
+from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import Pictures, counted, mlp, named, remembered
 from paramsym.program import Own, Value, take
 from paramsym.size import Dim, Shape, canonical, divides, text

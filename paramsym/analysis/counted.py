@@ -1,0 +1,74 @@
+"""What a question may be asked of: the parameters of a layer, or a cost. Both have lines, letters, sizes, a name and a unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from paramsym.layer import Layer, check_layer, class_name
+from paramsym.ledger import Line
+from paramsym.measure.cost import Cost
+
+Counted: TypeAlias = Layer | Cost
+
+
+@dataclass(frozen=True)
+class Words:
+    """How sentences speak of what is counted: the ``unit``, the ``count`` as a whole, and ``one`` line of it."""
+
+    unit: str = "parameters"
+    count: str = "count"
+    one: str = "tensor"
+    having: str = "stored tensor has it in its shape"
+
+    @property
+    def column(self) -> str:
+        """The name of the count among other columns."""
+        return "params" if self.unit == "parameters" else self.unit
+
+
+PARAMETERS = Words()
+
+
+def check_counted(subject: object) -> None:
+    """Raise ``ArgumentError`` where something else stands in the place of a layer or a cost."""
+    if not isinstance(subject, Cost):
+        check_layer(subject)
+
+
+def holder(subject: Counted) -> Layer:
+    """Return the layer that it is about."""
+    return subject.layer if isinstance(subject, Cost) else subject
+
+
+def title(subject: Counted) -> str:
+    """Return the name in a sentence: the class, and of a cost the inputs, too.
+
+    >>> from paramsym import B, Dense, F, H, flops
+    >>> title(Dense(H, F)), title(flops(Dense(H, F), (B, H)))
+    ('Dense', 'Dense for (B, H)')
+    """
+    return subject.subject if isinstance(subject, Cost) else class_name(subject)
+
+
+def words(subject: object) -> Words:
+    """Return the words for what is counted."""
+    if not isinstance(subject, Cost):
+        return PARAMETERS
+    one = "operation" if subject.unit in {"FLOPs", "MACs"} else "array"
+    return Words(subject.unit, subject.unit, one, f"{one} has it among its sizes")
+
+
+def counts(line: Line) -> bool:
+    """Whether a line is part of the count."""
+    return not line.buffer and not line.alias_of and not line.empty
+
+
+def lines(subject: Counted) -> tuple[Line, ...]:
+    """Return the lines that the count is made of."""
+    return tuple(line for line in subject.lines if counts(line))
+
+
+def with_layer(subject: Counted, layer: Layer) -> Counted:
+    """Return the same question about another layer."""
+    return subject.of(layer) if isinstance(subject, Cost) else layer

@@ -1,0 +1,101 @@
+"""The conventions of costs that are known by name, with what each counts, where it is written, and where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args, overload
+
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.measure.activations import MEMORY
+from paramsym.measure.communication import SHARINGS
+from paramsym.measure.counting import CONVENTIONS
+from paramsym.measure.formats import OPTIMIZERS
+from paramsym.measure.machines import MACHINES
+from paramsym.measure.state import BYTES
+from paramsym.naming import quoted
+from paramsym.render.table import Printed, Table, Tabular
+from paramsym.size import text
+
+Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "sharings", "machines", "all"]
+
+
+@dataclass(frozen=True)
+class Known(Printed):
+    """One convention: its ``topic`` and ``name``, what it ``counts``, where it is written, and where it is ``wrong``."""
+
+    topic: Topic
+    name: str
+    counts: str
+    source: str
+    wrong: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.source}): {self.counts}" + (f"; but {self.wrong}" if self.wrong else "")
+
+
+@dataclass(frozen=True)
+class Listing(Tabular, Sequence[Known]):
+    """What is known by name; by number or by name, as in ``conventions("work")["kaplan"]``."""
+
+    items: tuple[Known, ...]
+
+    @overload
+    def __getitem__(self, index: int | str) -> Known: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Known, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> Known | tuple[Known, ...]:
+        """Return a convention by its number or its name."""
+        if not isinstance(index, str):
+            return self.items[index]
+        for item in self.items:
+            if item.name == index:
+                return item
+        message = f"there is no convention {quoted(index)}; there are {', '.join(self.names)}."
+        raise UnknownNameError(message)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(item.name for item in self.items)
+
+    def table(self) -> Table:
+        """Return them as a table."""
+        rows = tuple((item.topic, item.name, item.counts, item.source, item.wrong) for item in self.items)
+        return Table(("of", "name", "counts", "written in", "wrong in that"), rows, (), "Conventions")
+
+
+def listing(topic: Topic) -> Listing:
+    """Return what is known by name, of one topic or of all.
+
+    Raises:
+        ArgumentError: an unknown topic.
+
+    >>> print(listing("work")["torchvision"].counts)
+    1 for each multiply-add of products and convolutions, in units of 10**9, called GFLOPS
+    """
+    known = get_args(Topic)
+    if topic not in known:
+        message = f"topic is {quoted(topic)}; wanted a layer, a cost, or one of {', '.join(known)}."
+        raise ArgumentError(message)
+    return Listing(tuple(one for one in _all() if topic in {"all", one.topic}))
+
+
+def _all() -> tuple[Known, ...]:
+    return (
+        *(Known("work", one.name, one.counts, one.source, one.wrong) for one in CONVENTIONS.values()),
+        *(Known("activations", one.name, f"attention {one.attention}, numbers of {one.dtype}", one.source) for one in MEMORY.values()),
+        *(
+            Known("optimizers", one.name, f"{one.states} numbers of {one.bytes} bytes per parameter", one.source)
+            for one in OPTIMIZERS.values()
+        ),
+        *(Known("formats", name, f"{text(width)} bytes per number", "its definition") for name, width in BYTES.items()),
+        *(Known("sharings", one.name, f"{one.times} times the {one.travels}: {one.words}", one.source) for one in SHARINGS.values()),
+        *(
+            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes a second", one.source)
+            for one in MACHINES.values()
+        ),
+    )

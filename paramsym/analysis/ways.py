@@ -1,0 +1,133 @@
+"""The other ways to count a cost: another convention, another pass, a share of it, another format, with parts left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, get_args
+
+from paramsym.errors import ParamsymError
+from paramsym.ledger import Line
+from paramsym.measure.activations import MEMORY
+from paramsym.measure.cost import Cost
+from paramsym.measure.counting import CONVENTIONS
+from paramsym.measure.formats import OPTIMIZERS
+from paramsym.measure.memory import USES
+from paramsym.measure.state import BYTES
+from paramsym.measure.work import PAIRS, Share, Way, inside
+from paramsym.polynomial import Polynomial
+
+_TRIED = ("float32", "float16", "float8", "int4")  # a format of each width
+_PASSES = {"forward": "the forward pass alone", "backward": "the backward pass alone", "both": "the forward and the backward pass"}
+_SHARES = {"batch": "all of the batch", "sequence": "one sequence", "token": "one token"}
+_USES = {"training": "training", "inference": "inference"}
+_CHEAP = 0.94
+_STEP = 0.05  # what believing one more departure costs,
+_SHARED = 0.1  # and that a share was meant
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A cost counted in another way: the total, in words, where the way is written, and what believing it costs.
+
+    ``of_convention`` says that nothing but a convention was changed.
+    """
+
+    name: str
+    words: str
+    source: str
+    total: Polynomial
+    cost: float
+    of_convention: bool = False
+
+
+def ways(cost: Cost) -> Iterator[Alternative]:
+    """Yield the other ways to count a cost, the nearest first, each total once.
+
+    >>> from paramsym import B, Dense, F, H, flops
+    >>> [way.words for way in ways(flops(Dense(H, F), (B, H))) if way.source == ''][:2]
+    ['the forward and the backward pass', 'one sequence']
+    """
+    seen = {cost.polynomial}
+    for way in sorted(_all(cost), key=lambda way: way.cost):
+        if way.total not in seen:
+            seen.add(way.total)
+            yield way
+
+
+def _all(cost: Cost) -> Iterator[Alternative]:
+    known = {name: _known(name, now) for name, now in cost.chosen.items()}
+    for values in product(*known.values()):
+        choice = dict(zip(known, values, strict=True))
+        changed = {name: value for name, value in choice.items() if value != cost.chosen[name]}
+        try:
+            found = cost if not changed else cost.ask(cost.layer, *cost.inputs, **changed)
+        except ParamsymError:
+            continue
+        words = [_said(name, value) for name, value in changed.items()]
+        rules = [CONVENTIONS[value] for value in changed.values() if value in CONVENTIONS]
+        meaning, source = "".join(f" ({rule.counts})" for rule in rules), "".join(rule.source for rule in rules)
+        for more, polynomial in ((None, found.polynomial), *_without(found)):
+            told = [*words, *([more] if more else [])]
+            if told:
+                name = ", ".join(map(str, changed.values())) + (f" {more}" if more else "")
+                yield Alternative(
+                    name.strip(),
+                    ", ".join(told) + meaning,
+                    source,
+                    polynomial,
+                    _CHEAP + _STEP * len(told) + _SHARED * ("per" in changed),
+                    list(changed) == ["convention"] and not more,
+                )
+
+
+def _known(name: str, now: Any) -> tuple[Any, ...]:
+    """Return what may be chosen in the place of a choice."""
+    if name == "convention":
+        return tuple(CONVENTIONS if now in CONVENTIONS else MEMORY)
+    if name == "dtype":
+        return tuple(dict.fromkeys((now, *_TRIED)))
+    known: Mapping[str, tuple[Any, ...]] = {"way": get_args(Way), "per": get_args(Share), "optimizer": tuple(OPTIMIZERS), "use": USES}
+    return known.get(name, (now,))
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "convention":
+        return f"counted as {value}"
+    if name == "dtype":
+        return f"numbers in {value}"
+    if name == "optimizer":
+        return f"the optimizer {value}"
+    return {**_PASSES, **_SHARES, **_USES}[value]
+
+
+def _without(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
+    """Yield the totals of some of the lines: without what stands outside the blocks, without attention's pairs, without masks, ..."""
+    blocks = inside(list(cost.lines))
+    unpaired = [line for line in cost.lines if not _is_paired(line)]
+    if len(blocks) < len(cost.lines):
+        yield "the repeated blocks alone", _total(blocks)
+    if len(unpaired) < len(cost.lines):
+        yield "without the pairs of queries and keys", _total(unpaired)
+        if len(blocks) < len(cost.lines):
+            yield "the repeated blocks alone, without the pairs of queries and keys", _total([line for line in blocks if line in unpaired])
+    for role, words in (("truth", "without the masks"), ("statistic", "without the statistics of norms"), ("index", "without the indices")):
+        rest = [line for line in cost.lines if line.role != role]
+        if len(rest) < len(cost.lines):
+            yield words, _total(rest)
+    if cost.chosen.get("convention") in MEMORY and "use" not in cost.chosen:
+        numbers, width = _total([line for line in cost.lines if line.role == "float"]), Polynomial.of(BYTES[cost.chosen["dtype"]])
+        inputs = Polynomial.total(Polynomial.product(shape) for shape in cost.inputs)
+        yield "with the inputs themselves", cost.polynomial + inputs * width
+        for words, more in (("", Polynomial.of(0)), (", with the inputs themselves", inputs)):
+            yield f"the numbers alone{words}", numbers + more * width
+            yield f"in numbers, not bytes, without masks and statistics{words}", numbers * width.inverse() + more
+
+
+def _is_paired(line: Line) -> bool:
+    return line.role == PAIRS
+
+
+def _total(lines: list[Line]) -> Polynomial:
+    return Polynomial.total(line.polynomial() for line in lines)

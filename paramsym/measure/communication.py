@@ -1,0 +1,128 @@
+"""Bytes that each device sends in one training step, by how the model is shared out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from sympy import Expr, Integer
+
+from paramsym.layer import Layer
+from paramsym.ledger import Ledger, Line
+from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.state import BYTES
+from paramsym.measure.trace import trace
+from paramsym.measure.work import walked
+from paramsym.program.arithmetic import Combine
+from paramsym.program.graph import Program, Region
+from paramsym.program.types import ArrayType, flat
+from paramsym.size import size
+
+Travels: TypeAlias = Literal["weights", "stream", "boundary", "keys"]
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """A way to share a model out: what travels, and how often in a step.
+
+    Of ``n`` devices in a ring each sends (n-1)/n of what all hold together for one collective; an all-reduce is two of them. ``frozen`` is
+    how often weights travel that are not trained.
+    """
+
+    name: str
+    source: str
+    travels: Travels
+    times: int
+    words: str
+    frozen: int = 0
+
+
+SHARINGS: Mapping[str, Sharing] = {
+    one.name: one
+    for one in (
+        Sharing("data", "Li et al. 2020, arXiv:2006.15704", "weights", 2, "an all-reduce of the gradients"),
+        Sharing("zero-1", "Rajbhandari et al. 2020, section 7", "weights", 2, "gradients scattered, weights gathered"),
+        Sharing("zero-2", "Rajbhandari et al. 2020, section 7.1", "weights", 2, "gradients scattered, weights gathered"),
+        Sharing("zero-3", "Rajbhandari et al. 2020, section 7.2", "weights", 3, "weights gathered twice, gradients scattered", 2),
+        Sharing("fsdp", "Zhao et al. 2023, arXiv:2304.11277", "weights", 3, "weights gathered twice, gradients scattered", 2),
+        Sharing("tensor", "Shoeybi et al. 2019, arXiv:1909.08053, section 3", "stream", 4, "an all-reduce forward and one backward"),
+        Sharing("sequence", "Korthikanti et al. 2022, section 4.2.2", "stream", 4, "gathered and scattered, forward and backward"),
+        Sharing("pipeline", "Narayanan et al. 2021, section 3.2", "boundary", 2, "activations forward, their gradients backward"),
+        Sharing(
+            "context", "Liu et al. 2023, arXiv:2310.01889, section 3", "keys", 3, "keys and values forward, with their gradients backward"
+        ),
+    )
+}
+"""Ways to share a model out, by name."""
+
+
+def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: Any, dtype: str = "bfloat16", **named: Any) -> Cost:
+    """Return the bytes that each device sends in one training step.
+
+    ``sharing`` is data, zero-1, zero-2, zero-3, fsdp, tensor, sequence, pipeline or context; ``devices`` is how many share, a number or a
+    letter. The inputs are those of one device, but for tensor, sequence and context, whose devices work on them together. Weights and
+    gradients travel in ``dtype``, frozen weights have no gradient. What travels for tensors and sequences is the residual stream, once for
+    every addition to it; a pipeline sends it over one boundary, in the middle; rings of attention send keys and values. Overlap with
+    arithmetic, and gathering the input again on the way back, are left out.
+
+    Raises:
+        ShapeError, NotYetError: as ``flops``.
+        ArgumentError: an unknown sharing or ``dtype``.
+        SizeError: what is no number of devices.
+
+    >>> from paramsym import Dense, F, H, B, dims
+    >>> n = dims("n")
+    >>> communication(Dense(H, F, bias=False), (B, H), devices=n).total  # an all-reduce sends nearly twice what there is
+    4*F*H - 4*F*H/n
+    """
+    check_word("sharing", sharing, SHARINGS)
+    check_word("dtype", dtype, BYTES)
+    number = size(devices, "devices")
+    program = trace(layer, *inputs, **named)
+    shared = SHARINGS[sharing]
+    share = () if shared.travels == "boundary" else (1 - 1 / (number if isinstance(number, Expr) else Integer(number)),)
+    lines = tuple(
+        replace(line, factors=(times * BYTES[dtype], *line.factors, *share), shape=(), label="")
+        for line, times in _travelling(layer, program, shared)
+    )
+
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return communication(layer, *shapes, **{"sharing": sharing, "devices": number, "dtype": dtype, **changed})
+
+    shapes = tuple(one.sizes for one in program.input_types)
+    chosen = {"sharing": sharing, "devices": number, "dtype": dtype}
+    return Cost(layer, shapes, "bytes", f"sent by each of {number}, {sharing}: {shared.words}", Ledger(lines), ask, chosen)
+
+
+def _travelling(layer: Layer, program: Program, shared: Sharing) -> Iterator[tuple[Line, int]]:
+    """Yield what travels, with how often: gradients of frozen weights never do."""
+    if shared.travels == "weights":
+        for line in layer.ledger():
+            often = shared.times if line.trainable else shared.frozen
+            if often:
+                yield replace(line, used=line.stored), often
+        return
+    found = list(walked(program, _keys if shared.travels == "keys" else _stream(program), whole=(Region,)))
+    if shared.travels == "boundary":
+        found = [replace(found[0], path=("boundary",), stored=(), used=())] if found else []
+    yield from ((line, shared.times) for line in found)
+
+
+def _stream(program: Program) -> Any:
+    """Return what finds the additions to the residual stream: of two arrays of one shape, with as many axes as the result."""
+    ranks = {len(one.shape) for one in program.output_types if one.kind == "float"}
+
+    def added(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
+        alike = isinstance(operation, Combine) and operation.name == "add" and len({one.sizes for one in taken}) == 1
+        if alike and len(given[0].shape) in ranks:
+            yield Line(("residual",), flat(given[0].shape))
+
+    return added
+
+
+def _keys(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:  # noqa: ARG001 - what is read
+    """Yield keys and values of an attention."""
+    if isinstance(operation, Region) and operation.name == "attention":
+        for word, one in zip(("keys", "values"), taken[1:3], strict=True):
+            yield Line((word,), flat(one.shape))

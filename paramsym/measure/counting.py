@@ -1,0 +1,180 @@
+"""Conventions of counting work, as data: what each counts, where it is written, and where it departs from what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from paramsym.ledger import Line
+from paramsym.program.graph import MULTIPLY_ADD
+
+LOOKUP = "lookup"
+"""The unit of a row that is looked up; as a product with a one-hot vector it is a multiply-add for each row of the table."""
+_POSITIONS = frozenset({"wpe", "pos_embed", "pos_embedding", "pos_emb", "pos_table"})
+_ONCE: Mapping[str, int] = {MULTIPLY_ADD: 1}
+_TWICE: Mapping[str, int] = {MULTIPLY_ADD: 2}
+_FVCORE: Mapping[str, int] = {
+    MULTIPLY_ADD: 1,
+    "normalise layer, scaled": 5,
+    "normalise layer": 4,
+    "normalise given, scaled": 2,
+    "normalise given": 1,
+    "mean pool to a size": 1,
+}
+Parameters: TypeAlias = Literal["none", "all", "no positions", "no tables"]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A convention of counting operations.
+
+    ``units`` says how many operations one unit of work is; what is not listed counts nothing. ``pairs`` says whether attention computes
+    all pairs of queries and keys or half of them. ``backward`` is derived, product by product, or twice the forward pass; ``recomputed``
+    repeats the forward pass of the repeated blocks before it. ``blocks`` leaves out what is not repeated. ``parameters`` counts, in place
+    of the products with weights, 2 for each parameter and position: all of them, or those that are no positions, or no tables.
+    """
+
+    name: str
+    source: str
+    counts: str
+    wrong: str
+    units: Mapping[str, int]
+    unit: Literal["FLOPs", "MACs"] = "FLOPs"
+    pairs: Literal["all", "half"] = "all"
+    backward: Literal["derived", "twice"] = "derived"
+    recomputed: bool = False
+    blocks: bool = False
+    parameters: Parameters = "none"
+
+
+CONVENTIONS: Mapping[str, Counting] = {
+    one.name: one
+    for one in (
+        Counting(
+            "matmul",
+            "torch.utils.flop_counter.FlopCounterMode",
+            "2 for each multiply-add of products and convolutions, all pairs in attention, the backward pass product by product",
+            "the counter itself sees nothing in torch's fused fast paths, Bilinear and LSTM on a CPU, and counts the weight gradient of a"
+            " grouped convolution as often as there are groups",
+            _TWICE,
+        ),
+        Counting(
+            "multiply-adds",
+            "the same, each multiply-add once; many model cards call these FLOPs",
+            "1 for each multiply-add of products and convolutions",
+            "half of what a device is rated in",
+            _ONCE,
+            "MACs",
+        ),
+        Counting(
+            "megatron",
+            "Narayanan et al. 2021, arXiv:2104.04473, equation 3 and appendix",
+            "2 for each multiply-add; with the backward pass the blocks' forward pass twice, because activations are recomputed",
+            "a run without recomputation does a quarter less in the blocks; softmax, norms and activations are left out",
+            _TWICE,
+            backward="twice",
+            recomputed=True,
+        ),
+        Counting(
+            "kaplan",
+            "Kaplan et al. 2020, arXiv:2001.08361, section 2.1 and table 1",
+            "2 for each multiply-add inside the blocks, half of the pairs in attention",
+            "the output matrix is left out, nearly a third of the smallest GPT-2",
+            _TWICE,
+            pairs="half",
+            backward="twice",
+            blocks=True,
+        ),
+        Counting(
+            "chinchilla",
+            "Hoffmann et al. 2022, arXiv:2203.15556, appendix F",
+            "2 for each multiply-add, 3 for each score in a softmax, looked-up tokens as products with one-hot vectors, backward twice"
+            " forward",
+            "nobody multiplies with one-hot vectors; table A4 leaves them and the logits out",
+            {MULTIPLY_ADD: 2, "softmax": 3, LOOKUP: 2},
+            backward="twice",
+        ),
+        Counting(
+            "palm",
+            "Chowdhery et al. 2022, arXiv:2204.02311, appendix B",
+            "2 for each parameter and position, and 4*L*A*D for each position and key of attention; backward twice forward",
+            "gains of norms, biases and tables that are only looked up count as matrices; a tied table counts once",
+            _TWICE,
+            backward="twice",
+            parameters="all",
+        ),
+        Counting(
+            "nanogpt",
+            "nanoGPT, model.py, estimate_mfu",
+            "as PaLM, without the table of positions",
+            "as PaLM: gains of norms and biases count as matrices",
+            _TWICE,
+            backward="twice",
+            parameters="no positions",
+        ),
+        Counting(
+            "torchtitan",
+            "torchtitan, models/utils.py",
+            "as PaLM, without the tables that are only looked up",
+            "as PaLM: gains of norms and biases count as matrices",
+            _TWICE,
+            backward="twice",
+            parameters="no tables",
+        ),
+        Counting(
+            "scaling-book",
+            "Austin et al. 2025, How to Scale Your Model, part 4, table at the end",
+            "2 for each multiply-add, looked-up tokens as products with one-hot vectors (12BTDV with the logits), backward twice forward",
+            "looking up costs no multiply-add, so that 6BTDV of the 12 are computed",
+            {MULTIPLY_ADD: 2, LOOKUP: 2},
+            backward="twice",
+        ),
+        Counting(
+            "cookbook",
+            "EleutherAI/cookbook, calc/calc_transformer_flops.py",
+            "2 for each multiply-add; with the backward pass the blocks' forward pass twice, as activations are recomputed by default",
+            "the script takes a network of two matrices and 4H for granted, and of the router leaves the tokens out",
+            _TWICE,
+            backward="twice",
+            recomputed=True,
+        ),
+        Counting(
+            "fvcore",
+            "fvcore 0.1.5, fvcore/nn/jit_handles.py",
+            "1 for each multiply-add, 5 for each entry of a scaled norm (2 in batch normalisation), 1 for each entry pooled to several"
+            " places",
+            "the tool sees no fused attention, no convolution with padding='same', no LSTM; it calls multiply-adds flops, and counts"
+            " pooling to one place, an entry each, where it is a layer and not where it is a mean: left out here",
+            _FVCORE,
+            "MACs",
+        ),
+        Counting(
+            "torchvision",
+            "torchvision, the field _ops of the weights' meta data",
+            "1 for each multiply-add of products and convolutions, in units of 10**9, called GFLOPS",
+            "half of what its name says; segmentation models count their auxiliary head",
+            _ONCE,
+            "MACs",
+        ),
+        Counting(
+            "timm",
+            "timm, results/*.csv, the column gmacs",
+            "what fvcore counts",
+            "files made with fused attention lack its products (ViT-B/16: 16.87 in place of 17.58)",
+            _FVCORE,
+            "MACs",
+        ),
+    )
+}
+"""Ways to count work, by name."""
+
+
+def is_position(line: Line) -> bool:
+    """Whether a table is one of positions, going by its name: nothing else in a checkpoint says so."""
+    return line.role == "table" and names_positions(line)
+
+
+def names_positions(line: Line) -> bool:
+    """Whether a path names positions."""
+    return any("position" in str(step) or str(step) in _POSITIONS for step in line.path)

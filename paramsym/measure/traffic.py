@@ -1,0 +1,153 @@
+"""Bytes that a forward pass moves to and from a device's memory, and the work for each of them: arithmetic intensity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Expr, Integer, Rational, cancel
+
+from paramsym.layer import Layer
+from paramsym.ledger import Ledger, Line
+from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.machines import Speed, machine_of
+from paramsym.measure.state import BYTES, in_bytes
+from paramsym.measure.trace import trace
+from paramsym.measure.work import flops, walked
+from paramsym.polynomial import Polynomial
+from paramsym.program.graph import MULTIPLY_ADD, Region
+from paramsym.program.lookups import Stored
+from paramsym.program.types import ArrayType, flat
+from paramsym.render.table import Printed, Table, Tabular
+from paramsym.size import Count
+
+_WIDTHS = {"index": 8, "truth": 1}
+
+
+def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Cost:
+    """Return the bytes that the products and convolutions of a forward pass read and write.
+
+    Each reads its two factors once and writes its result once; what stands between them is taken to be fused into them. Attention is one
+    kernel, which reads queries, keys and values and writes its result, so that no score reaches the memory and shared keys are read once.
+
+    Raises:
+        ShapeError, NotYetError: as ``flops``.
+        ArgumentError: an unknown ``dtype``.
+
+    >>> from paramsym import B, Dense, F, H
+    >>> traffic(Dense(H, F), (B, H)).total
+    2*B*F + 2*B*H + 2*F*H
+    """
+    check_word("dtype", dtype, BYTES)
+    program = trace(layer, *inputs, past=past, **named)
+
+    def moved(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
+        multiplies = isinstance(operation, Region) or any(work.unit == MULTIPLY_ADD for work in operation.work(taken, given))
+        if isinstance(operation, Stored) or not multiplies:
+            return
+        for word, types in (("read", taken), ("written", given)):
+            for one in types:
+                width = _WIDTHS.get(one.kind, BYTES[dtype])
+                yield in_bytes(Line((str(operation).partition(" ")[0], word), flat(one.shape)), width)
+
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return traffic(layer, *shapes, **{"dtype": dtype, "past": past, **changed})
+
+    lines = tuple(walked(program, moved, whole=(Region,)))
+    shapes = tuple(one.sizes for one in program.input_types)
+    return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, {"dtype": dtype, "past": past})
+
+
+@dataclass(frozen=True)
+class Intensity(Tabular):
+    """The FLOPs of a forward pass for each byte moved: ``flops`` over ``bytes``, both costs.
+
+    ``on`` a machine it says what limits: arithmetic, where the ratio is above the machine's ridge, or memory.
+    """
+
+    flops: Cost
+    bytes: Cost
+
+    @property
+    def ratio(self) -> Expr:
+        """FLOPs per byte, exactly."""
+        return cancel(self.flops.total / self.bytes.total)
+
+    def at(self, sizes: Any = None, /, **named: Any) -> Intensity:
+        """Return the same with sizes put in."""
+        return Intensity(self.flops.at(sizes, **named), self.bytes.at(sizes, **named))
+
+    def on(self, machine: Speed) -> Roofline:
+        """Return what limits a machine, and the seconds that the slower of both takes at least.
+
+        Raises:
+            SizeError: while symbols are left.
+            ArgumentError: an unknown machine.
+        """
+        device = machine_of(machine)
+        seconds = Rational(self.flops.count, device.flops), Rational(self.bytes.count, device.bandwidth)
+        return Roofline(self, device.name, *seconds)
+
+    def __str__(self) -> str:
+        decimals = f" = {float(self.ratio):.4g}" if self.ratio.is_number and not isinstance(self.ratio, Integer) else ""
+        return f"{self.flops.subject}: {self.ratio}{decimals} FLOPs per byte moved"
+
+    def table(self) -> Table:
+        """Return FLOPs, bytes and their ratio, part by part."""
+        work, moved = _parts(self.flops, 1), _parts(self.bytes, 2)
+        none = Integer(0)
+        rows = tuple((part, work.get(part, none), amount, cancel(work.get(part, none) / amount)) for part, amount in moved.items())
+        footer = ("total", self.flops.total, self.bytes.total, self.ratio)
+        return Table(("part", "FLOPs", "bytes", "FLOPs per byte"), rows, footer, str(self))
+
+
+@dataclass(frozen=True)
+class Roofline(Printed):
+    """What limits a forward pass on a machine, after Williams et al. 2009: the seconds of arithmetic, and of moving bytes."""
+
+    intensity: Intensity
+    machine: str
+    arithmetic: Rational
+    moving: Rational
+
+    @property
+    def bound(self) -> str:
+        """``compute`` or ``memory``: which of both takes longer."""
+        return "compute" if self.arithmetic >= self.moving else "memory"
+
+    @property
+    def seconds(self) -> Rational:
+        """The least time, with both at the speed that the maker states."""
+        return max(self.arithmetic, self.moving)
+
+    def __str__(self) -> str:
+        times = f"{float(self.arithmetic):.3g} s of arithmetic, {float(self.moving):.3g} s of moving bytes"
+        return f"{self.intensity.flops.subject} on {self.machine}: {self.bound}-bound ({times})"
+
+
+def intensity(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0, **named: Any) -> Intensity:
+    """Return the FLOPs of a forward pass for each byte that it moves; ``past`` makes it one decoding step.
+
+    Raises:
+        ShapeError, NotYetError, ArgumentError: as ``flops`` and ``traffic``.
+
+    >>> from paramsym import B, Dense
+    >>> step = intensity(Dense(4096, 4096, bias=False), (B, 4096))
+    >>> step.ratio
+    2048*B/(B + 2048)
+    >>> print(step.at(B=1).on("h100"))
+    Dense for (1, 4096) on h100: memory-bound (3.39e-08 s of arithmetic, 1e-05 s of moving bytes)
+    """
+    return Intensity(
+        flops(layer, *inputs, past=past, **named),
+        traffic(layer, *inputs, dtype=dtype, past=past, **named),
+    )
+
+
+def _parts(cost: Cost, operation: int) -> dict[str, Expr]:
+    """Return what each part costs, without the last steps of a path, which name the operation."""
+    sums: dict[str, list[Polynomial]] = {}
+    for line in cost.ledger:
+        sums.setdefault(".".join(map(str, line.path[:-operation])) or "(itself)", []).append(line.polynomial("used"))
+    return {part: Polynomial.total(amounts).as_expr() for part, amounts in sums.items()}

@@ -1,0 +1,108 @@
+"""What a whole training run computes, and how long it takes: 6ND and the exact count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Expr, Integer, Rational
+
+from paramsym.errors import ArgumentError
+from paramsym.layer import Layer, class_name
+from paramsym.measure.cost import Cost
+from paramsym.measure.machines import Speed, exact_share, machine_of
+from paramsym.measure.work import flops
+from paramsym.naming import described
+from paramsym.render.table import Table, Tabular
+from paramsym.size import Count, count
+
+_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Training(Tabular):
+    """The FLOPs of a training run, and the time that they take on so many devices at a share of their stated speed.
+
+    ``per_token`` is the cost of one token, forward and backward; ``estimate`` is 6ND, with N the parameters that a token uses.
+    """
+
+    subject: str
+    per_token: Cost
+    tokens: Count
+    parameters: Expr
+    devices: int
+    speed: Rational
+
+    @property
+    def flops(self) -> Expr:
+        """All of it, by the convention asked for."""
+        return (self.per_token.total * self.tokens).expand()
+
+    @property
+    def estimate(self) -> Expr:
+        """6 times parameters times tokens (Kaplan et al. 2020)."""
+        return (6 * self.parameters * self.tokens).expand()
+
+    @property
+    def seconds(self) -> Expr:
+        """The time that all devices together take, exactly."""
+        return self.flops / (self.speed * self.devices)
+
+    @property
+    def days(self) -> Expr:
+        """The same in days."""
+        return self.seconds / _DAY
+
+    def __str__(self) -> str:
+        if not self.days.is_Rational:
+            return f"{self.subject}: {self.flops} FLOPs, 6ND = {self.estimate}"
+        ratio = float(self.flops / self.estimate)
+        return (
+            f"{self.subject}: {float(self.flops):.4g} FLOPs for {int(self.tokens):,} tokens ({ratio:.3f} times 6ND), "
+            f"{float(self.days):.4g} days on {self.devices:,} device{'s' * (self.devices != 1)}"
+        )
+
+    def table(self) -> Table:
+        """Return the figures as a table."""
+        rows = (
+            ("FLOPs per token", self.per_token.total),
+            ("tokens", self.tokens),
+            ("FLOPs", self.flops),
+            ("6ND", self.estimate),
+            ("devices", self.devices),
+            ("days", f"{float(self.days):.4g}" if self.days.is_Rational else self.days),
+        )
+        return Table(("", "value"), rows, (), str(self))
+
+
+def training(
+    layer: Layer,
+    *inputs: Any,
+    tokens: Any,
+    devices: int = 1,
+    machine: Speed = "h100",
+    utilisation: Any = "40 %",
+    convention: str = "matmul",
+    **named: Any,
+) -> Training:
+    """Return what a training run on so many tokens computes, and the days that it takes.
+
+    A token costs what ``flops`` counts forward and backward for sequences of the inputs' length; ``devices`` work at the share
+    ``utilisation`` of the speed of a ``machine``. The share is exact: a fraction, or words such as ``"40 %"``.
+
+    Raises:
+        ShapeError, NotYetError, ArgumentError: as ``flops``; an unknown machine, or what is no share.
+        SizeError: tokens that are no whole number.
+
+    >>> import paramsym as ps
+    >>> print(training(ps.load("meta-llama/Llama-2-7b-hf"), (1, 4096), tokens=2 * 10**12, devices=1024, machine="a100"))
+    LlamaForCausalLM: 9.217e+22 FLOPs for 2,000,000,000,000 tokens (1.140 times 6ND), 8.348 days on 1,024 devices
+    """
+    if type(devices) is not int or devices < 1:
+        message = f"devices is {described(devices)}; wanted a positive whole number."
+        raise ArgumentError(message)
+    per_token = flops(layer, *inputs, way="both", convention=convention, per="token", **named)
+    speed = machine_of(machine).flops * exact_share(utilisation, "utilisation")
+    number = count(tokens, "tokens")
+    used = layer.active
+    return Training(class_name(layer), per_token, number, Integer(used) if isinstance(used, int) else used, devices, speed)

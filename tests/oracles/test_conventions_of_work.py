@@ -1,0 +1,256 @@
+"""Conventions of counting work against the figures that their authors publish, and every published formula of work, caches and time.
+
+Formulas and figures are read from ``facts/formulas.json.gz``; a test's name is the entry's. Identities hold in letters; a figure that is
+disputed is reconciled with the recorded term.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from algebra import formula
+from recorded import document, rows
+from sympy import Integer, Rational, cancel
+
+import paramsym as ps
+from paramsym import A, B, F, H, L, S, V
+from paramsym.models import DenseNet, ResNet
+
+ENTRIES: dict[str, dict[str, Any]] = {entry["id"]: entry for entry in document("formulas")}
+GPT2 = ps.models.Gpt2(architecture="GPT2LMHeadModel")
+LLAMA = ps.models.Llama(architecture="LlamaForCausalLM", num_key_value_heads=None)
+
+
+def read(name: str, **letters: Any) -> Any:
+    """Return the recorded formula with its letters put in."""
+    return formula(ENTRIES[name]["formula"], {key: Integer(value) if isinstance(value, int) else value for key, value in letters.items()})
+
+
+def values(name: str) -> list[dict[str, Any]]:
+    """Return the recorded values."""
+    found: list[dict[str, Any]] = ENTRIES[name]["values"]
+    return found
+
+
+# Language models --------------------------------------------------------------------------------------------------------------
+
+
+def test_nanogpt_forward_flops() -> None:
+    """The notebook's count is the library's default, forward and for training."""
+    for factor, way in ((1, "forward"), (3, "both")):
+        found = ps.flops(GPT2, (1, S), way=way).total  # type: ignore[arg-type]
+        assert (found - read("nanogpt-forward-flops", f=factor, L=L, T=S, d=H, V=V)).expand() == 0
+    sized = ps.load("gpt2", architecture="GPT2LMHeadModel")
+    for value in values("nanogpt-forward-flops"):
+        way = "forward" if value["config"]["f"] == 1 else "both"
+        assert ps.flops(sized, (1, 1024), way=way).total == value["published"]  # type: ignore[arg-type]
+
+
+def test_palm_is_larger_than_nanogpt_by_the_gains() -> None:
+    """The note of the notebook: PaLM's figure counts the gains of norms as matrices, 6*T*(2L+1)*d = 117,964,800; nanoGPT has no biases."""
+    sized = ps.load("gpt2", architecture="GPT2LMHeadModel")
+    exact, estimated = (ps.flops(sized, (1, 1024), way="both", convention=name) for name in ("matmul", "nanogpt"))
+    vectors = sized.ledger().where(lambda line: len(line.shape) == 1)
+    assert estimated.total - exact.total == 6 * 1024 * vectors.stored
+    gains = vectors.where(lambda line: line.role == "scale")
+    assert 6 * 1024 * gains.stored == 117_964_800
+
+
+def test_palm_mfu() -> None:
+    """Per token 6N + 12LHQT, with N the parameters; H*Q is the width of attention."""
+    per_token = ps.flops(GPT2, way="both", convention="palm", per="token").total
+    assert (per_token - (6 * GPT2.params + 12 * L * H * S)).expand() == 0
+    for value in values("palm-mfu"):
+        sizes = {name: Rational(str(number)) for name, number in value["config"].items()}
+        # The paper's parameter count is rounded to six digits: what is held against its percentage is the convention's own form.
+        ratio = formula(ENTRIES["palm-mfu"]["formula"], sizes)
+        assert round(float(100 * ratio), 1) == value["published"]
+
+
+def test_torchtitan_dense_flops() -> None:
+    """6*(N - embedding) + 6*L*H*(widths of query-key and value)*s per token, equal to PaLM's form without the table."""
+    model = ps.models.Llama(architecture="LlamaForCausalLM")
+    found = ps.flops(model, way="both", convention="torchtitan", per="token").total
+    written = read("torchtitan-dense-flops", N=model.params, emb=V * H, L=L, H=A, hd=2 * H / A, s=S)
+    assert (found - written).expand() == 0
+    (value,) = values("torchtitan-dense-flops")
+    sized = ps.load("meta-llama/Meta-Llama-3-8B")
+    assert ps.flops(sized, (1, 8192), way="both", convention="torchtitan", per="token").total == value["published"]
+
+
+def test_chinchilla_appendix_f() -> None:
+    """Training FLOPs of one sequence without the embedding and the logits, as table A4 has them: the blocks alone."""
+    per_layer = ps.flops(GPT2, (1, S), way="both", convention="chinchilla").total.coeff(L)
+    block = ps.TransformerEncoderLayer(H, A, F, batch_first=True)
+    written = read("chinchilla-appendix-f", L=1, T=S, d=H, h=A, kv=H / A, f=F)
+    assert (ps.flops(block, (1, S, H), way="both", convention="chinchilla").total - written).expand() == 0
+    assert (per_layer - written.subs(F, 4 * H)).expand() == 0
+    for value in values("chinchilla-appendix-f"):
+        sizes = value["config"]
+        if sizes["h"] * sizes["kv"] == sizes["d"]:
+            layer = ps.TransformerEncoderLayer(sizes["d"], sizes["h"], sizes["f"], batch_first=True)
+            once = ps.flops(layer, (1, sizes["T"], sizes["d"]), way="both", convention="chinchilla").total
+            assert sizes["L"] * once == value["published"]
+
+
+def test_scaling_book_attention_fraction() -> None:
+    """Attention over matrices is T/(8D) with F = 4D: of the training FLOPs of one block of Llama."""
+    cost = ps.flops(LLAMA, way="both", convention="scaling-book")
+    paired = cost.total.coeff(S, 2) * S**2
+    matrices = cost.total.coeff(L).coeff(S, 1) * S * L
+    written = read("scaling-book-attention-fraction", T=S, N=A, H=H / A, D=H, F=F)
+    assert cancel(paired / matrices - written) == 0
+    assert cancel((paired / matrices).subs(F, 4 * H)) == S / (8 * H)
+    for value in values("scaling-book-attention-fraction"):
+        sizes = value["config"]
+        found = (paired / matrices).subs({S: sizes["T"], H: sizes["D"], F: sizes["F"]})
+        assert found == Rational(str(value["published"]))
+
+
+def test_narayanan() -> None:
+    """Narayanan et al. 2021, equation 3: 96Bslh²(1 + s/6h + V/16lh), activations recomputed; without that 72."""
+    equation = 96 * B * S * L * H**2 * (1 + S / (6 * H) + V / (16 * L * H))
+    assert (ps.flops(GPT2, way="both", convention="megatron").total - equation).expand() == 0
+    assert (ps.flops(GPT2, way="both", convention="cookbook").total - equation).expand() == 0  # the script's lines, for 4H
+    with_logits = 72 * B * S * L * H**2 + 12 * B * S**2 * L * H + 6 * B * S * H * V
+    assert (ps.flops(GPT2, way="both").total - with_logits).expand() == 0
+
+
+def test_kaplan() -> None:
+    """Kaplan et al. 2020, section 2.1: 2N + 2 n_layer n_ctx d_attn per token, N the matrices of the blocks."""
+    per_token = ps.flops(GPT2, convention="kaplan", per="token").total
+    matrices = ps.conventions(GPT2)["non-embedding (Kaplan)"].formula
+    assert (per_token - (2 * matrices + 2 * L * S * H)).expand() == 0
+
+
+def test_disputed_kaplan_context() -> None:
+    """The context term of Kaplan is half of PaLM's: half of the pairs, or one of two products."""
+    entry = ENTRIES["disputed-kaplan-context"]
+    terms = [ps.flops(GPT2, convention=name, per="token").total.coeff(S, 1) / (L * H) for name in ("kaplan", "matmul")]
+    assert terms == [entry["claimed"][0], entry["correct"][0]]
+    found = ps.reconcile(ps.flops(GPT2, per="token"), "24*L*H**2 + 2*L*S*H")
+    assert found[0].readings[0].words.startswith("counted as kaplan (")
+
+
+@pytest.mark.parametrize("name", ["gpt3-train-flops", "llama3-405b-train-flops"])
+def test_six_per_parameter_and_token(name: str) -> None:
+    """6ND in exact arithmetic; 3ND for an encoder-decoder, of which half sees each token."""
+    for value in values(name):
+        sizes = {key: Rational(str(number)) for key, number in value["config"].items()}
+        found = Fraction(str(formula(ENTRIES[name]["formula"], sizes)))
+        unit = Fraction(str(value["unit"]))
+        if value["check"] == "rounded":
+            assert round(found / unit, value["digits"]) == Fraction(str(value["published"]))
+        else:
+            assert abs(found / unit - Fraction(str(value["published"]))) <= Fraction(str(value["rel_tol"])) * found / unit
+
+
+# Images -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_resnet50_macs() -> None:
+    """Both versions, to the last multiply-add; the paper cuts 3.86 off to 3.8."""
+    for value in values("resnet50-macs"):
+        if value["check"] == "exact" and value["config"]["v15"] == 1:
+            name = {6: "resnet50", 23: "resnet101"}.get(value["config"]["n"][2], "resnet152")
+            assert ps.macs(ResNet(name), (1, 3, 224, 224)).total == value["published"]
+    first = ps.models.ResNetV15(downsample_in_bottleneck=True, architecture="ResNetForImageClassification")
+    sized = first.at(ps.models.ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").sizes).at(N=1000)
+    original = [value for value in values("resnet50-macs") if value["config"]["v15"] == 0]
+    assert {ps.macs(sized, (1, 3, 224, 224)).total} == {value["published"] for value in original if value["check"] == "exact"}
+    assert [value["published"] for value in original if value["check"] == "truncated"] == [3.8]
+
+
+def test_vgg16_macs() -> None:
+    """The configuration D of Simonyan and Zisserman 2015."""
+    layers: list[ps.Layer] = []
+    before = 3
+    for channels, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
+        for _ in range(count):
+            layers += [ps.Conv2d(before, channels, 3, padding=1), ps.ReLU()]
+            before = channels
+        layers.append(ps.MaxPool2d(2))
+    head = [ps.Flatten(), ps.Dense(25088, 4096), ps.ReLU(), ps.Dense(4096, 4096), ps.ReLU(), ps.Dense(4096, 1000)]
+    (value,) = values("vgg16-macs")
+    assert ps.macs(ps.Sequential(*layers, *head), (1, 3, 224, 224)).total == value["published"]
+
+
+def test_swin_macs() -> None:
+    """4hwC² + 2M²hwC for the attention of a block, and the whole of three sizes as their authors round them."""
+    names = {96: {6: "tiny", 18: "small"}, 128: {18: "base"}}
+    for value in values("swin-macs"):
+        config = value["config"]
+        size = names[config["C"]][config["n"][2]]
+        model = ps.models.Swin(architecture="SwinForImageClassification").at(f"microsoft/swin-{size}-patch4-window7-224").at(N=1000)
+        found = ps.macs(model, (1, 3, 224, 224))
+        assert found.total == value["computed"]
+        assert round(Fraction(int(found.total), 10**9), 1) == Fraction(str(value["published"]))
+        if size == "tiny":
+            (block,) = values("swin-wmsa")
+            attention = [line for line in found.ledger if "attention" in line.name and line.name.startswith("swin.encoder.layers.0.")]
+            once = sum(int(line.polynomial("used").constant or 0) for line in attention)
+            assert once == 2 * block["computed"]
+
+
+def test_disputed_mobilenet_slim_075() -> None:
+    """Width 3/4 of the channels, exactly: 325 million multiply-adds, not the page's 317; the other sides scale alike."""
+    entry = ENTRIES["disputed-mobilenet-slim-075"]
+    for config, claimed, right in zip(entry["config"], entry["claimed"], entry["correct"], strict=True):
+        width, side = Rational(3, 4), 32 * round(7 * config["r"])
+        layers: list[ps.Layer] = [ps.Conv2d(3, 32 * width, 3, 2, 1, bias=False)]
+        before = 32 * width
+        for into, out, places in config["blocks"]:
+            assert before == into * width
+            stride = 2 if (into, places) in {(64, 56), (128, 28), (256, 14), (512, 7)} and out != into else 1
+            layers += [ps.Conv2d(before, before, 3, stride, 1, groups=before, bias=False), ps.Conv2d(before, out * width, 1, bias=False)]
+            before = out * width
+        layers += [ps.AdaptiveAvgPool2d(1), ps.Flatten(), ps.Dense(before, config["K"], bias=False)]
+        found = int(ps.macs(ps.Sequential(*layers), (1, 3, side, side)).total)
+        assert round(found / 10**6) == right
+        assert not any(answer.term == 0 for answer in ps.reconcile(ps.macs(ps.Sequential(*layers), (1, 3, side, side)), f"{claimed}M"))
+
+
+@pytest.mark.parametrize("name", [*ResNet.published, *DenseNet.published])
+def test_fvcore_and_timm(name: str) -> None:
+    """Fvcore's multiply-adds and norms of every recorded network, but for the entries of the last pooling; and what timm publishes."""
+    model = (ResNet if name in ResNet.published else DenseNet)(name)
+    for row in rows("costs/flops_cnn"):
+        if row["model"] == name and row.get("fvcore"):
+            pooled = row["fvcore"]["by_op"].get("adaptive_avg_pool2d", 0)
+            assert ps.flops(model, tuple(row["input"]), convention="fvcore").total == row["fvcore"]["macs"] - pooled
+        if row["model"] == name and row["library"].startswith("timm"):
+            for one in row["published"]:
+                counted = ps.flops(model, (1, 3, one["img"], one["img"]), convention="timm").total
+                assert abs(counted - one["gmacs"] * 10**9) <= 5_200_000, one
+
+
+# Caches -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_disputed_deepseek_v2_93() -> None:
+    """At equal precision the latent cache is 82.2 % smaller; 93.3 % needs 6 bits against 16."""
+    entry = ENTRIES["disputed-deepseek-v2-93"]
+    grouped = 2 * 8 * 128 * 95
+    latent = ps.kv_cache(ps.load("deepseek-ai/DeepSeek-V2"), (1, 1)).total
+    assert latent == 576 * 60
+    assert round(float(100 * (1 - latent / Integer(grouped))), 2) == entry["correct"][0]
+    assert round(float(100 * (1 - latent * 6 / Integer(grouped * 16))), 1) == entry["claimed"][0]
+
+
+def test_disputed_insights_728x() -> None:
+    """516,096 bytes per token of Llama 3.1 405B against 70,272 of DeepSeek-V3 are 7.34 times, not 7.28."""
+    entry = ENTRIES["disputed-insights-728x"]
+    large = ps.kv_cache(ps.models.Llama(), (1, 1)).at(H=16384, A=128, G=8, L=126, F=53248, V=128256)
+    latent = ps.kv_cache(ps.load("deepseek-ai/DeepSeek-V3"), (1, 1))
+    assert (2 * large.total, 2 * latent.total) == (516_096, 70_272)
+    assert round(float(ps.compare(latent, large).other / latent.total), 3) == entry["correct"][0]
+
+
+def test_every_formula_of_work_and_caches_is_here() -> None:
+    """None is left out; what memory holds is tested where memory is."""
+    mine = {one["id"] for one in ENTRIES.values() if one["quantity"] in {"flops", "kv_cache_bytes"}}
+    tested = {name.removeprefix("test_").replace("_", "-") for name in globals() if name.startswith("test_")}
+    together = {"gpt3-train-flops", "llama3-405b-train-flops", "swin-wmsa"}
+    assert mine - together <= tested
