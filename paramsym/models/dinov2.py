@@ -70,7 +70,7 @@ class Dinov2(PatchTransformer, Backbone):
         """The base model, under ``dinov2`` where a head follows, then the head."""
         block, depth = self.block(), self.num_hidden_layers
         layers = {
-            "embeddings": self.embeddings(masked=self.use_mask_token, flat=True),
+            "embeddings": self.embeddings(masked=self.use_mask_token, any_size=True),
             "encoder": Sequential(layer=Staged(block, depth, self.chosen) if self.is_backbone else Repeat(block, depth)),
             "layernorm": self.norm(),
         }

@@ -107,9 +107,9 @@ class PatchTransformer(PatchModel):
             message = f"{error}{hint}"
             raise DivisibilityError(message) from None
 
-    def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, flat: bool = False) -> Embeddings:
+    def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, any_size: bool = False) -> Embeddings:
         """Return the tokens, the positions and the projection of a patch."""
-        return Embeddings(self.patches(), self.patch_size, self.num_channels, self.hidden_size, masked, located, distilled, flat)
+        return Embeddings(self.patches(), self.patch_size, self.num_channels, self.hidden_size, masked, located, distilled, any_size)
 
     def norm(self) -> LayerNorm:
         """Return one normalisation of the hidden width."""
@@ -128,7 +128,8 @@ class Embeddings(Layer):
     """Class token; mask token, positions and token of distillation where there are any; the projection of a patch.
 
     ``patches`` are the numbers of patches down and across. Of ``located`` ones each has a position, and each other token but the mask has
-    one. Images of another size have interpolated positions. A mask token that is ``flat`` is stored without the axis of the places.
+    one. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the axis of
+    the places.
 
     >>> Embeddings((14, 14), 16, 3, H).params, Embeddings((14, 14), 16, 3, H, located=False).params
     (967*H, 770*H)
@@ -141,14 +142,14 @@ class Embeddings(Layer):
     use_mask_token: bool = False
     located: bool = True
     distilled: bool = False
-    flat: bool = False
+    any_size: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         """The tokens, the positions, the token of distillation."""
         (down, across), width = self.patches, self.hidden_size
         yield Tensor("cls_token", (1, 1, width), role="table")
         if self.use_mask_token:
-            yield Tensor("mask_token", (1, width) if self.flat else (1, 1, width), role="table")
+            yield Tensor("mask_token", (1, width) if self.any_size else (1, 1, width), role="table")
         if self.located:
             yield Tensor("position_embeddings", (1, down * across + (2 if self.distilled else 1), width), role="table")
         if self.distilled:
@@ -161,11 +162,13 @@ class Embeddings(Layer):
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
         """Project, put the mask token where the ``mask`` says, put the other tokens in front, add positions."""
-        (down, across), (high, wide) = self.patches, pair(self.patch_size)
-        found = patches_of(pixel_values, (canonical(down * high), canonical(across * wide)), (high, wide))
+        found = self.patches
+        if self.any_size:
+            (down, across), (high, wide) = self.patches, pair(self.patch_size)
+            found = patches_of(pixel_values, (canonical(down * high), canonical(across * wide)), (high, wide))
         x = in_row(own.patch_embeddings(pixel_values), *found)
         if mask:
-            x = masked(x, rearrange(own.mask_token, "one h -> one () h") if self.flat else own.mask_token, *mask)
+            x = masked(x, rearrange(own.mask_token, "one h -> one () h") if self.any_size else own.mask_token, *mask)
         x = behind(own.cls_token, behind(own.distillation_token, x) if self.distilled else x)
         return x + fitted(own.position_embeddings, 2 if self.distilled else 1, self.patches, found) if self.located else x
 
