@@ -128,8 +128,8 @@ class Embeddings(Layer):
     """Class token; mask token, positions and token of distillation where there are any; the projection of a patch.
 
     ``patches`` are the numbers of patches down and across. Of ``located`` ones each has a position, and each other token but the mask has
-    one. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the axis of
-    the places.
+    one. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the axis
+    of the places.
 
     >>> Embeddings((14, 14), 16, 3, H).params, Embeddings((14, 14), 16, 3, H, located=False).params
     (967*H, 770*H)
@@ -162,15 +162,16 @@ class Embeddings(Layer):
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> Value:
         """Project, put the mask token where the ``mask`` says, put the other tokens in front, add positions."""
-        found = self.patches
-        if self.any_size:
+        found, positions = self.patches, own.position_embeddings if self.located else None
+        if self.any_size and positions is not None:
             (down, across), (high, wide) = self.patches, pair(self.patch_size)
             found = patches_of(pixel_values, (canonical(down * high), canonical(across * wide)), (high, wide))
+            positions = fitted(positions, 2 if self.distilled else 1, self.patches, found)
         x = in_row(own.patch_embeddings(pixel_values), *found)
         if mask:
             x = masked(x, rearrange(own.mask_token, "one h -> one () h") if self.any_size else own.mask_token, *mask)
         x = behind(own.cls_token, behind(own.distillation_token, x) if self.distilled else x)
-        return x + fitted(own.position_embeddings, 2 if self.distilled else 1, self.patches, found) if self.located else x
+        return x if positions is None else x + positions
 
 
 def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:
