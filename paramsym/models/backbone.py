@@ -41,7 +41,8 @@ class Backbone(Model):
             return
         allowed = self.__dataclass_fields__["out_features"].metadata["key"].only
         if not self.architecture.endswith(allowed):
-            message = f"out_features is for classes that end in {' or '.join(allowed)}; {self.architecture} has none."
+            wanted = [one for names in self.prefixes().values() for one in names if one.endswith(allowed)]
+            message = f"out_features is for {' and '.join(wanted)}; {self.architecture} has none."
             raise ArgumentError(message)
         depth = self.stages
         last = depth if isinstance(depth, int) else max(map(stage_number, self.out_features), default=0)

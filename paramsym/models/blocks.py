@@ -10,9 +10,10 @@ from sympy import Expr
 
 from paramsym.compose import copies_of
 from paramsym.layer import Layer, Part
+from paramsym.layers.dense import Dense
 from paramsym.ledger import Numbers
 from paramsym.models.activations import activated
-from paramsym.program import Mask, Own, Value, apply, attend, axes, heads, remember, rotate, take
+from paramsym.program import ALL, Mask, Own, Value, apply, attend, axes, heads, remember, rotate, take
 from paramsym.program.own import through
 from paramsym.size import Count, Dim, canonical
 
@@ -87,6 +88,31 @@ class Parallel(PreNorm):
         first, attention, second, feed_forward = self.names
         read = own[first](x)
         return x + own[attention](read, *along) + own[feed_forward](read if second == first else own[second](x))
+
+
+@dataclass(frozen=True)
+class Attention(Holder):
+    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides."""
+
+    _: KW_ONLY
+    output: str = "o_proj"
+    mask: Mask = ALL
+
+    def forward(self, own: Own, x: Value, *bias: Value) -> Value:
+        """Project, attend; what is given as ``bias`` is added to the scores."""
+        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
+        return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None))
+
+
+def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True) -> dict[str, Layer]:
+    """Return the matrices of attention under fairseq's names, in its order; ``sliced`` are the heads and their width.
+
+    >>> from paramsym.symbols import A, D, H
+    >>> {name: layer.params for name, layer in inward_and_out(H, (A, D), key_bias=False).items()}
+    {'k_proj': A*D*H, 'v_proj': A*D*H + A*D, 'q_proj': A*D*H + A*D, 'out_proj': A*D*H + H}
+    """
+    inward = Dense(width, sliced)
+    return {"k_proj": Dense(width, sliced, key_bias), "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from paramsym.layers.spatial import per_axis
 from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages, stage_name
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.images import ImageModel, no_labels
+from paramsym.models.images import ChannelsFirst, ImageModel, no_labels
 from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -78,12 +78,12 @@ class ConvNext(ImageModel, Backbone):
         first, last = self.hidden_sizes[0], self.hidden_sizes[-1]
         patches = Conv2d(self.num_channels, first, self.patch_size, stride=self.patch_size)
         layers: dict[str, Layer] = {
-            "embeddings": Sequential(patch_embeddings=patches, layernorm=_MapNorm(first, 1e-6)),
+            "embeddings": Sequential(patch_embeddings=patches, layernorm=ChannelsFirst(first, 1e-6)),
             "encoder": Sequential(stages=Sequential({str(position): stage for position, stage in enumerate(self._stages())})),
         }
         if self.is_backbone:
             widths = (first, *self.hidden_sizes[: len(self.depths)])
-            norms = {stage_name(number): _MapNorm(widths[number], 1e-6) for number in self.chosen}
+            norms = {stage_name(number): ChannelsFirst(widths[number], 1e-6) for number in self.chosen}
             yield Part("", Block(layers, hidden_states_norms=Block(norms)))
             return
         layers["layernorm"] = LayerNorm(last, self.layer_norm_eps)
@@ -117,7 +117,7 @@ class ConvNext(ImageModel, Backbone):
         for width, depth in list(zip(self.hidden_sizes, self.depths, strict=False))[: self.num_stages]:
             narrows: dict[str, Layer] = {}
             if near is not None:
-                narrows["downsampling_layer"] = Sequential(_MapNorm(near, 1e-6), Conv2d(near, width, 2, stride=2))
+                narrows["downsampling_layer"] = Sequential(ChannelsFirst(near, 1e-6), Conv2d(near, width, 2, stride=2))
             block = ConvNextBlock(width, self.hidden_act, scaled=self.layer_scale_init_value > 0)
             yield Sequential(**narrows, layers=Repeat(block, depth))
             near = width
@@ -134,15 +134,6 @@ class _Base(Holder):
         x = own.encoder(own.embeddings(x))
         vector = own.layernorm(reduce("mean", x, 2, 3))
         return vector if self.pooled else x
-
-
-@dataclass(frozen=True)
-class _MapNorm(LayerNorm):
-    """A normalisation of the channels at every place of a map, which holds them first."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """The channels last, and first again."""
-        return rearrange(super().forward(own, rearrange(x, "b c h w -> b h w c")), "b h w c -> b c h w")
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,15 @@ from typing import Any, ClassVar, TypeVar
 
 from paramsym.extents import over
 from paramsym.layer import Part
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Holder, activation
+from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Sizes
 from paramsym.models.model import Ignored, Model, key
-from paramsym.program import ALL, Mask, Own, Value, attend, copies, heads, join, known, rearrange, reduce, resample, take
+from paramsym.program import Own, Value, copies, join, known, rearrange, reduce, resample, take
 from paramsym.size import Axis, Count, Dim, canonical, per
 from paramsym.symbols import C, N
 
@@ -59,31 +62,6 @@ def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
         arguments["num_labels"] = sizes.pop(N)
 
 
-@dataclass(frozen=True)
-class Attention(Holder):
-    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides."""
-
-    _: KW_ONLY
-    output: str = "o_proj"
-    mask: Mask = ALL
-
-    def forward(self, own: Own, x: Value, *bias: Value) -> Value:
-        """Project, attend; what is given as ``bias`` is added to the scores."""
-        query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None))
-
-
-@dataclass(frozen=True)
-class FeedForward(Holder):
-    """A feed-forward network: ``fc2`` of the activated ``fc1``; an activation that learns is ``activation_fn``."""
-
-    function: str
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Up, the activation, down."""
-        return own.fc2(activation(own, self.function, own.fc1(x), "activation_fn"))
-
-
 def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
     """Return a feed-forward network: ``fc1`` (F, H) and ``fc2`` (H, F) with biases, and what the activation learns.
 
@@ -91,7 +69,40 @@ def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
     >>> feed_forward(H, F, "gelu").params
     2*F*H + F + H
     """
-    return FeedForward({**learned("activation_fn", function), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}, function)
+    layers = {**learned("activation_fn", function), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}
+    return FeedForward(layers, function, names=("fc1", "activation_fn", "fc2"))
+
+
+def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, stride: int = 1) -> Convolved:
+    """Return a convolution without bias, its normalisation by batch, and what its activation learns.
+
+    >>> from paramsym.symbols import H
+    >>> convolved(C, H, 3).params
+    9*C*H + 2*H
+    """
+    convolution = Conv2d(near, far, kernel, stride=stride, padding=kernel // 2, bias=False)
+    layers = {"convolution": convolution, "normalization": BatchNorm2d(far), **learned("activation", function)}
+    return Convolved(layers, function)
+
+
+@dataclass(frozen=True)
+class Convolved(Holder):
+    """A ``convolution``, its ``normalization``, and the activation ``function``; ``linear`` is none."""
+
+    function: str
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """(batch, channels, height, width), with other channels."""
+        return activation(own, self.function, own.normalization(own.convolution(x)), "activation")
+
+
+@dataclass(frozen=True)
+class ChannelsFirst(LayerNorm):
+    """A normalisation of the channels at every place of a map or of a signal, which holds them first."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The channels last, and first again."""
+        return rearrange(super().forward(own, rearrange(x, "b c ... -> b ... c")), "b ... c -> b c ...")
 
 
 def in_row(x: Value, *extents: Axis) -> Value:

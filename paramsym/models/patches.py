@@ -17,7 +17,8 @@ from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.resampling import PixelShuffle
-from paramsym.models.images import Attention, ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
+from paramsym.models.blocks import Attention
+from paramsym.models.images import ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
 from paramsym.models.keys import Function, Pair, Real, Sizes
 from paramsym.models.model import Ignored, key
 from paramsym.program import Own, Value, rearrange

@@ -13,12 +13,10 @@ from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError
 from paramsym.extents import over
 from paramsym.layer import Layer, Part
-from paramsym.layers.batch_norm import BatchNorm2d
-from paramsym.layers.convolution import Conv2d
 from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages
 from paramsym.models.blocks import Holder, activation
-from paramsym.models.images import ImageModel, no_labels
+from paramsym.models.images import ImageModel, convolved, no_labels
 from paramsym.models.keys import Flag, Function, Several, Sizes, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
@@ -117,29 +115,6 @@ class ResNetV15(ImageModel, Backbone):
             ]
         body = Sequential({str(position): layer for position, layer in enumerate(layers)})
         return _Block({**skips, "layer": body, **learned("activation", self.hidden_act)}, self.hidden_act)
-
-
-def convolved(near: Dim, far: Dim, kernel: int, hidden_act: str = "relu", *, stride: int = 1) -> Convolved:
-    """Return a convolution without bias, its normalisation, and what its activation learns.
-
-    >>> from paramsym.symbols import C, H
-    >>> convolved(C, H, 3).params
-    9*C*H + 2*H
-    """
-    convolution = Conv2d(near, far, kernel, stride=stride, padding=kernel // 2, bias=False)
-    layers = {"convolution": convolution, "normalization": BatchNorm2d(far), **learned("activation", hidden_act)}
-    return Convolved(layers, hidden_act)
-
-
-@dataclass(frozen=True)
-class Convolved(Holder):
-    """A convolution, its normalisation by batch, and the activation ``function``; ``linear`` is none."""
-
-    function: str
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """One after the other."""
-        return activation(own, self.function, own.normalization(own.convolution(x)), "activation")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 from paramsym.extents import over
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Holder, Ladder, activation
 from paramsym.program import (
     Own,
@@ -68,7 +67,7 @@ class Hearing(Holder):
 
 
 @dataclass(frozen=True)
-class Convolved(Holder):
+class FrameConvolution(Holder):
     """A convolution over the signal, normalised where there is a norm, and activated."""
 
     function: str
@@ -78,15 +77,6 @@ class Convolved(Holder):
         x = own.conv(x)
         x = own.layer_norm(x) if "layer_norm" in own else x
         return activation(own, self.function, x, "activation")
-
-
-@dataclass(frozen=True)
-class FrameNorm(LayerNorm):
-    """A normalisation of the channels of every frame, which come first."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """The channels last, and first again."""
-        return rearrange(super().forward(own, rearrange(x, "b c s -> b s c")), "b s c -> b c s")
 
 
 @dataclass(frozen=True)
@@ -149,18 +139,6 @@ class HearingBlock(Holder):
         x = x + own.attention(own.layer_norm(x))
         x = x + own.feed_forward(own.final_layer_norm(x))
         return x + own.adapter_layer(x) if "adapter_layer" in own else x
-
-
-@dataclass(frozen=True)
-class FeedForward(Holder):
-    """Two matrices with an activation between them."""
-
-    function: str
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """Out and back."""
-        x = activation(own, self.function, own.intermediate_dense(x), "intermediate_act_fn")
-        return own.output_dense(x)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Holder, activation, scaled
+from paramsym.models.blocks import Holder, activation, inward_and_out, scaled
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import Ignored, Model, key
 from paramsym.program import Mask, Own, Value, attend, compact, heads as apart, rearrange, remember
@@ -76,11 +76,8 @@ class TwoStacks(Model):
         return Around(body, self.activation_function, self.norm_first)
 
     def _attention(self, heads: Dim) -> dict[str, Layer]:
-        """Return the matrices in the order in which these models store them: key, value, query, output."""
-        width = self.d_model
-        sliced = (heads, divides(heads, width, "attention_heads", "d_model"))
-        inward = Dense(width, sliced)
-        return {"k_proj": Dense(width, sliced, self.key_bias), "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
+        sliced = (heads, divides(heads, self.d_model, "attention_heads", "d_model"))
+        return inward_and_out(self.d_model, sliced, key_bias=self.key_bias)
 
 
 @dataclass(frozen=True)

@@ -276,7 +276,7 @@ class _NotFalse(Flag):
 
     default: bool | None = True
 
-    nothing: ClassVar[bool] = True
+    nothing = True
 
 
 def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:

@@ -13,13 +13,12 @@ from paramsym.compose import Repeat, Sequential
 from paramsym.errors import ShapeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
-from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
-from paramsym.models.blocks import PreNorm, tokens
+from paramsym.models.blocks import Attention, PreNorm, inward_and_out, tokens
 from paramsym.models.family import Family
-from paramsym.models.images import Attention, Classifying, behind, feed_forward, in_row, mean_of_places
+from paramsym.models.images import Classifying, behind, feed_forward, in_row, mean_of_places
 from paramsym.models.keys import Function, Real, Size
 from paramsym.models.model import Ignored, Model, key
 from paramsym.models.patches import PatchModel
@@ -64,10 +63,8 @@ class Tower(Model):
     def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
         """Return the blocks; CLIP's and SigLIP's differ in the order in which they store their parts."""
         width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
-        inward = Dense(width, sliced)
-        layers = {"k_proj": inward, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
         parts: dict[str, Layer] = {
-            "self_attn": Attention(layers, output="out_proj", mask=mask),
+            "self_attn": Attention(inward_and_out(width, sliced), output="out_proj", mask=mask),
             "layer_norm1": self.norm(),
             "mlp": feed_forward(width, self.intermediate_size, self.hidden_act),
             "layer_norm2": self.norm(),

@@ -9,31 +9,12 @@ from paramsym.layer import Layer
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.models.blocks import Holder
+from paramsym.models.images import convolved
 from paramsym.program import Own, Value, apply, join, pool, pool_to, resample
 from paramsym.size import Count, Dim
 
 LEVELS = 4
 """The feature maps that go in."""
-
-
-def convolved(near: Dim, far: Dim, kernel: int) -> Convolved:
-    """Return a convolution without bias that keeps the extents, and its normalisation.
-
-    >>> from paramsym.symbols import C, H
-    >>> convolved(C, H, 3).params
-    9*C*H + 2*H
-    """
-    convolution = Conv2d(near, far, kernel, padding=kernel // 2, bias=False)
-    return Convolved({"convolution": convolution, "normalization": BatchNorm2d(far)})
-
-
-@dataclass(frozen=True)
-class Convolved(Holder):
-    """A ``convolution``, its ``normalization``, ReLU."""
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """(batch, channels, height, width), with other channels."""
-        return apply("relu", own.normalization(own.convolution(x)))
 
 
 def like(x: Value, other: Value) -> Value:

@@ -19,18 +19,16 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import GroupNorm, LayerNorm
 from paramsym.layers.parameter import Parameter
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Ladder
-from paramsym.models.images import Attention
+from paramsym.models.blocks import Attention, FeedForward, Ladder, inward_and_out
+from paramsym.models.images import ChannelsFirst
 from paramsym.models.keys import Flag, Function, Real, Several, Sizes, Word
 from paramsym.models.model import Ignored, Model, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.signals import (
     Adapter,
     BlockAdapter,
-    Convolved,
     DilatedDense,
-    FeedForward,
-    FrameNorm,
+    FrameConvolution,
     Hearing,
     HearingBlock,
     HearingEncoder,
@@ -106,16 +104,16 @@ class Wav2Vec2(Model):
     adapter_stride: Dim = key(dims("s_a"), 2, of="Wav2Vec2", argument=2)
     num_adapter_layers: Count = key(dims("L_a"), 3, least=0, of="Wav2Vec2", argument=3)
     output_hidden_size: Dim | None = key(OUTPUT, None, least=0, of="Wav2Vec2", argument=None)
-    num_codevectors_per_group: Dim = key(dims("n_c"), 320, only=(_PRETRAINING,), of="Wav2Vec2")
-    num_codevector_groups: Dim = key(dims("n_g"), 2, only=(_PRETRAINING,), of="Wav2Vec2")
-    codevector_dim: Dim = key(dims("H_q"), 256, only=(_PRETRAINING,), of="Wav2Vec2")
-    proj_codevector_dim: Dim = key(dims("H_s"), 256, only=(_PRETRAINING,), of="Wav2Vec2")
+    num_codevectors_per_group: Dim = key(dims("n_c"), 320, only=(_PRETRAINING,))
+    num_codevector_groups: Dim = key(dims("n_g"), 2, only=(_PRETRAINING,))
+    codevector_dim: Dim = key(dims("H_q"), 256, only=(_PRETRAINING,))
+    proj_codevector_dim: Dim = key(dims("H_s"), 256, only=(_PRETRAINING,))
     use_weighted_layer_sum: bool = key(Flag())
     classifier_proj_size: Dim = key(dims("H_c"), 256, only=(_SEQUENCE,))
-    tdnn_dim: tuple[Dim, ...] = key(Several("D", (512, 512, 512, 512, 1500), only=(_SPEAKERS,)), of="Wav2Vec2")
-    tdnn_kernel: tuple[Dim, ...] = key(Several("k", (5, 3, 3, 1, 1), only=(_SPEAKERS,)), of="Wav2Vec2", argument=(5, 3, 3, 1, 1))
-    tdnn_dilation: tuple[Dim, ...] = key(Several("d", (1, 2, 3, 1, 1), only=(_SPEAKERS,)), of="Wav2Vec2", argument=(1, 2, 3, 1, 1))
-    xvector_output_dim: Dim = key(dims("H_x"), 512, only=(_SPEAKERS,), of="Wav2Vec2")
+    tdnn_dim: tuple[Dim, ...] = key(Several("D", (512, 512, 512, 512, 1500), only=(_SPEAKERS,)))
+    tdnn_kernel: tuple[Dim, ...] = key(Several("k", (5, 3, 3, 1, 1), only=(_SPEAKERS,)), argument=(5, 3, 3, 1, 1))
+    tdnn_dilation: tuple[Dim, ...] = key(Several("d", (1, 2, 3, 1, 1), only=(_SPEAKERS,)), argument=(1, 2, 3, 1, 1))
+    xvector_output_dim: Dim = key(dims("H_x"), 512, only=(_SPEAKERS,))
     architecture: str = classes(
         {
             "Wav2Vec2": "Model ForCTC ForPreTraining ForSequenceClassification ForAudioFrameClassification ForXVector",
@@ -267,10 +265,10 @@ class Wav2Vec2(Model):
         for position, (near, far, kernel, stride) in enumerate(sizes):
             held: dict[str, Layer] = {"conv": Conv1d(near, far, kernel, stride=stride, bias=self.conv_bias)}
             if self.feat_extract_norm == "layer":
-                held |= {"layer_norm": FrameNorm(far), **learned("activation", function)}
+                held |= {"layer_norm": ChannelsFirst(far), **learned("activation", function)}
             else:
                 held |= learned("activation", function) | ({} if position else {"layer_norm": GroupNorm(far, far)})
-            layers[str(position)] = Convolved(held, function)
+            layers[str(position)] = FrameConvolution(held, function)
         return Sequential(layers)
 
     def _positions(self) -> Layer:
@@ -283,13 +281,12 @@ class Wav2Vec2(Model):
     def _block(self) -> Layer:
         width, inner, eps = self.hidden_size, self.intermediate_size, self.layer_norm_eps
         sliced = (self.num_attention_heads, self.head_width())
-        inward = Dense(width, sliced)
-        projections = {"k_proj": inward, "v_proj": inward, "q_proj": inward, "out_proj": Dense(sliced, width)}
-        feed_forward = {"intermediate_dense": Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)}
+        names = ("intermediate_dense", "intermediate_act_fn", "output_dense")
+        matrices = {names[0]: Dense(width, inner), **learned(names[1], self.hidden_act), names[2]: Dense(inner, width)}
         layers: dict[str, Layer] = {
-            "attention": Attention(projections, output="out_proj"),
+            "attention": Attention(inward_and_out(width, sliced), output="out_proj"),
             "layer_norm": LayerNorm(width, eps),
-            "feed_forward": FeedForward({**feed_forward, "output_dense": Dense(inner, width)}, self.hidden_act),
+            "feed_forward": FeedForward(matrices, self.hidden_act, names=names),
             "final_layer_norm": LayerNorm(width, eps),
         }
         if self.adapter_attn_dim is not None and self.do_stable_layer_norm:
@@ -306,4 +303,6 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[OUTPUT]
 
 
-FAMILIES = (family("wav2vec2", Wav2Vec2, "Wav2Vec2", arrange=_settle), family("hubert", Wav2Vec2, "Hubert"))
+_UNREAD = """num_codevectors_per_group num_codevector_groups codevector_dim proj_codevector_dim
+tdnn_dim tdnn_kernel tdnn_dilation xvector_output_dim"""
+FAMILIES = (family("wav2vec2", Wav2Vec2, "Wav2Vec2", arrange=_settle), family("hubert", Wav2Vec2, "Hubert", without=_UNREAD))
