@@ -180,6 +180,10 @@ H, L, A, W, K = (Symbol(name, integer=True, positive=True) for name in "HLAWK")
             None,
         ),
         (ps.from_config({"model_type": "olmo2"}).origin[0], {"A": 8, "F": 8, "H": 4, "L": 2, "V": 8}, None),
+        (ps.ConvTranspose1d(1, 1, 7, stride=a, dilation=2, dialect="keras"), {"a": 24}, None),
+        (ps.ConvTranspose1d(1, 1, 7, stride=a, dilation=2, dialect="keras"), {"a": 1}, 8),
+        (ps.ConvLSTM2d(1, 1, 1, stride=(1, a), dilation=(b, 1)), {"a": 2, "b": 2}, None),
+        (ps.ConvLSTM2d(1, 1, 1, stride=(1, a), dilation=(b, 1)), {"a": 2, "b": 1}, 12),
         (ps.GlobalAvgPool(a), {"a": 4}, None),
         (ps.Repeat(ps.Dense(2 * floor(H / (b + 1)) + 2, 2), a, index=b), {"H": 8, "a": 3}, 74),  # no closed form while a is a symbol
     ],
