@@ -15,11 +15,12 @@ from typing import Any, Self, cast
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym.errors import NotYetError, StructureError, UnknownNameError
+from paramsym.errors import ArgumentError, NotYetError, StructureError, UnknownNameError
 from paramsym.extents import View
 from paramsym.inputs import Step
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.layer import Layer, Part, Tensor, check_layer
 from paramsym.ledger import Line, Numbers
+from paramsym.naming import quoted
 from paramsym.paths import ANY, below, beside, covers, heads, number_in
 from paramsym.size import Count, Dim, Shape, canonical
 from paramsym.written import reach
@@ -209,6 +210,8 @@ def _tied(layer: Layer, keep: Callable[[str], bool]) -> Iterator[_Tied]:
 
 def edited(layer: Layer, path: str, new: Layer) -> Layer:
     """Replace the layer at ``path``."""
+    _check_path(layer, path, "replace")
+    check_layer(new)
     if not path:
         return new
     reach(layer, path)
@@ -217,6 +220,7 @@ def edited(layer: Layer, path: str, new: Layer) -> Layer:
 
 def frozen(layer: Layer, path: str) -> Layer:
     """Freeze the layer or the tensor at ``path``; everything where the path is empty."""
+    _check_path(layer, path, "freeze")
     if path:
         try:
             reach(layer, path)
@@ -225,6 +229,12 @@ def frozen(layer: Layer, path: str) -> Layer:
             if not _stores(reach(layer, parent), last):
                 raise
     return Edited(layer, path)
+
+
+def _check_path(layer: Layer, path: object, method: str) -> None:
+    if not isinstance(path, str):
+        message = f"{type(layer).__name__}.{method}() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."
+        raise ArgumentError(message)
 
 
 def thawed(layer: Layer) -> Layer:

@@ -533,9 +533,6 @@ class Layer:
         """
         from paramsym.edit import frozen
 
-        if not isinstance(path, str):
-            message = f"{type(self).__name__}.freeze() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
-            raise ArgumentError(message)
         return frozen(self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from sympy import expand
@@ -179,6 +179,14 @@ class TestFreeze:
         """A path is a string."""
         with pytest.raises(ArgumentError, match="takes a dotted path"):
             model.freeze(3)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("path", [None, [], {}, 3, V > H], ids=str)
+    def test_what_is_no_path_to_replace(self, path: Any) -> None:
+        """Nothing stands there, and what would replace it is a layer."""
+        with pytest.raises(ArgumentError, match="takes a dotted path"):
+            model.replace(path, thin)
+        with pytest.raises(ArgumentError):
+            model.replace("", path)
 
 
 class TestTies:

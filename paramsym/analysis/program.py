@@ -42,6 +42,7 @@ _CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal"
 _ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
 _Terms: TypeAlias = Mapping[frozenset[tuple[int, int]], int]
 _LONGEST_POWER = 1 << 20  # bits of a power that is still computed
+_FACTORED = 256  # terms of a sum that is factored as a whole
 _WRITTEN = 1024  # bits of a number that an error writes out
 
 
@@ -479,6 +480,11 @@ class _Compiler:
             ((monomial, c),) = terms.items()
             power = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
             return power if c > 0 else self.negative(power)
+        if len(terms) > _FACTORED:  # each term that shares nothing would take a look at all others
+            ordered = sorted(terms, key=sorted)
+            halves = (ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :])
+            one, other = (self.horner({monomial: terms[monomial] for monomial in half}) for half in halves)
+            return self.step("add", one, other)
         shares = Counter(register for monomial in terms for register, _ in monomial)
         shared = max(shares, key=lambda register: (shares[register], -register))
         if shares[shared] > 1:

@@ -12,7 +12,8 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.layer import Layer, check_layer
-from paramsym.size import substitute, symbols_in, text
+from paramsym.naming import quoted
+from paramsym.size import MAX_BITS, substitute, symbols_in, text
 
 _SORTS = {
     "num_heads": "heads", "nhead": "heads", "kv_heads": "heads", "copies": "copies", "num_layers": "copies", "num_encoder_layers": "copies",
@@ -58,14 +59,15 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
 def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
     given: Any = letters  # callers without a type checker
     if not isinstance(given, Mapping) or not given:
-        message = f"letters are a mapping from numbers to symbols, such as {{768: H}}, not {letters!r:.60}."
+        message = f"letters are a mapping from numbers to symbols, such as {{768: H}}, not {quoted(given)}."
         raise ArgumentError(message)
     found: dict[tuple[str, int], Any] = {}
     numbers: dict[Any, int] = {}
     for key, letter in letters.items():
         sort, number = key if isinstance(key, tuple) and len(key) == 2 else ("", key)
-        if isinstance(number, bool) or not isinstance(number, int) or not isinstance(sort, str) or not isinstance(letter, Expr):
-            message = f"letters has {key!r}: {letter!r:.60}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
+        whole = isinstance(number, int) and not isinstance(number, bool) and number.bit_length() <= MAX_BITS
+        if not whole or not isinstance(sort, str) or not isinstance(letter, Expr):
+            message = f"letters has {quoted(key)}: {quoted(letter)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
             raise ArgumentError(message)
         if letter.is_Symbol and numbers.setdefault(letter, number) != number:
             message = f"{letter} cannot be {numbers[letter]} and {number}; one letter is one number."

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
+from sympy import Max
+
 from paramsym.errors import ArgumentError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import DataFormat, per_channel
 from paramsym.layers.cells import Functions, check_functions, functions, lstm_gates, lstm_state
 from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, exceeds_one, per_axis
+from paramsym.layers.spatial import Extents, exclude, per_axis
 from paramsym.layers.windowed import Sliding
 from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, segments
-from paramsym.size import Dim, cat
+from paramsym.size import Dim, canonical, cat, within
 
 
 @dataclass(frozen=True)
@@ -156,10 +158,8 @@ class _ConvLSTM(Sibling):
         """Tuples have one entry per axis; stride and dilation exclude each other."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         stride, dilation = per_axis(self.stride, self.rank, "stride"), per_axis(self.dilation, self.rank, "dilation")
-        if exceeds_one(stride) and exceeds_one(dilation):
-            message = f"stride {self.stride} together with dilation {self.dilation}: Keras takes one of them above 1, not both."
-            raise ArgumentError(message)
-        if self.dialect == "flax" and exceeds_one(dilation):
+        exclude(stride, dilation)
+        if self.dialect == "flax" and not within(canonical(Max(*dilation)), 1):
             message = f"dilation is {self.dilation}; Flax' cell has none."
             raise ArgumentError(message)
         check_functions(

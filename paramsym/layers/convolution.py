@@ -11,7 +11,7 @@ from paramsym.layer import Tensor
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling
-from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exceeds_one, per_axis
+from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exclude, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.program import Own, Value, flip
 from paramsym.size import Axis, Dim, divides, per, within
@@ -115,9 +115,7 @@ class _Convolution(Sibling):
             message = f"groups is {self.groups}; Keras' transposed convolutions have no groups."
             raise ArgumentError(message)
         self._check_causal()
-        if exceeds_one(stride) and exceeds_one(dilation):
-            message = f"stride {self.stride} together with dilation {self.dilation}: Keras takes one of them above 1, not both."
-            raise ArgumentError(message)
+        exclude(stride, dilation)
 
     def _flax_conditions(self) -> None:
         if self.data_format is not None:

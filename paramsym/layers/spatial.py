@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from sympy import Max, Min
+
 from paramsym.errors import ArgumentError
-from paramsym.size import Count, Dim
+from paramsym.size import Count, Dim, canonical, text, within
 
 Extents: TypeAlias = Dim | tuple[Dim, ...]
 """One size for every spatial axis, or one per axis."""
@@ -33,11 +35,9 @@ def per_axis(value: Any, rank: int, where: str) -> tuple[Any, ...]:
     return value
 
 
-def exceeds_one(values: tuple[Dim, ...]) -> bool:
-    """Say whether any known entry is above one; a symbol may still be one.
-
-    >>> from paramsym import K
-    >>> exceeds_one((1, 2)), exceeds_one((1, K))
-    (True, False)
-    """
-    return any(isinstance(value, int) and value > 1 for value in values)
+def exclude(stride: tuple[Dim, ...], dilation: tuple[Dim, ...]) -> None:
+    """Raise ``ArgumentError`` where both are above one, which Keras does not take; symbols are checked once numbers arrive."""
+    if not within(canonical(Min(Max(*stride), Max(*dilation))), 1):
+        shown = [text(one[0] if len(set(one)) == 1 else one) for one in (stride, dilation)]
+        message = f"stride {shown[0]} together with dilation {shown[1]}: Keras takes one of them above 1, not both."
+        raise ArgumentError(message)

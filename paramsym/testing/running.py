@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -70,8 +71,7 @@ def certify_run(
             generator.standard_normal(substitute(shape, {symbol: Integer(size) for symbol, size in sizes.items()})) for shape in inputs
         ]
         tensors = {name: generator.standard_normal(shape) for name, shape in sized.shapes(buffers=True).items()}
-        reference = build(**{symbol.name: size for symbol, size in known.items()})
-        wanted = _reference(xp, reference, tensors, arrays)
+        wanted = _wanted(xp, sized, partial(build, **{symbol.name: size for symbol, size in known.items()}), tensors, arrays)
         found = run(sized, tensors, *arrays)
         worst = max(worst, largest_difference(xp, sized, found, wanted, tolerance))
     return RunCertificate(layer, times, worst)
@@ -132,6 +132,17 @@ def largest_difference(xp: Any, layer: Layer, found: Any, wanted: Any, tolerance
 
 def _listed(outputs: Any) -> tuple[Any, ...]:
     return outputs if isinstance(outputs, tuple) else (outputs,)
+
+
+def _wanted(xp: Any, sized: Layer, build: Callable[[], Any], tensors: Mapping[str, Any], arrays: list[Any]) -> Any:
+    """Build the reference and run it; whatever fails there is somebody else's code."""
+    try:
+        return _reference(xp, build(), tensors, arrays)
+    except ParamsymError:
+        raise
+    except Exception as error:
+        message = f"{sized!r:.200}: the reference raised {type(error).__name__}: {error}"
+        raise RefutedError(message) from error
 
 
 def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list[Any]) -> Any:

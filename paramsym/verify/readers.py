@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from paramsym.errors import ArgumentError, CheckpointError
+from paramsym.errors import ArgumentError, CheckpointError, StructureError
 from paramsym.layer import Layer
 from paramsym.naming import described
 from paramsym.verify.packed import unpacked
@@ -38,7 +38,7 @@ def read(source: Any) -> Stored:
     if isinstance(source, type):
         raise ArgumentError(_no_source(source))
     # Keras comes before torch: on the torch backend its layers are torch modules, too, whose parameters have other names.
-    if hasattr(source, "trainable_weights") and hasattr(source, "weights"):
+    if hasattr(source, "trainable_weights") and isinstance(getattr(source, "weights", None), list):
         return from_keras(source)
     if hasattr(source, "named_parameters") and hasattr(source, "named_buffers"):
         return unpacked(from_torch(source))
@@ -85,7 +85,11 @@ def from_torch(module: Any) -> Stored:
     tied: dict[str, str] = {}
     found: dict[str, Shape] = {}
     dtypes: dict[str, str] = {}
-    persistent = set(module.state_dict())
+    try:
+        persistent = set(module.state_dict())
+    except RecursionError:
+        message = f"the module {type(module).__name__} contains itself; a module cannot be its own part."
+        raise StructureError(message) from None
     parameters = dict(module.named_parameters(remove_duplicate=False))
     buffers = {name: tensor for name, tensor in module.named_buffers(remove_duplicate=False) if name in persistent}
     for name, tensor in {**parameters, **buffers}.items():

@@ -339,6 +339,16 @@ def test_typing_errors() -> None:
         ps.reconcile(ATTENTION, 2_474_328, at={"H": 786, "A": 12})
 
 
+def test_no_layers_at_all() -> None:
+    """BERT without its layers has 24,427,776 parameters: tables of 31,036 rows, a norm and the pooler, each of width 768."""
+    flat = ps.models.Bert().at("bert-base-uncased").at(L=0)
+    assert flat.count == 31_036 * 768 + 2 * 768 + 768 * 768 + 768
+    assert ps.reconcile(flat, flat.count)[0].term == 0
+    assert ps.reconcile(flat, flat.count - 30_522 * 768)  # no words
+    with pytest.raises(SizeError, match="F, H are symbols"):
+        ps.reconcile(Dense(H, F), {"x": (3,)})
+
+
 @pytest.mark.parametrize(
     ("layer", "letter"),
     [

@@ -51,6 +51,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "two in one": ({"shape": ((2, H), (2, H))}, "wanted one shape"),
     "unknown extent": ({"shape": (None, H)}, "wanted one shape whose sizes are known"),
     "no shape": ({"shape": 3}, "input_shape is 3"),
+    "a reference that fails": ({"build": int}, "the reference raised TypeError"),
     "no arrays": ({"build": lambda H, F: lambda tensors, x: {}}, "output 0 of the reference has shape"),  # noqa: ARG005 - the layer's
 }
 

@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from frameworks import imported
 from sympy import Max, Mod, floor
 
 import paramsym as ps
 from paramsym import A, C, E, F, G, H, K, L, V, per
-from paramsym.errors import ArgumentError, CheckpointError, NotYetError
+from paramsym.errors import ArgumentError, CheckpointError, NotYetError, StructureError
 from paramsym.polynomial import Polynomial
 from paramsym.testing import certify, check_against
 from paramsym.verify.degrees import Movement, movement
@@ -128,6 +129,18 @@ def test_without_safetensors_it_says_what_to_install(tmp_path: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(ArgumentError, match=r"paramsym\[safetensors\]"):
         ps.match(ps.Dense(C, L), path)
+
+
+def test_modules_that_are_none() -> None:
+    """One that contains itself, and an object with the words of Keras and nothing behind them."""
+    torch = imported("torch")
+    itself = torch.nn.Sequential(torch.nn.Linear(2, 3))
+    itself.append(itself)
+    with pytest.raises(StructureError, match="Sequential contains itself"):
+        ps.match(ps.Dense(2, 3), itself)
+    pretender = type("Pretender", (), {"trainable_weights": None, "weights": None})()
+    with pytest.raises(ArgumentError, match="there are no tensors in .*Pretender"):
+        ps.match(ps.Dense(2, 3), pretender)
 
 
 def test_slices_stored_apart_are_put_together() -> None:
