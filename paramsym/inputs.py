@@ -38,7 +38,7 @@ def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ..
     (768, 3)
     """
     try:
-        found = tuple(index("" if isinstance(extent, bool) else extent) for extent in value)
+        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in value)
     except TypeError:
         found = (-1,)
     if any(extent < 0 for extent in found):
