@@ -50,10 +50,10 @@ class Around(Holder):
     layer: Layer
     in_order = _as_inner("in_order")
     per_token = _as_inner("per_token")
-    computed_as = _as_inner("computed_as")
-    computes = _as_inner("computes")
-    by_hand = _as_inner("by_hand")
-    takes_several = _as_inner("takes_several")
+    computed_as = _as_inner("computed_as")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    computes = _as_inner("computes")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    by_hand = _as_inner("by_hand")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    takes_several = _as_inner("takes_several")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
 
     def tensors(self) -> Iterator[Tensor]:
         """The inner layer's own tensors."""

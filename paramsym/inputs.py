@@ -44,7 +44,7 @@ def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ..
     (768, 3)
     """
     try:
-        found = tuple(index("" if isinstance(extent, bool) else extent) for extent in axes(value, what))
+        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in axes(value, what))
     except TypeError:
         found = (-1,)
     if any(extent < 0 for extent in found):

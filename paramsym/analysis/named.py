@@ -76,7 +76,8 @@ def _letter(field: Field[Any]) -> Symbol:
 
 def _sizes(layer: Layer) -> Iterator[Field[Any]]:
     """Yield the fields that hold a size as a plain number."""
-    hints = hints_of(type(layer))
+    cls: type = type(layer)
+    hints = hints_of(cls)
     for field in fields(layer):  # type: ignore[arg-type]
         value = getattr(layer, field.name)
         if field.init and isinstance(value, int) and not isinstance(value, bool) and _is_size(hints.get(field.name)):

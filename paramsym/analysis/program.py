@@ -160,12 +160,12 @@ _ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
 
 def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int], int]:
     """Return a step that raises ``Broken`` where its two numbers contradict a condition."""
-    value = _ON_ANYTHING.get(kind, lambda _left, _right: 0)
+    value = _ON_ANYTHING.get(kind)
 
     def step(left: int, right: int) -> int:
         if not holds(left, right):
             raise Broken(kind, left, right)
-        return cast("int", value(left, right))
+        return 0 if value is None else cast("int", value(left, right))
 
     return step
 

@@ -54,12 +54,12 @@ def _of_power(generator: Expr, exponent: int, coordinate: Symbol) -> Movement:
     if exponent > 0:
         if generator == coordinate:
             return Movement(exponent)
-        remainder = isinstance(generator, Mod) and isinstance(generator.args[1], Integer)
-        if remainder or isinstance(generator, floor | ceiling):
+        number: object = generator.args[-1] if isinstance(generator, Mod) else None
+        if isinstance(number, Integer) or isinstance(generator, floor | ceiling):
             inside = Polynomial.of(cast("Expr", generator.args[0]))
             found = movement([inside], coordinate)
             modulus = found.modulus * lcm(*(Fraction(c).denominator for c in inside.terms.values()))
-            return Movement(0, modulus * int(generator.args[1])) if remainder else Movement(found.degree * exponent, modulus)
+            return Movement(0, modulus * int(number)) if isinstance(number, Integer) else Movement(found.degree * exponent, modulus)
     shown = generator if exponent > 0 else 1 / generator
     message = (
         f"{shown} is no polynomial in {coordinate}, so finitely many instances prove nothing about it;"
