@@ -59,13 +59,11 @@ class PReLU(Layer):
     dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The slopes."""
         shape = self.num_parameters if isinstance(self.num_parameters, tuple) else (self.num_parameters,)
         name = {"torch": "weight", "keras": "alpha", "flax": "negative_slope"}[self.dialect]
         yield Tensor(name, () if self.dialect == "flax" else shape, role="scale")
 
     def conditions(self) -> None:
-        """Only Keras has slopes along several axes, and Flax has one."""
         if self.dialect == "flax" and self.num_parameters != 1:
             message = f"num_parameters is {self.num_parameters}; Flax has one slope for all."
             raise ArgumentError(message)
@@ -213,7 +211,6 @@ class Hardtanh(_Function, computes_by=("clip", "lower", "upper")):
     max_value: float | None = None
 
     def conditions(self) -> None:
-        """The lower end is below the upper one."""
         if self.lower >= self.upper:
             message = f"min_val {self.lower} is not below max_val {self.upper}."
             raise ArgumentError(message)

@@ -28,7 +28,6 @@ class _AdaptivePool(Sibling):
     data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
-        """There is one extent per axis."""
         per_axis(self.output_size, self.rank, "output_size")
 
     def forward(self, own: Own, x: Value) -> Any:  # noqa: ARG002 - it stores nothing
@@ -61,24 +60,25 @@ class AdaptiveAvgPool3d(_AdaptivePool, rank=3, statistic="mean"):
 
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool1d(_AdaptivePool, rank=1, statistic="max"):
+class _AdaptiveMaxPool(_AdaptivePool, statistic="max"):
+    """What only maxima have: the places where they stand."""
+
+    return_indices: bool = False
+
+
+@dataclass(frozen=True)
+class AdaptiveMaxPool1d(_AdaptiveMaxPool, rank=1):
     """Maxima over as many windows of a sequence as are wanted. Reference: ``torch.nn.AdaptiveMaxPool1d``."""
 
-    return_indices: bool = False
-
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool2d(_AdaptivePool, rank=2, statistic="max"):
+class AdaptiveMaxPool2d(_AdaptiveMaxPool, rank=2):
     """Maxima over as many windows of an image as are wanted. Reference: ``torch.nn.AdaptiveMaxPool2d``."""
 
-    return_indices: bool = False
-
 
 @dataclass(frozen=True)
-class AdaptiveMaxPool3d(_AdaptivePool, rank=3, statistic="max"):
+class AdaptiveMaxPool3d(_AdaptiveMaxPool, rank=3):
     """Maxima over as many windows of a volume as are wanted. Reference: ``torch.nn.AdaptiveMaxPool3d``."""
-
-    return_indices: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,6 @@ class _GlobalPool(Sibling):
     data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
-        """There are one, two or three spatial axes."""
         if not within(self.rank, 3):
             message = f"rank is {self.rank}; wanted 1, 2 or 3, the number of spatial axes."
             raise ArgumentError(message)

@@ -45,7 +45,6 @@ class AdditiveAttention(Layer):
     dialect: Literal["torch", "keras"] = "torch"
 
     def conditions(self) -> None:
-        """Keras' layer has one width; the paper's always has its v."""
         if self.dialect == "torch":
             if not self.use_scale:
                 message = "use_scale=False leaves out v, which only dialect='keras' can do."
@@ -65,7 +64,6 @@ class AdditiveAttention(Layer):
             yield Tensor("scale", (self.query_dim,), role="scale")
 
     def parts(self) -> Iterator[Part]:
-        """The three projections of the paper."""
         if self.dialect == "torch":
             hidden = self.query_dim if self.hidden_dim is None else self.hidden_dim
             yield Part("W_q", Dense(self.query_dim, hidden, self.bias))

@@ -9,6 +9,7 @@ from typing import Literal
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
+from paramsym.layers.dialects import affine_tensors
 from paramsym.program import (
     ALL,
     Mask,
@@ -369,7 +370,6 @@ class DotProductAttention(Layer):
     dropout: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scalars."""
         if self.use_scale:
             yield Tensor("scale", (), role="scale")
         if self.score_mode == "concat":
@@ -409,7 +409,6 @@ class HeadProjection(Layer):
     bias: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernel, then the bias."""
         yield Tensor("kernel", (*self.inputs, *self.outputs))
         if self.bias:
             yield Tensor("bias", self.outputs, role="bias")
@@ -456,10 +455,7 @@ class HeadNorm(Layer):
     eps: float = 1e-6
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale, then the shift."""
-        yield Tensor("weight" if self.dialect == "torch" else "scale", self.shape, role="scale")
-        if self.bias:
-            yield Tensor("bias", self.shape, role="bias")
+        yield from affine_tensors(self.shape, self.dialect, scale=True, shift=self.bias)
 
     def forward(self, own: Own, x: Value) -> Value:
         """Every head over its root mean square, or its difference from the mean over the deviation."""

@@ -25,7 +25,7 @@ from typing import ClassVar, Literal
 from paramsym.errors import ArgumentError
 from paramsym.layer import Tensor
 from paramsym.layers.axes import per_channel
-from paramsym.layers.dialects import AFFINE, Dialect, check_scale
+from paramsym.layers.dialects import Dialect, affine_tensors, check_scale
 from paramsym.layers.normalization import ChannelNorm, affine
 from paramsym.program import Own, Value, normalise
 from paramsym.size import Width
@@ -36,14 +36,6 @@ _STATISTICS = {
     "flax": ("mean", "var"),
 }
 _RENORM = ("moving_stddev", "renorm_mean", "renorm_stddev")
-
-
-def _affine(width: Width, dialect: str, *, scale: bool, shift: bool) -> Iterator[Tensor]:
-    weight, bias = AFFINE[dialect]
-    if scale:
-        yield Tensor(weight, (width,), role="scale")
-    if shift:
-        yield Tensor(bias, (width,), role="bias")
 
 
 def _statistics(width: Width, dialect: str) -> Iterator[Tensor]:
@@ -87,8 +79,7 @@ class _BatchNorm(_Normalised):
     axis: int | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale and the shift, then the statistics."""
-        yield from _affine(self.num_features, self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
+        yield from affine_tensors((self.num_features,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
         if self.track_running_stats:
             yield from _statistics(self.num_features, self.dialect)
         if self.renorm:
@@ -96,7 +87,6 @@ class _BatchNorm(_Normalised):
                 yield Tensor(name, (self.num_features,), role="statistic", buffer=True)
 
     def conditions(self) -> None:
-        """Each framework is asked for its own layer only."""
         check_scale(self.scale, self.dialect)
         if not self.track_running_stats and self.dialect != "torch":
             message = f"track_running_stats=False is torch's; with dialect={self.dialect!r} the statistics are always stored."
@@ -174,8 +164,7 @@ class SyncBatchNorm(_Normalised):
     bias: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale and the shift, then the statistics."""
-        yield from _affine(self.num_features, "torch", scale=self.affine, shift=self.affine and self.bias)
+        yield from affine_tensors((self.num_features,), "torch", scale=self.affine, shift=self.affine and self.bias)
         if self.track_running_stats:
             yield from _statistics(self.num_features, "torch")
 
@@ -198,13 +187,11 @@ class _InstanceNorm(_Normalised):
     dialect: Literal["torch", "flax"] = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale and the shift, then the statistics."""
-        yield from _affine(self.num_features, self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
+        yield from affine_tensors((self.num_features,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
         if self.track_running_stats:
             yield from _statistics(self.num_features, "torch")
 
     def conditions(self) -> None:
-        """Flax keeps no statistics of examples, and torch does not shift without scaling."""
         check_scale(self.scale, self.dialect)
         if self.track_running_stats and self.dialect == "flax":
             message = "track_running_stats=True is torch's; Flax' instance normalisation keeps no statistics."

@@ -285,7 +285,6 @@ class GRUCell(_Cell):
         return gru_gates(self.hidden_size, self.dialect)
 
     def conditions(self) -> None:
-        """Only Keras has the choice."""
         super().conditions()
         check_reset_after(self.dialect, reset_after=self.reset_after)
 
@@ -345,7 +344,6 @@ class MGUCell(_Cell):
     linen = "fn"
 
     def conditions(self) -> None:
-        """Nobody else has the cell."""
         super().conditions()
         if self.dialect != "flax":
             message = f"dialect is {self.dialect!r}; the minimal gated unit is linen's alone, dialect='flax'."
@@ -379,12 +377,10 @@ class PeepholeLSTMCell(_LSTMCell):
     """
 
     def conditions(self) -> None:
-        """Flax has no such cell."""
         check_peepholes(self.dialect)
         super().conditions()
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tensors of an LSTM cell, then the peepholes."""
         yield from super().tensors()
         if self.dialect == "torch":
             yield Tensor("weight_ch", (peepholes(self.hidden_size),))

@@ -32,7 +32,6 @@ class _Cell(Layer):
     recurrent_activation: Layer | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernels of input and state, then the bias."""
         gates = lstm_gates(self.out_channels)
         yield Tensor("kernel", (*self.sliding.kernel, self.in_channels, gates))
         yield Tensor("recurrent_kernel", (*self.sliding.kernel, self.out_channels, gates))
@@ -77,7 +76,6 @@ class _Gates(Layer):
     bias: bool
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernel, then the bias."""
         gates = cat(input=self.columns, cell=self.columns, forget=self.columns, output=self.columns)
         yield Tensor("kernel", (*self.sliding.kernel, self.rows, gates))
         if self.bias:

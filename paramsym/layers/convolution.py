@@ -36,7 +36,6 @@ class _Convolution(Sibling):
     data_format: DataFormat | None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernel, then the bias."""
         extents = per_axis(self.kernel_size, self.rank, "kernel_size")
         wide, narrow = (self.in_channels, self.out_channels) if self.transposed else (self.out_channels, self.in_channels)
         grouped: Axis = wide

@@ -39,7 +39,6 @@ class Dense(Layer):
     dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The matrix, then the bias."""
         if self.dialect == "torch":
             yield Tensor("weight", (self.out_features, self.in_features))
         else:
@@ -71,7 +70,6 @@ class TransposedDense(Layer):
     bias: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The matrix, then the bias."""
         yield Tensor("weight", (self.in_features, self.out_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
@@ -100,7 +98,6 @@ class Bilinear(Layer):
     bias: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The forms, then the bias."""
         yield Tensor("weight", (self.out_features, self.in1_features, self.in2_features))
         if self.bias:
             yield Tensor("bias", (self.out_features,), role="bias")
@@ -142,7 +139,6 @@ class EinsumDense(Layer):
     bias_axes: str | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernel, then the bias."""
         inputs, kernel, outputs = self._terms()
         before, after = self._ellipsis(inputs)
         output_shape = self._output_shape(inputs, outputs)

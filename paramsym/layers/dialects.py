@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from paramsym.errors import ArgumentError
+from paramsym.layer import Tensor
+from paramsym.size import Axis
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 
@@ -17,3 +20,12 @@ def check_scale(scale: bool, dialect: str) -> None:
     if not scale and dialect == "torch":
         message = "scale=False is not torch's, which shifts only what it scales; write dialect='keras' or dialect='flax'."
         raise ArgumentError(message)
+
+
+def affine_tensors(shape: tuple[Axis, ...], dialect: str, *, scale: bool, shift: bool) -> Iterator[Tensor]:
+    """Yield the scale and the shift of a norm, where they are stored."""
+    weight, bias = AFFINE[dialect]
+    if scale:
+        yield Tensor(weight, shape, role="scale")
+    if shift:
+        yield Tensor(bias, shape, role="bias")

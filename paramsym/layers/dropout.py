@@ -15,7 +15,6 @@ class _Dropout(Layer):
     p: float
 
     def conditions(self) -> None:
-        """A probability is between 0 and 1."""
         if not 0 <= self.p <= 1:
             message = f"p is {self.p}; a probability is between 0 and 1."
             raise ArgumentError(message)
@@ -85,7 +84,6 @@ class GaussianNoise(Layer):
     stddev: float
 
     def conditions(self) -> None:
-        """Keras takes a standard deviation up to one."""
         if not 0 <= self.stddev <= 1:
             message = f"stddev is {self.stddev}; wanted a number between 0 and 1."
             raise ArgumentError(message)

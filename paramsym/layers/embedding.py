@@ -60,12 +60,10 @@ class Embedding(Layer):
     dialect: Dialect = "torch"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table."""
         name = {"torch": "weight", "keras": "embeddings", "flax": "embedding"}[self.dialect]
         yield Tensor(name, (self.num_embeddings, self.embedding_dim), role="table", trainable=not self._freeze)
 
     def conditions(self) -> None:
-        """The padding index is a row of the table."""
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
     def forward(self, own: Own, index: Value) -> Value:
@@ -102,11 +100,9 @@ class EmbeddingBag(Layer):
     padding_idx: int | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table."""
         yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
 
     def conditions(self) -> None:
-        """The padding index is a row of the table."""
         _check_padding_index(self.padding_idx, self.num_embeddings)
 
     def forward(self, own: Own, index: Value, weights: Value | None = None) -> Value:
@@ -152,7 +148,6 @@ class ReversibleEmbedding(Layer):
     logit_soft_cap: float | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table, then the one for the way back."""
         yield Tensor("embeddings", (self.input_dim, self.output_dim), role="table")
         if not self.tie_weights:
             yield Tensor("reverse_embeddings", (self.output_dim, self.input_dim), role="table")

@@ -178,7 +178,6 @@ class StackedExperts(Layer):
     alpha: float = 1.702
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are."""
         at_most(self.experts_per_token, self.num_experts, "experts_per_token", "num_experts")
 
     def tensors(self) -> Iterator[Tensor]:
@@ -306,7 +305,6 @@ class PlainExpert(Layer):
         return own.down_proj(apply(self.activation, own.up_proj(x)))
 
     def parts(self) -> Iterator[Part]:
-        """Up, then down."""
         yield Part("up_proj", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("down_proj", Dense(self.dim_feedforward, self.d_model, self.bias))
 

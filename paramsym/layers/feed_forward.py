@@ -31,7 +31,6 @@ class FeedForward(Layer):
     dropout: float = 0.0
 
     def parts(self) -> Iterator[Part]:
-        """Up, then down."""
         yield Part("linear1", Dense(self.d_model, self.dim_feedforward, self.bias))
         yield Part("linear2", Dense(self.dim_feedforward, self.d_model, self.bias))
 
@@ -62,7 +61,6 @@ class GatedFeedForward(Layer):
     down_bias: bool | None = None
 
     def parts(self) -> Iterator[Part]:
-        """Gate and up, then down."""
         if self.fused:
             yield Part("gate_up_proj", Dense(self.d_model, cat(gate=self.dim_feedforward, up=self.dim_feedforward), self.bias))
         else:

@@ -27,7 +27,6 @@ class _FractionalMaxPool(Sibling):
     return_indices: bool = False
 
     def conditions(self) -> None:
-        """The output is given by its size or by its ratio to the input."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         per_axis(self.output_size, self.rank, "output_size")
         if (self.output_size is None) == (self.output_ratio is None):

@@ -54,7 +54,6 @@ class LatentAttention(Layer):
     scale: float | Expr | None = None
 
     def parts(self) -> Iterator[Part]:
-        """Queries, keys and values, output."""
         heads = self.num_attention_heads
         query = (heads, cat(nope=self.qk_nope_head_dim, rope=self.qk_rope_head_dim))
         if self.q_lora_rank is None:

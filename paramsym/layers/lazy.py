@@ -56,7 +56,6 @@ class LazyDense(Layer):
         return frozenset({width} if isinstance(width, Symbol) and _OPEN.fullmatch(width.name) else ())
 
     def tensors(self) -> Iterator[Tensor]:
-        """Those of the dense layer."""
         yield from self.built(self.in_features).own_tensors
 
     def built(self, in_features: Width) -> Dense:

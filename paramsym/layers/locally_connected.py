@@ -68,7 +68,6 @@ class _LocallyConnected(Sibling):
         return known(x, *x.shape[:2], *wanted)
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernels of all places, then their biases."""
         extents, flax = per_axis(self.kernel_size, self.rank, "kernel_size"), self.dialect == "flax"
         window = (self.in_channels, *extents) if flax else (*extents, self.in_channels)
         places = self.places if flax else (self.places,)

@@ -102,7 +102,6 @@ class Mamba(_Mixer):
         yield Tensor("D", (self._inner,))
 
     def parts(self) -> Iterator[Part]:
-        """Convolution, projections."""
         inner, rank = self._inner, self._rank
         yield Part("conv1d", CausalConv1d(inner, self.conv_kernel, self.use_conv_bias))
         yield Part("in_proj", Dense(self.hidden_size, cat(x=inner, gate=inner), self.use_bias))
@@ -217,7 +216,6 @@ class Mamba2(_Mixer):
         yield Tensor("D", (self.num_heads,))
 
     def parts(self) -> Iterator[Part]:
-        """Convolution, projections and the norm between them."""
         inner, state = self._inner(), (self.n_groups, self.state_size)
         yield Part("conv1d", CausalConv1d(cat(x=inner, B=state, C=state), self.conv_kernel, self.use_conv_bias))
         yield Part("in_proj", Dense(self.hidden_size, cat(gate=inner, x=inner, B=state, C=state, dt=self.num_heads), self.use_bias))
@@ -243,7 +241,6 @@ class CausalConv1d(Layer):
     bias: bool = True
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernel of each channel, then the bias."""
         yield Tensor("weight", (self.channels, 1, self.kernel_size))
         if self.bias:
             yield Tensor("bias", (self.channels,), role="bias")
@@ -278,7 +275,6 @@ class GatedGroupNorm(Layer):
     eps: float = 1e-5
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale."""
         yield Tensor("weight", (self.features,), role="scale")
 
     def forward(self, own: Own, x: Value, gate: Value | None = None) -> Value:

@@ -11,7 +11,7 @@ from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.extents import differ
 from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import axis_of, per_channel
-from paramsym.layers.dialects import AFFINE, Dialect, check_scale
+from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
 from paramsym.size import Dim, canonical, divides, extent, text
 
@@ -63,7 +63,6 @@ class FeatureNorm(Layer):
     axis: tuple[int, ...] | None
 
     def conditions(self) -> None:
-        """Only Keras names the axes."""
         if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(_as_shape(self.normalized_shape))):  # type: ignore[attr-defined]
             message = f"axis is {self.axis}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
             raise ArgumentError(message)
@@ -125,16 +124,10 @@ class LayerNorm(FeatureNorm):
     rms_scaling: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale, then the shift."""
-        shape = _as_shape(self.normalized_shape)
-        weight, bias = AFFINE[self.dialect]
-        if self.elementwise_affine and self.scale:
-            yield Tensor(weight, shape, role="scale")
-        if self.elementwise_affine and self.bias:
-            yield Tensor(bias, shape, role="bias")
+        kept = self.elementwise_affine
+        yield from affine_tensors(_as_shape(self.normalized_shape), self.dialect, scale=kept and self.scale, shift=kept and self.bias)
 
     def conditions(self) -> None:
-        """Torch does not shift without scaling."""
         super().conditions()
         check_scale(self.scale, self.dialect)
 
@@ -167,7 +160,6 @@ class RMSNorm(FeatureNorm):
     axis: tuple[int, ...] | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale."""
         if self.elementwise_affine:
             yield Tensor("weight" if self.dialect == "torch" else "scale", _as_shape(self.normalized_shape), role="scale")
 
@@ -209,13 +201,8 @@ class GroupNorm(ChannelNorm):
     axis: int | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The scale, then the shift."""
         channels = (self.num_groups, divides(self.num_groups, self.num_channels, "num_groups", "num_channels"))
-        weight, bias = AFFINE[self.dialect]
-        if self.affine and self.scale:
-            yield Tensor(weight, (channels,), role="scale")
-        if self.affine and self.bias:
-            yield Tensor(bias, (channels,), role="bias")
+        yield from affine_tensors((channels,), self.dialect, scale=self.affine and self.scale, shift=self.affine and self.bias)
 
     def conditions(self) -> None:
         """Groups divide the channels, also where nothing is stored per channel."""

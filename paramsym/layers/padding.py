@@ -38,7 +38,6 @@ class _Padding(Sibling):
         return tuple(zip(self.padding[-2::-2], self.padding[::-2], strict=True))
 
     def conditions(self) -> None:
-        """There is one number, or one per side."""
         if isinstance(self.padding, tuple) and len(self.padding) != 2 * self.rank:
             message = f"padding is {self.padding}; wanted one number, or {2 * self.rank}: two per spatial axis, the last axis first."
             raise ArgumentError(message)
@@ -78,52 +77,52 @@ class _Copying(_Padding):
 
 
 @dataclass(frozen=True)
-class ZeroPad1d(_Filled, rank=1):
+class _Zeros(_Filled):
+    """Padding with zeros, which Keras has, too."""
+
+    _: KW_ONLY
+    data_format: DataFormat = "channels_first"
+
+
+@dataclass(frozen=True)
+class _Constant(_Filled):
+    """Padding with any constant."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class ZeroPad1d(_Zeros, rank=1):
     """Zeros around a sequence. Reference: ``torch.nn.ZeroPad1d``.
 
     Raises:
         ArgumentError: a tuple that has not two numbers per spatial axis; likewise for the others below.
     """
 
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
-
 
 @dataclass(frozen=True)
-class ZeroPad2d(_Filled, rank=2):
+class ZeroPad2d(_Zeros, rank=2):
     """Zeros around an image. Reference: ``torch.nn.ZeroPad2d``."""
 
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
-
 
 @dataclass(frozen=True)
-class ZeroPad3d(_Filled, rank=3):
+class ZeroPad3d(_Zeros, rank=3):
     """Zeros around a volume. Reference: ``torch.nn.ZeroPad3d``."""
 
-    _: KW_ONLY
-    data_format: DataFormat = "channels_first"
-
 
 @dataclass(frozen=True)
-class ConstantPad1d(_Filled, rank=1):
+class ConstantPad1d(_Constant, rank=1):
     """A constant around a sequence. Reference: ``torch.nn.ConstantPad1d``."""
 
-    value: float
-
 
 @dataclass(frozen=True)
-class ConstantPad2d(_Filled, rank=2):
+class ConstantPad2d(_Constant, rank=2):
     """A constant around an image. Reference: ``torch.nn.ConstantPad2d``."""
 
-    value: float
-
 
 @dataclass(frozen=True)
-class ConstantPad3d(_Filled, rank=3):
+class ConstantPad3d(_Constant, rank=3):
     """A constant around a volume. Reference: ``torch.nn.ConstantPad3d``."""
-
-    value: float
 
 
 @dataclass(frozen=True)

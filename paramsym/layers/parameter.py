@@ -30,7 +30,6 @@ class Parameter(Layer):
     frozen: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
-        """The tensor."""
         shape = self.shape if isinstance(self.shape, tuple) else (self.shape,)
         yield Tensor(self.name, shape, role=self.role, trainable=not self.frozen)
 

@@ -51,11 +51,9 @@ class PatchEmbedding(Layer):
         return canonical(rows * columns)
 
     def conditions(self) -> None:
-        """Patches tile the image."""
         self._tiles()
 
     def parts(self) -> Iterator[Part]:
-        """The projection."""
         patch = per_axis(self.patch_size, 2, "patch_size")
         yield Part(self.name, Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=self.bias))
 

@@ -87,7 +87,6 @@ class _AvgPool(_Windows):
     data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
-        """There is one number per axis, and padding is at most half of a window."""
         check_padding(self.padding, self.kernel_size, self.rank)
         per_axis(self.stride, self.rank, "stride")
 
@@ -120,7 +119,6 @@ class _MaxPool(_Windows):
     data_format: DataFormat = "channels_first"
 
     def conditions(self) -> None:
-        """There is one number per axis, and padding is at most half of a window."""
         check_padding(self.padding, self.kernel_size, self.rank)
         per_axis(self.stride, self.rank, "stride")
         per_axis(self.dilation, self.rank, "dilation")
@@ -181,7 +179,6 @@ class _LPPool(_Windows):
     ceil_mode: bool = False
 
     def conditions(self) -> None:
-        """There is one number per axis."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         per_axis(self.stride, self.rank, "stride")
 

@@ -89,7 +89,6 @@ class TokenTypes(_Added):
     counted: Counting = "once"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table."""
         yield Tensor("weight", (self.num_types, self.embedding_dim), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -117,7 +116,6 @@ class LearnedPositions(_Positions):
     counted: Counting = "once"
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table."""
         yield Tensor("weight", (canonical(self.num_positions + self.offset), self.embedding_dim), role="table")
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -242,14 +240,12 @@ class RelativeBias(Layer):
     window_size: Dim | tuple[Dim, Dim] | None = None
 
     def conditions(self) -> None:
-        """Swin's table has a window, the others none."""
         if (self.kind == "swin") != (self.window_size is not None):
             wanted = "a window_size, as in window_size=7" if self.kind == "swin" else "no window_size, which is Swin's"
             message = f"window_size is {self.window_size}; kind={self.kind!r} wants {wanted}."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """Swin's table and its index."""
         if self.kind == "swin":
             height, width = per_axis(self.window_size, 2, "window_size")
             distances = (canonical(2 * height - 1), canonical(2 * width - 1))
@@ -257,7 +253,6 @@ class RelativeBias(Layer):
             yield Tensor("relative_position_index", ((height, width, height, width),), role="table", buffer=True, persistent=False)
 
     def parts(self) -> Iterator[Part]:
-        """T5's table."""
         if self.kind == "t5":
             yield Part("relative_attention_bias", Distances(self.num_buckets, self.num_heads))
 
@@ -290,7 +285,6 @@ class Distances(Layer):
     embedding_dim: Dim
 
     def tensors(self) -> Iterator[Tensor]:
-        """The table."""
         yield Tensor("weight", (self.num_embeddings, self.embedding_dim), role="table")
 
     def forward(self, own: Own, index: Value) -> Value:

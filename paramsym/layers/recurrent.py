@@ -389,7 +389,6 @@ class GRU(_Gated):
     reset_after: bool = True
 
     def conditions(self) -> None:
-        """Only Keras can reset before the product."""
         super().conditions()
         check_reset_after(self.dialect, reset_after=self.reset_after)
 
@@ -426,7 +425,6 @@ class PeepholeLSTM(_Gated):
     proj_size: Count = 0
 
     def conditions(self) -> None:
-        """As an LSTM; Flax has no such layer."""
         check_peepholes(self.dialect)
         super().conditions()
 

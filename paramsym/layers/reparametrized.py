@@ -105,7 +105,6 @@ class WeightNorm(_Reparametrized):
     dim: int | None = 0
 
     def conditions(self) -> None:
-        """In Flax the lengths are always those of the last axis."""
         super().conditions()
         self._kept  # noqa: B018 - looking it up is the check
         if self._dialect == "flax" and self.dim != 0:

@@ -27,7 +27,6 @@ class _Upsample(Layer):
     scale_factor: Factors | None = None
 
     def conditions(self) -> None:
-        """The output is given by its size or by factors that are positive."""
         if (self.size is None) == (self.scale_factor is None):
             message = f"size is {self.size} and scale_factor {self.scale_factor}; wanted exactly one of them."
             raise ArgumentError(message)
@@ -165,7 +164,6 @@ class _Columns(Layer):
     stride: Extents
 
     def conditions(self) -> None:
-        """There is one number per axis."""
         for name in ("kernel_size", "dilation", "padding", "stride"):
             per_axis(getattr(self, name), 2, name)
 

@@ -95,7 +95,6 @@ class Unflatten(Layer):
     unflattened_size: tuple[int | Expr, ...]
 
     def conditions(self) -> None:
-        """There are extents, of which one may be open."""
         if not self.unflattened_size:
             message = "unflattened_size is empty; wanted at least one extent."
             raise ArgumentError(message)
@@ -120,7 +119,6 @@ class Reshape(Layer):
     target_shape: tuple[int | Expr, ...]
 
     def conditions(self) -> None:
-        """One extent may be open."""
         _check_open_extents(self.target_shape, "target_shape")
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
@@ -142,7 +140,6 @@ class Permute(Layer):
     order: tuple[int, ...]
 
     def conditions(self) -> None:
-        """Every axis stands once."""
         if sorted(self.order) != list(range(1, len(self.order) + 1)):
             message = f"order is {self.order}; wanted each of 1 to {len(self.order)} once, the batch axis left out."
             raise ArgumentError(message)

@@ -77,7 +77,6 @@ class _Depthwise(_Filtering):
     data_format: DataFormat | None = None
 
     def tensors(self) -> Iterator[Tensor]:
-        """The kernels, then the bias."""
         extents, outputs = per_axis(self.kernel_size, self.rank, "kernel_size"), (self.in_channels, self.depth_multiplier)
         if self.dialect == "torch":
             yield Tensor("weight", (outputs, 1, *extents))
@@ -123,14 +122,12 @@ class _Separable(_Filtering):
         return convolve(x, in_front(own.pointwise_kernel, self.rank, "i o -> o i"), (1,) * self.rank, none)
 
     def conditions(self) -> None:
-        """Likewise; and Keras has one bias only."""
         super().conditions()
         if self.dialect == "keras" and self.depthwise_bias:
             message = "depthwise_bias is True; Keras' separable convolutions have one bias, behind both steps."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:
-        """Keras' two kernels and the bias."""
         if self.dialect == "torch":
             return
         between = (self.in_channels, self.depth_multiplier)
@@ -140,7 +137,6 @@ class _Separable(_Filtering):
             yield Tensor("bias", (self.out_channels,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The two convolutions, in torch."""
         if self.dialect != "torch":
             return
         depthwise, pointwise = self.layers

@@ -17,12 +17,22 @@ from paramsym.program import Own, Value, apply, drop, is_known, unknown
 from paramsym.size import Count, Dim
 
 
+@dataclass(frozen=True)
 class _Layer(Layer):
-    """What the two layers share: a feed-forward network, and the width that reaches and leaves it."""
+    """What the two layers share: torch's arguments, and a feed-forward network."""
 
     d_model: Dim
-    dropout: float
-    activation: object
+    nhead: Dim
+    dim_feedforward: Dim = 2048
+    dropout: float = 0.1
+    activation: object = "relu"
+    layer_norm_eps: float = 1e-5
+    batch_first: bool = False
+    norm_first: bool = False
+    bias: bool = True
+
+    def conditions(self) -> None:
+        _check(self.dropout, self.activation)
 
     def _inner(self, own: Own) -> Callable[[Value], Value]:
         """Return the feed-forward network with its dropouts; an activation with parameters is a part."""
@@ -52,22 +62,7 @@ class TransformerEncoderLayer(_Layer):
     2*F*H + F + 4*H**2 + 9*H
     """
 
-    d_model: Dim
-    nhead: Dim
-    dim_feedforward: Dim = 2048
-    dropout: float = 0.1
-    activation: object = "relu"
-    layer_norm_eps: float = 1e-5
-    batch_first: bool = False
-    norm_first: bool = False
-    bias: bool = True
-
-    def conditions(self) -> None:
-        """The dropout is a probability and the activation is one."""
-        _check(self.dropout, self.activation)
-
     def parts(self) -> Iterator[Part]:
-        """Attention, feed-forward, norms."""
         yield Part("self_attn", _attention(self))
         yield from _rest(self, norms=2)
 
@@ -93,22 +88,7 @@ class TransformerDecoderLayer(_Layer):
     2*F*H + F + 8*H**2 + 15*H
     """
 
-    d_model: Dim
-    nhead: Dim
-    dim_feedforward: Dim = 2048
-    dropout: float = 0.1
-    activation: object = "relu"
-    layer_norm_eps: float = 1e-5
-    batch_first: bool = False
-    norm_first: bool = False
-    bias: bool = True
-
-    def conditions(self) -> None:
-        """The dropout is a probability and the activation is one."""
-        _check(self.dropout, self.activation)
-
     def parts(self) -> Iterator[Part]:
-        """Both attentions, feed-forward, norms."""
         yield Part("self_attn", _attention(self))
         yield Part("multihead_attn", _attention(self))
         yield from _rest(self, norms=3)
@@ -148,7 +128,6 @@ class TransformerEncoder(Layer):
     mask_check: bool = True
 
     def parts(self) -> Iterator[Part]:
-        """The copies, then the norm."""
         yield Part("layers", Repeat(self.encoder_layer, self.num_layers))
         if self.norm is not None:
             yield Part("norm", self.norm)
@@ -172,7 +151,6 @@ class TransformerDecoder(Layer):
     norm: Layer | None = None
 
     def parts(self) -> Iterator[Part]:
-        """The copies, then the norm."""
         yield Part("layers", Repeat(self.decoder_layer, self.num_layers))
         if self.norm is not None:
             yield Part("norm", self.norm)
@@ -207,11 +185,9 @@ class Transformer(Layer):
     bias: bool = True
 
     def conditions(self) -> None:
-        """The dropout is a probability and the activation is one."""
         _check(self.dropout, self.activation)
 
     def parts(self) -> Iterator[Part]:
-        """The encoder, then the decoder."""
         arguments = (self.d_model, self.nhead, self.dim_feedforward, self.dropout, self.activation)
         options = (self.layer_norm_eps, self.batch_first, self.norm_first, self.bias)
         encoder = self.custom_encoder

@@ -24,7 +24,6 @@ class _MaxUnpool(Sibling):
     padding: Margin = 0
 
     def conditions(self) -> None:
-        """There is one number per axis."""
         per_axis(self.kernel_size, self.rank, "kernel_size")
         per_axis(self.stride, self.rank, "stride")
         per_axis(self.padding, self.rank, "padding")

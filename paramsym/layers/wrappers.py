@@ -63,14 +63,12 @@ class Bidirectional(Layer):
     backward_name: str = ""
 
     def conditions(self) -> None:
-        """There are two directions, not three."""
         for layer in (self.layer, self.backward_layer):
             if layer is not None and getattr(layer, "bidirectional", False):
                 message = f"{type(layer).__name__} already has both directions (bidirectional=True); wrap it without."
                 raise StructureError(message)
 
     def parts(self) -> Iterator[Part]:
-        """The forward direction, then the backward one."""
         flax = getattr(self.layer, "dialect", "") in {"flax", "nnx"}
         name = self.name or ("rnn" if flax else keras_name(self.layer))
         backward = self.backward_name or f"backward_{name.removeprefix('backward_')}"
@@ -115,7 +113,6 @@ class TimeDistributed(Layer):
     name: str = ""
 
     def parts(self) -> Iterator[Part]:
-        """The layer, once."""
         yield Part(self.name or keras_name(self.layer), self.layer)
 
     def forward(self, own: Own, x: Value) -> Value:

@@ -231,3 +231,12 @@ def test_the_name_of_an_activation() -> None:
 
     assert ps.keras.Activation(relu) == ps.ReLU()
     assert ps.keras.Activation({"class_name": "x"}) == ps.Activation("dict")
+
+
+def test_arguments_too_many_or_too_few() -> None:
+    """They are Python's own error, with the door's name."""
+    with pytest.raises(TypeError, match=r"keras\.Dense: .*units"):
+        ps.keras.Dense()
+    with pytest.raises(TypeError, match=r"keras\.Identity: "):
+        ps.keras.Identity(1)
+    assert repr(ps.keras.Dense) == "<keras.Dense>"

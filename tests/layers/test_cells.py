@@ -132,3 +132,20 @@ def test_cells_of_flax_nnx() -> None:
     ]
     assert ps.LSTMCell(3, 4, dialect="nnx").shapes() == {"dense_i.kernel": (3, 16), "dense_h.kernel": (4, 16), "dense_h.bias": (16,)}
     assert ps.GRUCell(3, 4, dialect="nnx").shapes() == {"dense_i.kernel": (3, 12), "dense_i.bias": (12,), "dense_h.kernel": (4, 12)}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: ps.LSTMCell(2, 3, activation=ps.ReLU()),
+        lambda: ps.GRU(2, 3, dialect="flax", recurrent_activation=ps.ReLU()),
+        lambda: ps.RNN(2, 3, go_backwards=True),
+        lambda: ps.ConvLSTM1d(2, 3, 2, dialect="flax", go_backwards=True),
+        lambda: ps.LSTMCell(2, 3, dialect="keras", activation=ps.PReLU()),
+    ],
+    ids=count(),
+)
+def test_functions_are_keras_and_store_nothing(build: Any) -> None:
+    """Other activations and the way back are refused outside of Keras, and so is an activation with weights."""
+    with pytest.raises(ArgumentError, match=r"activation|go_backwards"):
+        build()
