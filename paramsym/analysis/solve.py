@@ -139,7 +139,7 @@ def solve(
     """Return all integer sizes that give a count; with ``best``, that many nearest ones.
 
     ``target`` is an int, meant to the last digit, or a string such as ``"1.3B"``, met by what rounds to it; ``tolerance``, an exact
-    fraction, widens either. ``over`` maps every symbol to its candidates, a range or a sequence of ints, or to an expression in the
+    fraction, widens either. ``"<= 80 GB"`` asks for all that do not exceed it, and with ``best`` for those that come nearest from below. ``over`` maps every symbol to its candidates, a range or a sequence of ints, or to an expression in the
     others (``{F: 4*H}``, ``{A: per(H, 128)}``, ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The conditions the layer was built under hold
     in every solution; ``where`` adds SymPy relations between symbols (``H >= 64*L``). Symbols that cancel from the count and stand in no
     condition may be left out. For a design tied or not, ask once for each.
@@ -158,7 +158,8 @@ def solve(
     1 of 5,856 combinations gives 354,823,168
     H=1024, L=24: 354,823,168
     """
-    low, goal, high = _range(target, tolerance)
+    low, goal, high = _range(target, tolerance, words(layer).unit)
+    bounded = isinstance(target, str) and target.lstrip().startswith("<=")
     if not hasattr(over, "items"):
         message = f"over is {quoted(over)}; wanted a mapping from symbols to their candidates."
         raise ArgumentError(message)
@@ -167,7 +168,7 @@ def solve(
         raise ArgumentError(message)
     candidates, derived = _split(layer, over)
     model = _with_expressions(layer, candidates, derived)
-    search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), (low, goal, high), best)
+    search = _Search(model, candidates, derived, _relations(where, (*candidates, *derived)), (low, goal, high), best, bounded)
     tell = reporter(progress)
     complete = True
     try:
@@ -175,20 +176,25 @@ def solve(
             tell(done, search.rounds)
     except KeyboardInterrupt:
         complete = False
-    wanted = f"{target:,}" if isinstance(target, int) else target
+    wanted = f"{target:,}" if isinstance(target, int) else target.strip().replace("<=", "at most")
     found, searched = tuple(search.ranked()), prod(map(len, candidates.values()))
     return Solutions(wanted, found, searched, complete, best is not None, sum(low <= one.count <= high for one in found), words(layer).unit)
 
 
-def _range(target: int | str, tolerance: Rational | None) -> tuple[int, int, int]:
+def _range(target: int | str, tolerance: Rational | None, unit: str) -> tuple[int, int, int]:
     if isinstance(target, bool) or not isinstance(target, int | Integer | str):
         message = f"target is {described(target)}; wanted a whole number, or words such as '1.3B'."
         raise ArgumentError(message)
     if not isinstance(target, str) and int(target).bit_length() > MAX_BITS:
         message = f"target has {int(target).bit_length()} bits; no count that is looked for has more than {MAX_BITS}."
         raise ArgumentError(message)
-    claim = read(target if isinstance(target, str) else int(target)).stated
-    low, high = claim.low, claim.high
+    bounded = isinstance(target, str) and target.lstrip().startswith("<=")
+    said = read(target.strip().removeprefix("<=") if isinstance(target, str) else int(target))
+    if said.unit not in {"", unit}:
+        message = f"target is {quoted(target)}, in {said.unit}; what is counted are {unit}."
+        raise ArgumentError(message)
+    claim = said.stated
+    low, high = (0, claim.value) if bounded else (claim.low, claim.high)
     if tolerance is not None:
         if not isinstance(tolerance, Rational | Fraction | int) or not 0 <= tolerance < 1:
             message = f"tolerance is {quoted(tolerance)}; wanted an exact fraction such as Rational(1, 100)."
@@ -275,10 +281,11 @@ class _Search:
         where: tuple[Boolean, ...],
         goal: tuple[int, int, int],
         best: int | None,
+        bounded: bool,
     ) -> None:
         self.where = where
         self.low, self.goal, self.high = goal
-        self.best = best
+        self.best, self.bounded = best, bounded
         self.order = tuple(candidates)
         plan, statement = planned(layer, self.order), stated(layer)
         self.count = partial(plan.count, sure=True)
@@ -346,6 +353,8 @@ class _Search:
                 self._consider(sizes)
 
     def _near(self, above: int, below: int = 1) -> bool:
+        if self.bounded and above > self.high * below:
+            return False
         if self.best is None:
             return self.low * below <= above <= self.high * below
         return self.worst is None or abs(above - self.goal * below) <= self.worst * below

@@ -63,7 +63,8 @@ examples:
   paramsym reconcile "12*L*H**2" gpt2
   paramsym reconcile bert-base-cased bert-base-uncased
   paramsym reconcile "4.1 GFLOPs" resnet50 --of flops -b 1 --side 224
-  paramsym reconcile "2.1 GB" meta-llama/Llama-2-7b-hf --of cache -b 1 -n 4096 --dtype float16""",
+  paramsym reconcile "2.1 GB" llama-2-7b-hf --of cache -b 1 -n 4096 \\
+                     --dtype float16""",
     "conventions": """The same model counted in each of the ways people mean by "parameters":
 tied tensors once or twice, without embeddings, active per token, ...
 
