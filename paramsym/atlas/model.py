@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from paramsym.atlas.expression import OutsideError, answer, tests_of
+from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import record_of, recorded_types
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.values import Value
-from paramsym.errors import ConfigError, StructureError
+from paramsym.errors import ConfigError, ParamsymError, StructureError
 from paramsym.layer import Layer, Part
 from paramsym.size import Count
 from paramsym.symbols import dims
@@ -123,7 +123,7 @@ def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer | Non
         known = tuple(sorted(values.items()))
         model = _in_letters(model_type, name, known, tuple(letters), repr(known))
         return model.at(dict(zip(model.numbers, letters.values(), strict=True))) if letters else model
-    except OutsideError as error:
+    except ParamsymError as error:
         message = f"{name} of the model type {model_type}: {error}"
         raise ConfigError(message) from None
 

@@ -197,7 +197,11 @@ class Sizes:
         """Return an atom: a letter, a number, or a quotient of those."""
         name = letter_name(one, self.values)
         if name is not None:
-            return self.letters.get(name, values_at(one, self.values))
+            found = self.letters.get(name, values_at(one, self.values))
+            if isinstance(found, bool) or not isinstance(found, int | Expr):
+                message = f"{name} is {found}, and a size depends on it."
+                raise OutsideError(message)
+            return found
         if isinstance(one, int | float):
             return one
         kind = one[0]
