@@ -48,10 +48,12 @@ class Recorded(Layer):
         if len(self.names) != len(self.numbers):
             message = f"there are {len(self.numbers)} numbers for the names {', '.join(self.names)}."
             raise StructureError(message)
-        values = dict(self.values)
-        given = dict(zip(self.names, self.numbers, strict=True))
-        held = letters_of(self._rows, values)
-        changed = {name: value for name, value in given.items() if isinstance(value, int) and held.get(name) != value}
+        given = {name: number for name, number in zip(self.names, self.numbers, strict=True) if isinstance(number, int)}
+        if not given:
+            return
+        values: dict[str, Value] = dict(self.values)
+        held = dict(pair for key, value in values.items() for pair in _entries(key.replace(".", "_"), value))
+        changed = {name: number for name, number in given.items() if held.get(name) != number}
         if not changed:
             return
         now = _changed(values, changed)
@@ -69,6 +71,15 @@ class Recorded(Layer):
     @property
     def _rows(self) -> tuple[Row, ...]:
         return _rows_of(self.model_type, self.architecture)
+
+
+def _entries(name: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """Yield a value, or the entries of a list, under the names of their letters."""
+    if isinstance(value, tuple):
+        for place, one in enumerate(value):
+            yield from _entries(f"{name}_{place}", one)
+    else:
+        yield name, value
 
 
 def _changed(values: Mapping[str, Value], changed: Mapping[str, int]) -> dict[str, Value]:

@@ -170,6 +170,9 @@ class Entry:
             for key in explorer.origin.values
             if key not in keys and key.rpartition(".")[2] not in COMMON_KEYS and not key.endswith("model_type")
         ]
+        read = set().union(*(seen.read for seen in good))
+        kept = ("out_features", "out_indices", "stage_names")  # of backbones: properties, which are written into every configuration
+        free += [key for key in kept if hasattr(self.reference.config_class, key) and key not in keys and key not in read]
         for key in explorer.origin.values:
             if key.endswith(".model_type"):
                 keys[key] = {"words": [explorer.origin.values[key]], "unused": True}
