@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paramsym.atlas.model import recorded
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters
@@ -51,6 +52,10 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     (335141888, 2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H)
     """
     config = read_config(source)
+    if config.get("model_type") not in model_types():
+        found = recorded(config, architecture)
+        if found is not None:
+            return found
     config, reader = _tower(config, reader_of(config, architecture), architecture)
     _check_keys(config, reader, strict=strict)
     built = _architecture(config, architecture, reader)

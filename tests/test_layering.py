@@ -36,6 +36,7 @@ FLOORS = (
     {"models"},
     {"keras"},
     {"derive"},
+    {"atlas"},
     {"config"},
     {"source"},
     {"verdict"},

@@ -1,0 +1,104 @@
+"""Which values of a key were verified, and what a key means that is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from paramsym.atlas.expression import OutsideError, chosen, evaluated
+from paramsym.atlas.indices import indices
+from paramsym.atlas.values import Value
+from paramsym.models.family import shown
+
+BEYOND = 64
+"""How many times the largest tested number may be: laws of sizes go on, and the record says how far they were tested."""
+
+
+def verified(domain: Mapping[str, Any], value: Value) -> bool:
+    """Say whether a value is among those that were verified.
+
+    >>> verified({"whole": [1, 8]}, 512), verified({"whole": [1, 8]}, 0), verified({"words": ["gelu", None]}, None)
+    (True, False, True)
+    """
+    if domain.get("any"):
+        return True
+    if any(type(one) is type(value) and one == value for one in domain.get("words", ())):
+        return True
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return False
+    if isinstance(value, int) and "whole" in domain:
+        return bool(domain["whole"][0] <= value <= BEYOND * domain["whole"][1])
+    if isinstance(value, int | float) and "number" in domain:
+        return math.isfinite(value) and bool(domain["number"][0] <= value <= domain["number"][1])
+    if isinstance(value, tuple) and value[:1] == ("{}",):
+        return bool(domain.get("object"))
+    if isinstance(value, tuple) and "entries" in domain:
+        low, high = domain["length"]
+        return low <= len(value) <= high and all(verified(domain["entries"], one) for one in value)
+    return False
+
+
+def said(domain: Mapping[str, Any]) -> str:
+    """Say which values were verified.
+
+    >>> said({"whole": [1, 8], "words": [None]})
+    'null, whole numbers from 1 (tested to 8)'
+    """
+    words = [{None: "null", True: "true", False: "false"}.get(one, repr(one)) for one in domain.get("words", ())]
+    if "whole" in domain:
+        words.append(f"whole numbers from {domain['whole'][0]} (tested to {domain['whole'][1]:,})")
+    if "number" in domain:
+        words.append(f"numbers from {domain['number'][0]:g} to {domain['number'][1]:g}")
+    if "entries" in domain:
+        low, high = domain["length"]
+        words.append(f"lists of {low} to {high} entries of: {said(domain['entries'])}")
+    return ", ".join(words) or "its default"
+
+
+def check(key: str, domain: Mapping[str, Any], value: Value) -> None:
+    """Refuse a value that was not verified.
+
+    Raises:
+        OutsideError: names the key, the value and what was verified.
+    """
+    if not verified(domain, value):
+        message = f"{key} is {shown(_thawed(value))}, for which the form was not verified; wanted {said(domain)}."
+        raise OutsideError(message)
+
+
+def _thawed(value: Value) -> Any:
+    if isinstance(value, tuple) and value[:1] == ("{}",):
+        return {pair[0]: pair[1] for pair in value[1:]}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def default(rule: Any, values: Mapping[str, Value]) -> Value:
+    """Return what a missing key means: a value, an expression of other keys, or a list by a law of its entries.
+
+    Raises:
+        OutsideError: a rule that needs what is not there.
+    """
+    kind, *operands = rule
+    if kind == "is":
+        return operands[0]
+    if kind == "expression":
+        return evaluated(values, operands[0])
+    if kind == "same":  # as another key
+        if operands[0] not in values:
+            message = f"{operands[0]} is not known."
+            raise OutsideError(message)
+        return values[operands[0]]
+    if kind == "cases":
+        return chosen(values, *operands)
+    length = evaluated(values, operands[0])  # "list"
+    entries: list[Any] = [None] * length
+    filled = 0
+    for entry, where in operands[1]:
+        for index in indices(values, where, length):
+            entries[index] = entry
+            filled += 1
+    if filled != length:
+        message = f"a list of {length} entries would have {filled}."
+        raise OutsideError(message)
+    return tuple(entries)

@@ -1,0 +1,198 @@
+"""Expressions of a record: evaluated over the values of a configuration, step by step, never by an interpreter.
+
+An expression is a whole number, ``["+", [[numerator, denominator, [[atom, power], ...]], ...]]`` or ``["?", [test, ...], [[[answer, ...],
+expression], ...]]``. An atom is a key, or one of ``OPERATIONS`` with its operands. A result that is no whole number is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from paramsym.atlas.values import Value
+from paramsym.errors import ConfigError
+
+LARGEST = 2**63 - 1
+_DEEPEST = 48  # of 2**a
+
+
+class OutsideError(ConfigError):
+    """A configuration outside of what was verified."""
+
+
+Values = Mapping[str, Value]
+
+
+def number(values: Values, key: str) -> Any:
+    """Return the number that a key has."""
+    value = values.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        message = f"{key} has no number."
+        raise OutsideError(message)
+    return value
+
+
+def entry(values: Values, key: str, *places: int) -> Any:
+    """Return an entry of a list, places below zero from the end."""
+    value = values.get(key)
+    for place in places:
+        if not isinstance(value, tuple) or not -len(value) <= place < len(value):
+            message = f"{key} has no entry {place}."
+            raise OutsideError(message)
+        value = value[place]
+    return value
+
+
+def _whole_entry(values: Values, key: str, *places: int) -> Any:
+    value = entry(values, key, *places)
+    if isinstance(value, bool) or not isinstance(value, int):
+        message = f"{key} has no whole number at {places}."
+        raise OutsideError(message)
+    return value
+
+
+def length(values: Values, key: str) -> int:
+    """Return the length of a list."""
+    value = values.get(key)
+    if not isinstance(value, tuple):
+        message = f"{key} is no list."
+        raise OutsideError(message)
+    return len(value) - (1 if value[:1] == ("{}",) else 0)
+
+
+def _divided(a: int, b: int) -> int:
+    if b == 0:
+        message = "a size is divided by 0."
+        raise OutsideError(message)
+    return a // b
+
+
+def _power(a: int) -> int:
+    if not 0 <= a <= _DEEPEST:
+        message = f"2**{a} is no size."
+        raise OutsideError(message)
+    return int(2**a)
+
+
+def _truncated(a: float, b: float) -> int:
+    """Multiply as the reference does, in floating point, and truncate."""
+    product = a * b
+    if not math.isfinite(product):
+        message = "a size is not finite."
+        raise OutsideError(message)
+    return int(product)
+
+
+def _multiple(a: int, b: int) -> int:
+    """Return the multiple of ``b`` from ``a`` on."""
+    return -_divided(-a, b) * b
+
+
+OPERATIONS: Mapping[str, Callable[[Any, Any], int]] = {
+    "//": _divided,
+    "^/": lambda a, b: -_divided(-a, b),
+    "min": min,
+    "max": max,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "up": _multiple,
+    "int*": _truncated,
+}
+
+
+def atom(values: Values, what: Any) -> Any:
+    """Return the value of an atom."""
+    if isinstance(what, str):
+        return number(values, what)
+    if isinstance(what, int | float):
+        return what
+    kind = what[0]
+    if kind == "at":
+        return _whole_entry(values, *what[1:])
+    if kind == "len":
+        return length(values, what[1])
+    if kind == "2^":
+        return _power(atom(values, what[1]))
+    return OPERATIONS[kind](atom(values, what[1]), atom(values, what[2]))
+
+
+def evaluated(values: Values, what: Any) -> int:
+    """Return the whole number that an expression has.
+
+    Raises:
+        OutsideError: no whole number, a test whose answer was never seen, a key without a number.
+
+    >>> evaluated({"a": 6, "b": 4}, ["+", [[1, 2, [["a", 1], ["b", 1]]], [1, 1, []]]])
+    13
+    """
+    if isinstance(what, int):
+        return what
+    if what[0] == "+":
+        total = Fraction(0)
+        for numerator, denominator, factors in what[1]:
+            term = Fraction(numerator, denominator)
+            for one, power in factors:
+                value = atom(values, one)
+                if isinstance(value, float):
+                    message = f"{one} is {value}, which is no whole number."
+                    raise OutsideError(message)
+                term *= value**power
+            total += term
+        if total.denominator != 1 or abs(total) > LARGEST:
+            message = f"a size comes out as {float(total):.6g}."
+            raise OutsideError(message)
+        return int(total)
+    return evaluated(values, chosen(values, what[1], what[2]))
+
+
+def tests_of(what: Any) -> list[Any]:
+    """Return the tests that an expression makes.
+
+    >>> tests_of(["?", [["none", "a"]], [[[True], 1], [[False], 2]]])
+    [['none', 'a']]
+    """
+    if isinstance(what, int) or what[0] == "+":
+        return []
+    return [*what[1], *(test for _, inner in what[2] for test in tests_of(inner))]
+
+
+def chosen(values: Values, tests: Any, cases: Any) -> Any:
+    """Return what stands beside the answers to tests.
+
+    Raises:
+        OutsideError: answers that were never seen together.
+    """
+    answers = [answer(values, test) for test in tests]
+    for seen, result in cases:
+        if all(type(one) is type(other) and one == other for one, other in zip(seen, answers, strict=True)):
+            return result
+    what = ", ".join(f"{' '.join(map(str, test[1:]))} ({test[0]}: {found})" for test, found in zip(tests, answers, strict=True))
+    message = f"this was never seen: {what}."
+    raise OutsideError(message)
+
+
+def answer(values: Values, test: Any) -> Any:
+    """Return what a test says of a configuration: a word, a flag or null itself, or whether something holds."""
+    kind, *operands = test
+    if kind == "is":
+        return values.get(operands[0])
+    if kind == "none":
+        return values.get(operands[0]) is None
+    if kind == "positive":
+        value = values.get(operands[0])
+        return None if value is None else value > 0
+    if kind == "equal":
+        return values.get(operands[0]) == values.get(operands[1])
+    if kind == "less":
+        one, other = (values.get(operand) for operand in operands)
+        return None if one is None or other is None else one < other
+    if kind == "beyond":  # more than so many, of a number or of a list
+        value = values.get(operands[0])
+        value = len(value) if isinstance(value, tuple) else value
+        return None if value is None else value > operands[1]
+    if kind == "holds":
+        value = values.get(operands[0])
+        return operands[1] in value if isinstance(value, tuple) else None
+    return entry(values, *operands)  # "entry"

@@ -1,0 +1,93 @@
+"""From the rows of a record and the values of a configuration to every tensor with its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
+from paramsym.atlas.indices import MOST_COPIES, indices
+
+NUMBER = "#"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Tensors that share a law. ``template`` has # for numbers; of each, ``bounds`` says below what, ``sets`` which."""
+
+    template: tuple[str, ...]
+    kind: str  # parameter, frozen, buffer or tie
+    axes: tuple[Any, ...] = ()
+    bounds: tuple[Any, ...] = ()
+    sets: tuple[Any, ...] = ()
+    presence: Any = None
+    first: str = ""  # of a tie: the first name, with # for the same numbers
+
+    def present(self, values: Values) -> bool:
+        """Whether there are such tensors."""
+        return True if self.presence is None else bool(chosen(values, *self.presence))
+
+    def numbers(self, values: Values) -> list[Sequence[int]]:
+        """Return the indices at each place."""
+        return [indices(values, one, evaluated(values, bound)) for one, bound in zip(self.sets, self.bounds, strict=True)]
+
+    def shape(self, values: Values) -> tuple[int, ...]:
+        """Return the shape."""
+        found = tuple(evaluated(values, axis) for axis in self.axes)
+        if any(size < 0 for size in found):
+            message = f"{'.'.join(self.template)} would have the shape {found}."
+            raise OutsideError(message)
+        return found
+
+
+def filled(template: str, numbers: Sequence[int]) -> str:
+    """Put numbers into a template.
+
+    >>> filled("layers.#.w", [3])
+    'layers.3.w'
+    """
+    found = iter(numbers)
+    return ".".join(str(next(found)) if step == NUMBER else step for step in template.split("."))
+
+
+def predicted(rows: Sequence[Row], values: Values) -> dict[str, tuple[str, tuple[int, ...] | str]]:
+    """Return ``{name: (kind, shape or first name)}`` of every tensor, in the order of the rows."""
+    found: dict[str, tuple[str, tuple[int, ...] | str]] = {}
+    for row in rows:
+        if not row.present(values):
+            continue
+        sets = row.numbers(values)
+        if not all(sets):
+            continue
+        copies = 1
+        for one in sets:
+            copies *= len(one)
+        if copies > MOST_COPIES or len(found) > MOST_COPIES:
+            message = f"there would be more than {MOST_COPIES} tensors."
+            raise OutsideError(message)
+        template = ".".join(row.template)
+        what: Any = None if row.kind == "tie" else row.shape(values)
+        for numbers in product(*sets):
+            name = filled(template, numbers)
+            if name in found:
+                message = f"{name} would be stored twice."
+                raise OutsideError(message)
+            found[name] = (row.kind, filled(row.first, numbers) if row.kind == "tie" else what)
+    return found
+
+
+def rows_of(stated: Sequence[Any], expressions: Sequence[Any]) -> Iterator[Row]:
+    """Yield the rows that a record states, its expressions put in."""
+    for template, kind, more in stated:
+        axes, bounds = ([expressions[number] for number in more.get(which, ())] for which in ("axes", "bounds"))
+        yield Row(
+            tuple(template.split(".")),
+            kind,
+            tuple(axes),
+            tuple(bounds),
+            tuple(more.get("sets", ())),
+            more.get("if"),
+            more.get("first", ""),
+        )

@@ -1,0 +1,133 @@
+"""From a configuration to the values of a record's keys: spellings, defaults, and everything that was not verified refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from paramsym.atlas.domain import check, default
+from paramsym.atlas.expression import OutsideError
+from paramsym.atlas.values import Value, frozen_value
+from paramsym.models.family import CENTRAL, COMMON, USUAL, shown, whole
+from paramsym.naming import nearest
+
+_NEVER_READ = frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"})
+_PASSES = 8
+
+
+def flattened(config: Mapping[str, Any], inside: frozenset[str], prefix: str = "") -> Iterator[tuple[str, Value]]:
+    """Yield the keys of a configuration, those of configurations inside after their own key."""
+    for key, value in config.items():
+        whole_key = prefix + key
+        if whole_key in inside and isinstance(value, Mapping):
+            yield whole_key, ("{}",)
+            yield from flattened(value, inside, f"{whole_key}.")
+        else:
+            yield whole_key, frozen_value(value)
+
+
+def labels_of(config: Mapping[str, Any]) -> int | None:
+    """Return the number of labels that a configuration says; None where it says none."""
+    if config.get("num_labels") is not None:
+        return whole(config["num_labels"], "num_labels", 0)
+    names = config.get("id2label")
+    if names is None:
+        return None
+    if not isinstance(names, Mapping):
+        message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
+        raise OutsideError(message)
+    return len(names)
+
+
+def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the values of a class's keys for a configuration.
+
+    Raises:
+        OutsideError: a key that is not known, a value or a pair of values that was not verified.
+    """
+    keys: Mapping[str, Any] = of_class["keys"]
+    inside = frozenset(record["inside"])
+    given = dict(flattened(config, inside))
+    for alias, name in record["aliases"].items():
+        if alias in given:
+            given[name] = given.pop(alias)
+    labels = labels_of(config)
+    given.pop("num_labels", None)
+    if labels is not None:
+        given["num_labels"] = labels
+    free = frozenset(of_class["free"])
+    for key, value in given.items():
+        if key not in keys and key not in free:
+            _check_other(key, value, inside, [*keys, *free])
+    values = _resolved(given, keys, inside)
+    for divisor, key in of_class["needs"]:
+        one, other = values.get(divisor), values.get(key)
+        if isinstance(one, int) and isinstance(other, int) and (one == 0 or other % one):
+            message = f"{divisor} is {one} and {key} is {other}; {divisor} must divide {key}."
+            raise OutsideError(message)
+    for one, first, other, second in of_class["unseen"]:
+        if _is(values.get(one), first) and _is(values.get(other), second):
+            message = f"{one} = {_word(first)} together with {other} = {_word(second)} was not verified."
+            raise OutsideError(message)
+    return values
+
+
+def _check_other(key: str, value: Value, inside: frozenset[str], known: list[str]) -> None:
+    last = key.rpartition(".")[2]
+    if key in inside:
+        if value != ("{}",):
+            message = f"{key} is {shown(value)}; wanted an object of keys."
+            raise OutsideError(message)
+        return
+    if last in _NEVER_READ or last == "num_labels":
+        return
+    if last in USUAL and any(_is(value, frozen_value(one)) for one in USUAL[last]):
+        return
+    near = nearest(key, known, cutoff=0.85, most=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    message = f"the key {key[:60]!a} is not known{hint}: what it changes was not verified."
+    raise OutsideError(message)
+
+
+def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: frozenset[str]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    waiting: dict[str, Any] = {}
+    for key, domain in keys.items():
+        if key in given and not (given[key] is None and "null" in domain):
+            check(key, domain, given[key])
+            values[key] = given[key]
+            continue
+        rule = _rule(key, domain, given, inside)
+        if rule is not None:
+            waiting[key] = rule
+        elif key in given or not domain.get("unused"):
+            message = f"{key} is not given, and what it then is was not found; give it."
+            raise OutsideError(message)
+    for _ in range(_PASSES):
+        for key, rule in list(waiting.items()):
+            with suppress(OutsideError):
+                values[key] = default(rule, values)
+                del waiting[key]
+        if not waiting:
+            return values
+    message = f"{next(iter(waiting))} is not given, and what it then is does not follow from the other keys; give it."
+    raise OutsideError(message)
+
+
+def _rule(key: str, domain: Mapping[str, Any], given: Mapping[str, Value], inside: frozenset[str]) -> Any:
+    """Return what a key means that is null or missing."""
+    if key in given:
+        return domain["null"]
+    above = key.rpartition(".")[0]
+    if "absent" in domain and above in inside and above not in given:
+        return ["is", domain["absent"]]
+    return domain.get("missing")
+
+
+def _is(value: Value, other: Value) -> bool:
+    return type(value) is type(other) and value == other
+
+
+def _word(value: Value) -> str:
+    return {None: "null", True: "true", False: "false"}.get(value, repr(value)) if not isinstance(value, tuple) else "a list"

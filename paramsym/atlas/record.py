@@ -1,0 +1,285 @@
+"""The record of one model type: its format, its limits, its file.
+
+A record is an object of JSON, compressed by gzip, in one file for each model type::
+
+    {"format": 1, "type": "bert", "reference": "transformers 5.23.0",
+     "aliases": {other spelling: key}, "inside": [keys that hold configurations],
+     "classes": {class: {"keys": {key: domain}, "free": [keys of any value], "expressions": [...],
+                         "rows": [[template, kind, {"axes": [number of an expression, ...], "bounds": [...], "sets": [...],
+                                                    "if": [tests, cases], "first": template}], ...],
+                         "unseen": [[key, value, key, value], ...], "needs": [[divisor, key], ...],
+                         "certificate": {...}}},
+     "refused": {class: reason}}
+
+``domain`` has ``words`` (values seen), ``whole`` and ``number`` (least and largest), ``entries`` and ``length`` of lists, ``any``,
+``object``, and under ``missing`` and ``null`` what a missing key and null mean. ``paramsym.atlas.expression`` says what expressions,
+tests and sets are. Nothing in a record is ever run.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, NoReturn
+
+from paramsym.atlas.expression import OPERATIONS
+from paramsym.errors import ConfigError
+
+FORMAT = 1
+LARGEST_RECORD = 8 * 2**20
+_LARGEST_FILE = 2**20
+_MOST_ITEMS = 400_000
+_DEEPEST = 24
+_LAWS = {"last": 0, "ends": 0, "member": 1, "entry": 1, "mod": 2, "from": 2}
+_TESTS = {"is": 1, "none": 1, "positive": 1, "equal": 2, "less": 2, "beyond": 2, "holds": 2, "entry": 2}
+_KINDS = frozenset({"parameter", "frozen", "buffer", "tie"})
+
+
+class RecordError(ConfigError):
+    """A record that is damaged or of another format."""
+
+
+@cache
+def recorded_types() -> tuple[str, ...]:
+    """Return the model types that have a record, sorted.
+
+    >>> "openai-gpt" in recorded_types()
+    True
+    """
+    found = (entry.name for entry in files("paramsym.atlas").joinpath("data").iterdir())
+    return tuple(sorted(name.removesuffix(".json.gz") for name in found if name.endswith(".json.gz")))
+
+
+@lru_cache(maxsize=32)
+def record_of(model_type: str) -> Mapping[str, Any]:
+    """Return the record of a model type.
+
+    Raises:
+        RecordError: there is none, or it is damaged.
+    """
+    if model_type not in recorded_types():
+        message = f"there is no record of the model type {model_type!a}."
+        raise RecordError(message)
+    return parsed(files("paramsym.atlas").joinpath("data", f"{model_type}.json.gz").read_bytes())
+
+
+def packed(record: Mapping[str, Any]) -> bytes:
+    """Return the bytes of a record's file, always the same for the same record."""
+    text = json.dumps(record, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    buffer = io.BytesIO()
+    with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=9, mtime=0) as file:
+        file.write(text.encode())
+    return buffer.getvalue()
+
+
+def parsed(content: bytes) -> Mapping[str, Any]:
+    """Return the record that bytes hold, checked.
+
+    Raises:
+        RecordError: too large, no gzip, no JSON, another format, or what no record has.
+
+    >>> parsed(packed({"format": 1, "type": "x", "reference": "", "aliases": {}, "inside": [], "classes": {}, "refused": {}}))["type"]
+    'x'
+    """
+    if len(content) > _LARGEST_FILE:
+        _refuse("has too many bytes")
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
+            text = file.read(LARGEST_RECORD + 1)
+    except (OSError, EOFError, ValueError, zlib.error):
+        _refuse("is no gzip")
+    if len(text) > LARGEST_RECORD:
+        _refuse("has too many bytes")
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        _refuse("is no JSON")
+    _check_size(record)
+    try:
+        _check(record)
+    except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+        _refuse(f"lacks something: {type(error).__name__} {str(error)[:60]}")
+    return _frozen(record)  # type: ignore[no-any-return]
+
+
+def _refuse(what: str) -> NoReturn:
+    message = f"a record of the atlas {what}; install the library again, or rebuild the record."
+    raise RecordError(message) from None
+
+
+def _check_size(record: Any) -> None:
+    """Refuse what is too deep or has too many parts, without recursion."""
+    items = 0
+    level: list[Any] = [record]
+    for _ in range(_DEEPEST):
+        following: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                following.extend(one.values())
+            elif isinstance(one, list):
+                following.extend(one)
+        items += len(following)
+        if items > _MOST_ITEMS:
+            _refuse("has too many parts")
+        if not following:
+            return
+        level = following
+    _refuse("is nested too deeply")
+
+
+def _check(record: Any) -> None:
+    if record["format"] != FORMAT:
+        _refuse(f"has the format {record['format']!r}, and this library reads {FORMAT}")
+    _need(isinstance(record["type"], str) and isinstance(record["reference"], str), "names no type")
+    _strings(record["aliases"].values())
+    _strings(record["inside"])
+    for one in record["classes"].values():
+        for domain in one["keys"].values():
+            _check_domain(domain)
+        _strings(one["free"])
+        for expression in one["expressions"]:
+            _check_expression(expression)
+        for template, kind, more in one["rows"]:
+            _check_row(template, kind, more, len(one["expressions"]))
+        for quadruple in one["unseen"]:
+            _need(len(quadruple) == 4, "has a pair that is none")
+        for pair in one["needs"]:
+            _strings(pair)
+        _need(isinstance(one["certificate"], dict), "has no certificate")
+
+
+def _need(holds: bool, what: str) -> None:
+    if not holds:
+        _refuse(what)
+
+
+def _strings(values: Iterable[Any]) -> None:
+    _need(all(isinstance(value, str) for value in values), "has a key that is no string")
+
+
+def _check_domain(domain: Any) -> None:
+    for which in ("whole", "number", "length"):
+        if which in domain:
+            low, high = domain[which]
+            _need(all(isinstance(one, int | float) for one in (low, high)), "has a range without numbers")
+    if "entries" in domain:
+        _check_domain(domain["entries"])
+        _need("length" in domain, "has a list without a length")
+    for which in ("missing", "null"):
+        if which not in domain:
+            continue
+        kind, *operands = domain[which]
+        if kind == "expression":
+            _check_expression(operands[0])
+        elif kind == "list":
+            _check_expression(operands[0])
+            for _, where in operands[1]:
+                _check_set(where)
+        elif kind == "cases":
+            _check_tests(*operands)
+        else:
+            _need(kind in {"is", "same"} and len(operands) == 1, "has an unknown default")
+
+
+def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
+    _need(isinstance(template, str) and kind in _KINDS, "has a row of an unknown kind")
+    numbers = [*more.get("axes", ()), *more.get("bounds", ())]
+    _need(all(isinstance(one, int) and 0 <= one < expressions for one in numbers), "names an expression that is not there")
+    places = template.split(".").count("#")
+    _need(len(more.get("bounds", ())) == places == len(more.get("sets", ())), "has a row whose numbers have no bounds")
+    for one in more.get("sets", ()):
+        _check_set(one)
+    if "if" in more:
+        tests, cases = more["if"]
+        _check_tests(tests, cases)
+    _need(isinstance(more.get("first", ""), str), "has a tie without a first name")
+
+
+def _check_set(what: Any) -> None:
+    kind, *operands = what
+    if kind == "range":
+        for one in operands:
+            _check_expression(one)
+    elif kind == "not":
+        _check_set(operands[0])
+    elif kind == "both":
+        _check_set(operands[0])
+        _check_set(operands[1])
+    elif kind == "where":
+        law, values = operands
+        _need(law[0] in _LAWS and len(law) == 1 + _LAWS[law[0]] and isinstance(values, list), "has an unknown law of indices")
+        if law[0] in {"mod", "from"}:
+            _check_atom(law[1])
+            _check_atom(law[2])
+        else:
+            _strings(law[1:])
+    else:
+        _need(kind == "all", "has an unknown set")
+
+
+def _check_tests(tests: Any, cases: Any) -> None:
+    for test in tests:
+        _need(test[0] in _TESTS and len(test) == 1 + _TESTS[test[0]], "has an unknown test")
+        _need(isinstance(test[1], str), "has a test of no key")
+    for seen, _ in cases:
+        _need(len(seen) == len(tests), "has a case without answers")
+
+
+def _check_expression(what: Any) -> None:
+    if isinstance(what, int) and not isinstance(what, bool):
+        return
+    kind, *operands = what
+    if kind == "+":
+        for numerator, denominator, factors in operands[0]:
+            _need(isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0, "has a coefficient that is none")
+            for one, power in factors:
+                _check_atom(one)
+                _need(isinstance(power, int) and 0 < power <= 4, "has an unknown power")
+    else:
+        _need(kind == "?", "has an unknown expression")
+        _check_tests(*operands)
+        for _, inner in operands[1]:
+            _check_expression(inner)
+
+
+def _check_atom(what: Any) -> None:
+    if isinstance(what, str) or (isinstance(what, int | float) and not isinstance(what, bool)):
+        return
+    kind, *operands = what
+    if kind == "at":
+        _need(isinstance(operands[0], str) and all(isinstance(one, int) for one in operands[1:]), "has an unknown entry")
+    elif kind == "len":
+        _need(isinstance(operands[0], str), "has the length of nothing")
+    else:
+        _need(kind in OPERATIONS or kind == "2^", "has an unknown operation")
+        _need(len(operands) == (1 if kind == "2^" else 2), "has an operation without operands")
+        for one in operands:
+            _check_atom(one)
+
+
+def _frozen(record: Any) -> Any:
+    """Return the record with the values of keys as they are compared: lists as tuples."""
+    from paramsym.atlas.values import frozen_value
+
+    for one in record["classes"].values():
+        for domain in one["keys"].values():
+            _freeze_domain(domain, frozen_value)
+        one["unseen"] = [[a, frozen_value(b), c, frozen_value(d)] for a, b, c, d in one["unseen"]]
+    return record
+
+
+def _freeze_domain(domain: Any, frozen_value: Any) -> None:
+    if "words" in domain:
+        domain["words"] = [frozen_value(one) for one in domain["words"]]
+    if "entries" in domain:
+        _freeze_domain(domain["entries"], frozen_value)
+    for which in ("missing", "null"):
+        if which in domain and domain[which][0] == "is":
+            domain[which] = ["is", frozen_value(domain[which][1])]
+        elif which in domain and domain[which][0] == "cases":
+            domain[which][2] = [[seen, frozen_value(result)] for seen, result in domain[which][2]]

@@ -1,0 +1,328 @@
+"""Records from strangers: damaged, hostile or of another format, each is one clear error and nothing is ever run."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import pickle
+from typing import Any
+
+import pytest
+
+from paramsym.atlas.domain import default, said, verified
+from paramsym.atlas.expression import OutsideError, answer, chosen, evaluated
+from paramsym.atlas.indices import MOST_COPIES, indices
+from paramsym.atlas.predicting import predicted, rows_of
+from paramsym.atlas.reading import labels_of, values_of
+from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed, record_of
+from paramsym.atlas.tree import ordered
+
+RECORD: dict[str, Any] = {
+    "format": 1,
+    "type": "toy",
+    "reference": "none",
+    "aliases": {"width": "hidden_size"},
+    "inside": ["text_config"],
+    "classes": {
+        "Toy": {
+            "keys": {
+                "hidden_size": {"whole": [1, 64], "missing": ["is", 8]},
+                "heads": {"whole": [1, 8], "words": [None], "missing": ["expression", ["+", [[1, 1, [[["//", "hidden_size", 4], 1]]]]]]},
+                "bias": {"words": [True, False], "missing": ["is", True]},
+                "kinds": {
+                    "entries": {"words": ["a", "b"]},
+                    "length": [1, 64],
+                    "missing": ["list", 4, [["a", ["where", ["mod", 2, 0], [0]]], ["b", ["where", ["mod", 2, 0], [1]]]]],
+                },
+                "text_config.depth": {"whole": [1, 4], "missing": ["is", 2], "absent": 3},
+                "rate": {"number": [0.0, 1.0], "unused": True},
+            },
+            "free": ["note"],
+            "expressions": [["+", [[1, 1, [["hidden_size", 1]]]]], ["+", [[1, 1, [[["len", "kinds"], 1]]]]], 1],
+            "rows": [
+                ["w", "parameter", {"axes": [0, 0]}],
+                ["b", "parameter", {"axes": [0], "if": [[["is", "bias"]], [[[True], True], [[False], False]]]}],
+                ["layers.#.a", "frozen", {"axes": [0], "bounds": [1], "sets": [["where", ["entry", "kinds"], ["a"]]]}],
+                ["layers.#.n", "buffer", {"axes": [], "bounds": [1], "sets": [["all"]]}],
+                ["again", "tie", {"first": "w"}],
+            ],
+            "unseen": [["bias", False, "heads", None]],
+            "needs": [["heads", "hidden_size"]],
+            "certificate": {"exact": 200},
+        }
+    },
+    "refused": {"Other": "no law"},
+}
+
+
+def changed(*path: Any, to: Any) -> bytes:
+    """Return the file of the record with one thing changed."""
+    record = copy.deepcopy(RECORD)
+    held: Any = record
+    for step in path[:-1]:
+        held = held[step]
+    held[path[-1]] = to
+    return packed(record)
+
+
+def read(**config: Any) -> dict[str, Any]:
+    """Return what the record gives for a configuration."""
+    record = parsed(packed(RECORD))
+    entry = record["classes"]["Toy"]
+    return predicted(list(rows_of(entry["rows"], entry["expressions"])), values_of(config, record, entry))
+
+
+def test_a_record_is_read() -> None:
+    """Defaults, lists by their laws, presence, kinds of tensors and ties."""
+    assert read() == {
+        "w": ("parameter", (8, 8)),
+        "b": ("parameter", (8,)),
+        "layers.0.a": ("frozen", (8,)),
+        "layers.2.a": ("frozen", (8,)),
+        "layers.0.n": ("buffer", ()),
+        "layers.1.n": ("buffer", ()),
+        "layers.2.n": ("buffer", ()),
+        "layers.3.n": ("buffer", ()),
+        "again": ("tie", "w"),
+    }
+    assert "b" not in read(bias=False, width=4)
+    assert read(width=4)["w"] == ("parameter", (4, 4))
+    assert [name for name in read(kinds=["b", "a"]) if name.endswith(".a")] == ["layers.1.a"]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"colour": 1}, "'colour' is not known"),
+        ({"hidden_sise": 1}, "did you mean hidden_size"),
+        ({"hidden_size": 0}, "hidden_size is 0"),
+        ({"hidden_size": 64 * 64 + 1}, "tested to 64"),
+        ({"hidden_size": True}, "hidden_size is true"),
+        ({"heads": 3}, "heads must divide hidden_size"),
+        ({"bias": False, "heads": None}, "bias = false together with heads = null was not verified"),
+        ({"kinds": ["c"]}, "kinds is"),
+        ({"kinds": []}, "lists of 1 to 64 entries"),
+        ({"rate": 2.0}, "numbers from 0 to 1"),
+        ({"rate": float("nan")}, "rate is nan"),
+        ({"text_config": 3}, "text_config is 3"),
+        ({"text_config": {"depht": 3}}, "did you mean text_config.depth"),
+        ({"id2label": 3}, "id2label is 3"),
+    ],
+)
+def test_what_was_not_verified_is_refused(config: dict[str, Any], message: str) -> None:
+    """The error names the key, or both keys of a pair."""
+    with pytest.raises(OutsideError, match=message):
+        read(**config)
+
+
+def test_a_configuration_inside_has_its_own_defaults() -> None:
+    """Where the object is not there at all, its keys may have other values than where it is there without them."""
+    record = parsed(packed(RECORD))
+    entry = record["classes"]["Toy"]
+    assert values_of({}, record, entry)["text_config.depth"] == 3
+    assert values_of({"text_config": {}}, record, entry)["text_config.depth"] == 2
+    assert values_of({"text_config": {"depth": 4}, "note": [1], "pad_token_id": 3}, record, entry)["text_config.depth"] == 4
+
+
+def test_labels_are_counted() -> None:
+    """A number goes before names; null is no number."""
+    assert labels_of({"num_labels": 3, "id2label": {"0": "a"}}) == 3
+    assert labels_of({"num_labels": None, "id2label": {"0": "a"}}) == 1
+    assert labels_of({}) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no gzip",
+        gzip.compress(b"no json"),
+        gzip.compress(b"[" * 5000),
+        gzip.compress(json.dumps([[[[[]]]]] * 3).encode()),
+        gzip.compress(b" " * (LARGEST_RECORD + 2)),
+        gzip.compress(b"{}")[:-4],
+        gzip.compress(pickle.dumps(RECORD)),
+        b"\x1f\x8b\x08\x00" + b"\xff" * 40,
+        b"x" * (2**20 + 1),
+        gzip.compress(json.dumps({"format": 1, "classes": [0] * 500_000}).encode()),
+        changed("format", to=2),
+        changed("type", to=3),
+        changed("inside", to=[3]),
+        changed("classes", "Toy", "rows", 0, 1, to="code"),
+        changed("classes", "Toy", "rows", 0, 2, "axes", to=[7]),
+        changed("classes", "Toy", "rows", 0, 2, "axes", to=["__import__('os')"]),
+        changed("classes", "Toy", "rows", 2, 2, "sets", to=[]),
+        changed("classes", "Toy", "rows", 2, 2, "sets", 0, to=["eval", "1"]),
+        changed("classes", "Toy", "rows", 2, 2, "sets", 0, to=["where", ["exec", "x"], [1]]),
+        changed("classes", "Toy", "rows", 1, 2, "if", to=[[["call", "x"]], []]),
+        changed("classes", "Toy", "rows", 1, 2, "if", to=[[["is", "bias"]], [[[], True]]]),
+        changed("classes", "Toy", "rows", 4, 2, "first", to=3),
+        changed("classes", "Toy", "expressions", 0, to=["system", "ls"]),
+        changed("classes", "Toy", "expressions", 0, to="hidden_size"),
+        changed("classes", "Toy", "expressions", 0, to=["+", [[1, 0, []]]]),
+        changed("classes", "Toy", "expressions", 0, to=["+", [[1, 1, [["hidden_size", 10**9]]]]]),
+        changed("classes", "Toy", "expressions", 0, to=["+", [[1, 1, [[["**", 9, 9], 1]]]]]),
+        changed("classes", "Toy", "expressions", 0, to=["+", [[1, 1, [[["2^"], 1]]]]]),
+        changed("classes", "Toy", "keys", "hidden_size", "whole", to=["a", "b"]),
+        changed("classes", "Toy", "keys", "hidden_size", "missing", to=["run", "x"]),
+        changed("classes", "Toy", "keys", "kinds", "length", to=[1]),
+        changed("classes", "Toy", "unseen", to=[[1]]),
+        changed("classes", "Toy", "needs", to=[[1, 2]]),
+        changed("classes", "Toy", "certificate", to=3),
+    ],
+)
+def test_hostile_records_are_refused(content: bytes) -> None:
+    """Whatever is wrong with a file, it is one error of the atlas."""
+    with pytest.raises(RecordError):
+        parsed(content)
+
+
+def test_a_record_that_is_not_there_is_refused() -> None:
+    """A name is looked up in the list of records and never used as a path."""
+    for name in ("../../etc/passwd", "no such type", ""):
+        with pytest.raises(RecordError):
+            record_of(name)
+
+
+def test_a_file_is_the_same_for_the_same_record() -> None:
+    """No time of day is in it."""
+    assert packed(RECORD) == packed(copy.deepcopy(RECORD))
+
+
+# Expressions and sets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("atom", "value"),
+    [
+        (["//", "a", 2], 3),
+        (["^/", "a", 2], 4),
+        (["min", "a", "b"], 2),
+        (["max", "a", "b"], 7),
+        (["-", "a", "b"], 5),
+        (["*", "a", "b"], 14),
+        (["up", "a", 4], 8),
+        (["int*", "a", "rate"], 17),
+        (["2^", "b"], 4),
+        (["at", "list", -1], 5),
+        (["at", "nested", 1, 0], 4),
+        (["len", "list"], 2),
+    ],
+)
+def test_operations(atom: Any, value: int) -> None:
+    """Each operation, by hand."""
+    values = {"a": 7, "b": 2, "rate": 2.5, "list": (3, 5), "nested": ((1,), (4,))}
+    assert evaluated(values, ["+", [[1, 1, [[atom, 1]]]]]) == value
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        ["+", [[1, 2, [["a", 1]]]]],
+        ["+", [[1, 1, [["missing", 1]]]]],
+        ["+", [[1, 1, [["flag", 1]]]]],
+        ["+", [[1, 1, [["rate", 1]]]]],
+        ["+", [[1, 1, [[["//", "a", 0], 1]]]]],
+        ["+", [[1, 1, [[["2^", 99], 1]]]]],
+        ["+", [[1, 1, [[["int*", "a", "endless"], 1]]]]],
+        ["+", [[1, 1, [[["at", "list", 5], 1]]]]],
+        ["+", [[1, 1, [[["at", "words", 0], 1]]]]],
+        ["+", [[1, 1, [[["len", "a"], 1]]]]],
+        ["+", [[10**18, 1, [["a", 3]]]]],
+        ["?", [["is", "a"]], [[[8], 1]]],
+    ],
+)
+def test_what_has_no_whole_number_is_refused(what: Any) -> None:
+    """Halves, floats, divisions by nothing, lists that are too short, cases that were never seen."""
+    values = {"a": 7, "flag": True, "rate": 2.5, "endless": float("inf"), "list": (3, 5), "words": ("x",)}
+    with pytest.raises(OutsideError):
+        evaluated(values, what)
+
+
+def test_answers() -> None:
+    """Each test, by hand; a flag is no number."""
+    values = {"a": 7, "b": 2, "none": None, "list": (3, 5)}
+    assert [answer(values, test) for test in (["is", "a"], ["none", "none"], ["positive", "a"], ["positive", "none"])] == [
+        7,
+        True,
+        True,
+        None,
+    ]
+    assert [answer(values, test) for test in (["equal", "a", "b"], ["less", "b", "a"], ["less", "none", "a"])] == [False, True, None]
+    assert [answer(values, test) for test in (["beyond", "list", 1], ["beyond", "a", 7], ["beyond", "none", 1])] == [True, False, None]
+    assert [answer(values, test) for test in (["holds", "list", 5], ["holds", "a", 5], ["entry", "list", 0])] == [True, None, 3]
+    with pytest.raises(OutsideError, match="never seen"):
+        chosen({"x": True}, [["is", "x"]], [[[1], "wrong"]])
+
+
+@pytest.mark.parametrize(
+    ("what", "found"),
+    [
+        (["all"], [0, 1, 2, 3, 4, 5]),
+        (["range", 1, 3], [1, 2]),
+        (["not", ["range", 1, 6]], [0]),
+        (["both", ["range", 1, 6], ["where", ["mod", 2, 0], [0]]], [2, 4]),
+        (["where", ["mod", 3, 1], [0]], [2, 5]),
+        (["where", ["from", 3, 1], [0]], [1, 4]),
+        (["where", ["last"], [True]], [5]),
+        (["where", ["ends"], ["first", "last"]], [0, 5]),
+        (["where", ["member", "list"], [True]], [1, 5]),
+        (["where", ["entry", "kinds"], ["b"]], [1, 3]),
+    ],
+)
+def test_sets_of_indices(what: Any, found: list[int]) -> None:
+    """Each law, by hand; a member below zero counts from the end."""
+    assert list(indices({"list": (1, -1), "kinds": tuple("ababaa")}, what, 6)) == found
+
+
+@pytest.mark.parametrize(
+    ("what", "bound"),
+    [
+        (["all"], MOST_COPIES + 1),
+        (["range", 0, 9], 6),
+        (["where", ["mod", 0, 0], [0]], 6),
+        (["where", ["entry", "kinds"], ["b"]], 6),
+    ],
+)
+def test_sets_that_cannot_be_are_refused(what: Any, bound: int) -> None:
+    """Too many copies, a range beyond the bound, a period of 0, a list that is too short."""
+    with pytest.raises(OutsideError):
+        indices({"kinds": ("a",)}, what, bound)
+
+
+def test_rows_that_collide_are_refused() -> None:
+    """Two rows for one name, a negative size, more tensors than any model has."""
+    collide = [["w", "parameter", {"axes": [0]}]] * 2
+    with pytest.raises(OutsideError, match="stored twice"):
+        predicted(list(rows_of(collide, [3])), {})
+    with pytest.raises(OutsideError, match="shape"):
+        predicted(list(rows_of(collide[:1], [-3])), {})
+    with pytest.raises(OutsideError, match="more than"):
+        predicted(list(rows_of([["a.#.b.#", "parameter", {"bounds": [0, 0], "sets": [["all"], ["all"]]}]], [1000])), {})
+
+
+def test_defaults() -> None:
+    """A value, another key's, cases; a rule that needs what is not there, and a list with holes, are refused."""
+    assert default(["is", 3], {}) == 3
+    assert default(["same", "a"], {"a": "x"}) == "x"
+    assert default(["cases", [["is", "a"]], [[["x"], True]]], {"a": "x"}) is True
+    with pytest.raises(OutsideError, match="not known"):
+        default(["same", "a"], {})
+    with pytest.raises(OutsideError, match="would have 2"):
+        default(["list", 4, [["a", ["range", 0, 2]]]], {})
+
+
+def test_domains() -> None:
+    """What was verified is said in words."""
+    assert verified({"any": True}, ("{}",))
+    assert verified({"object": True}, ("{}", ("a", 1)))
+    assert not verified({"words": [1]}, True)
+    assert not verified({}, 3)
+    assert said({}) == "its default"
+    assert said({"number": [0, 1], "entries": {"whole": [1, 2]}, "length": [1, 2]}).startswith("numbers from 0 to 1, lists of 1 to 2")
+
+
+def test_names_in_storage_order() -> None:
+    """Own tensors come first, numbers by number."""
+    assert ordered(["m.10.w", "m.2.w", "m.w"]) == ["m.w", "m.2.w", "m.10.w"]

@@ -1,0 +1,608 @@
+"""Which keys change what a class stores, and samples of it: each key alone, from several bases, pairs made equal, at random."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Any
+
+from atlas_builder.fitting import is_whole
+from atlas_builder.hints import (
+    ACTIVATION,
+    activations,
+    hints_of,
+    kinds_of,
+    layer_words,
+    literals,
+    numbers_near,
+    source_of,
+    words_near,
+)
+from atlas_builder.reference import Reference, RefusedError, Seen
+from atlas_builder.rows import template_of
+
+from paramsym.atlas.values import Value
+from paramsym.models.family import CENTRAL, COMMON
+
+Point = dict[str, Value]
+_ABSENT = "(absent)"
+
+_DEPTH = re.compile(r"(layers?|blocks?|depths?|n_layer|repeats|experts?|num_stacks?)(_\w+)?$")
+_STAGES = re.compile(r"stage|level|scale")
+_HEADS = re.compile(r"head|group")
+_TOKEN = re.compile(r"token_id|token_index|_token_?idx|(^|_)idx$|token_ids$|_ids$|^seed$|num_labels$")
+COMMON_KEYS = (
+    frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"}) | {"id2label", "use_cache"}
+)
+_NEVER = frozenset(
+    [
+        "quantization_config",
+        "decoder",
+        "generator",
+        "text_encoder",
+        "text_config",
+        "audio_config",
+        "vision_config",
+        "name_or_path",
+        "sub_configs",
+        "encoder",
+        "audio_encoder",
+        "per_layer_config",
+        "is_heterogeneous",
+        "base_model_prefix",
+        "attribute_map",
+        "model_type",
+    ]
+)
+
+
+@dataclass
+class Field:
+    """What is known of one key: the value at the base, others that were built, and how it may be drawn."""
+
+    key: str
+    base: Value
+    kind: str = "untried"  # width, count, divisor, flag, word, rate, list, free, rigid
+    pool: list[Value] = field(default_factory=list)
+    step: int = 1
+    active: bool = False
+    later: Sequence[Value] = ()  # untried values that are drawn as well
+    turn: int = 0
+    moves: bool = False  # other keys resolve to other values
+    alphabet: tuple[str, ...] = ()
+
+    def draw(self, rng: random.Random, point: Mapping[str, Value], values: Mapping[str, Value], big: bool = False) -> Value:
+        """Return a value; for lists one of changed entries or of other length."""
+        if self.alphabet:
+            length = next((point.get(k, values.get(k)) for k in self.pool if is_whole(point.get(k, values.get(k)))), len(self.base))
+            if rng.random() < 0.2:
+                return tuple([rng.choice(self.alphabet)] * length)
+            return tuple(rng.choice(self.alphabet) for _ in range(length))
+        if self.kind == "numbers" and rng.random() < 0.7:
+            return _mutated(rng.choice(self.pool), rng)
+        if self.kind == "width" and big and rng.random() < 0.6:
+            return rng.choice([one for one in self.pool if is_whole(one)]) + self.step * rng.randint(50, 6000)
+        if self.later and rng.random() < 0.8:
+            self.turn += 1
+            return self.later[self.turn % len(self.later)]
+        return rng.choice(self.pool)
+
+
+def _mutated(value: Value, rng: random.Random) -> Value:
+    if isinstance(value, tuple):
+        return tuple(_mutated(one, rng) for one in value)
+    if not is_whole(value) or rng.random() < 0.5:
+        return value
+    choices = [value, value + 1, max(1, value - 1), value * 2, max(1, value // 2), value + 8, value * 3]
+    return rng.choice(choices)
+
+
+class Explorer:
+    """Explores one class of the reference."""
+
+    def __init__(self, reference: Reference, seconds: float, seed: int = 0) -> None:
+        """Start at the defaults."""
+        self.reference, self.rng = reference, random.Random(seed)  # noqa: S311 - samples, no secrets
+        self.ends = time.process_time() + seconds
+        self.begun, self.seconds = time.process_time(), seconds
+        self.fields: dict[str, Field] = {}
+        self.samples: list[Seen] = []
+        self.lines: list[tuple[int, int, str]] = []
+        self.refusals: Counter[str] = Counter()
+        self.refused: list[Point] = []
+        self.base: Point = {}
+        self.hints = hints_of(reference.config_class)
+        modules = {sys.modules[reference.model_class.__module__], sys.modules[reference.config_class.__module__]}
+        self.sources = [source_of(module) for module in modules]
+
+    def spent(self, share: float) -> bool:
+        """Whether more than this share of the time is gone."""
+        return time.process_time() - self.begun > self.seconds * share
+
+    def tried(self, point: Point) -> Seen | None:
+        """Return what is built from a point; None where the reference refuses it."""
+        try:
+            return self.reference.build(point)
+        except RefusedError as error:
+            self.refusals[re.sub(r"\d+", "N", str(error))[:90]] += 1
+            if len(self.refused) < 400:
+                self.refused.append(dict(point))
+            return None
+
+    def add(self, seen: Seen) -> int:
+        """Keep a sample; probe keys that no sample before had read."""
+        self.samples.append(seen)
+        return len(self.samples) - 1
+
+    def relevant(self, seen: Seen) -> Iterable[str]:
+        """Yield the keys that were read, declared or not, but for those that change no tensor of any model."""
+        for key in sorted(seen.read):
+            last = key.rpartition(".")[2]
+            inside = any(other.startswith(f"{key}.") for other in seen.values)
+            if last in COMMON_KEYS or last in _NEVER or last.startswith("base_model_") or inside or last[:1] == "_":
+                continue
+            if (
+                key in seen.values
+                or key == "num_labels"
+                or ("." not in key and not hasattr(self.reference.config_class, last) and self._asked_for(last))
+            ):
+                yield key
+
+    def _asked_for(self, key: str) -> bool:
+        return any(re.search(rf"""config,\s*["']{re.escape(key)}["']""", source) for source in self.sources)
+
+    # Probing ------------------------------------------------------------------------------------------------------------------
+
+    def explore(self) -> None:
+        """Find the fields and take samples.
+
+        Raises:
+            RefusedError: the reference does not build the defaults.
+        """
+        default = self.reference.first()
+        self.default = default
+        self._shrink(default)
+        self.origin = self.reference.build(self.base)
+        self.add(self.origin)
+        if self.base:
+            self.add(default)
+        self._influences()
+        self._probe(self.relevant(self.origin), 0)
+        self._legacy()
+        self._loosen()
+        self._more_bases()
+        self._equals()
+        self._generic()
+        self.draw_samples(40, 0.72)
+
+    def _shrink(self, default: Seen) -> None:
+        """Lower depths while the same templates remain."""
+        wanted = _templates(default)
+        now = default
+        deep = [key for key, value in default.values.items() if self._is_depth(key, value)]
+        for depth in (2, 3, 4):
+            point = {key: depth for key in deep if depth < default.values[key]}
+            seen = self.tried(point) if deep else None
+            if seen is not None and _templates(seen) == wanted:
+                self.base = {key: value for key, value in point.items() if key in default.read}
+                again = self.tried(self.base)
+                if again is not None and _templates(again) == wanted:
+                    return
+                self.base = {}
+        for key, value in default.values.items():
+            if not self._is_depth(key, value) or key not in default.read or self.spent(0.3):
+                continue
+            for depth in (2, 3, 4, 5, 6, 8, 12):
+                if depth >= value:
+                    break
+                seen = self.tried({**self.base, key: depth})
+                if seen is not None and _templates(seen) == wanted:
+                    if len(seen.tensors) < len(now.tensors) or seen.tensors != now.tensors:
+                        self.base[key], now = depth, seen
+                    break
+
+    @staticmethod
+    def _is_depth(key: str, value: Value) -> bool:
+        last = key.rpartition(".")[2]
+        return is_whole(value) and value > 2 and bool(_DEPTH.search(last)) and not _STAGES.search(last) and not _TOKEN.search(last)
+
+    def _influences(self) -> None:
+        """Find the keys that the class does not read and that still change what the keys which it reads resolve to."""
+        read = set(self.relevant(self.origin))
+        self.influencing: set[str] = set()
+        self.unclear: set[str] = set()
+        plain = [(base, self.reference.resolved(base)) for base in ({}, self.base)]
+        for key, value in self.origin.values.items():
+            last = key.rpartition(".")[2]
+            if key in read or last in COMMON_KEYS or last in _NEVER or last.endswith("model_type"):
+                continue
+            worked = 0
+            for (base, before), other in product(plain, _others(value, self.hints.get(key))):
+                try:
+                    changed = self.reference.resolved({**base, key: other})
+                except RefusedError:
+                    continue
+                worked += 1
+                if any(changed.get(one) != before.get(one) for one in read):
+                    self.influencing.add(key)
+                    break
+            if key not in self.influencing and (not worked or value is None) and self._used_by_config(last):
+                self.unclear.add(key)
+
+    def _used_by_config(self, key: str) -> bool:
+        """Whether the configuration's own code reads a key."""
+        return any(re.search(rf"""self\.{key}\b|["']{key}["']""", source) for source in self.sources)
+
+    def _probe(self, keys: Iterable[str], base: int) -> None:
+        for key in [*keys, *sorted(self.influencing)]:
+            if key in self.fields or self.spent(0.5):
+                continue
+            found = Field(key, self.origin.values.get(key))
+            self.fields[key] = found
+            self._probe_one(found, base)
+
+    def _probe_one(self, found: Field, base: int) -> None:
+        value, last = found.base, found.key.rpartition(".")[2]
+        if last.endswith("model_type"):
+            found.kind = "rigid"
+        elif isinstance(value, bool):
+            self._try(found, "flag", [not value], base)
+        elif is_whole(value):
+            if _TOKEN.search(last) and last != "num_labels":
+                self._try(found, "free", [value + 1, 1, 0], base)
+            else:
+                self._probe_number(found, base)
+        elif isinstance(value, float):
+            self._try(found, "rate", [value * 2, value / 2, 0.0, 1.0, value * 1.37, value * 0.73, value * 1.9, 1e-12], base)
+        elif isinstance(value, str):
+            self._try(found, "word", self._words(found, value), base)
+        elif value is None:
+            self._probe_none(found, base)
+        elif isinstance(value, tuple):
+            self._probe_list(found, value, base)
+        kinds = kinds_of(self.hints.get(found.key))
+        if found.kind != "rigid" and type(None) in kinds and value is not None:
+            self._try(found, found.kind, [None], base)
+
+    def _legacy(self) -> None:
+        """Try the older spellings of the settings of rotary positions."""
+        for key in [one for one in self.fields if one.rpartition(".")[2] == "rope_parameters"]:
+            prefix = key[: -len("rope_parameters")]
+            for old, others in (
+                ("rope_theta", [1e6, 10000, 5e5, 1e4]),
+                ("rope_scaling", [None, ("{}", ("rope_type", "linear"), ("factor", 2.0)), ("{}", ("type", "linear"), ("factor", 2.0))]),
+                ("partial_rotary_factor", [0.5, 1.0, 0.25]),
+            ):
+                if prefix + old not in self.origin.values:
+                    found = self.fields[prefix + old] = Field(prefix + old, _ABSENT)
+                    self._try(found, "rate", others, 0)
+                    found.pool = [one for one in found.pool if one != _ABSENT] or [_ABSENT]
+                    if found.pool == [_ABSENT]:
+                        del self.fields[prefix + old]
+
+    def _loosen(self) -> None:
+        """Try flags and choices that could not be moved alone beside another flag."""
+        flags = [one for one in self.fields.values() if one.kind == "flag"]
+        for found in [one for one in self.fields.values() if one.kind == "rigid" and (one.base is None or isinstance(one.base, bool))]:
+            for flag in flags:
+                if self.spent(0.5) or found.kind != "rigid":
+                    break
+                beside = self.tried({**self.base, flag.key: not flag.base})
+                if beside is None:
+                    continue
+                self.samples.append(beside)
+                found.pool = []
+                self._probe_one(found, len(self.samples) - 1)
+                if found.kind == "rigid":
+                    self.samples.pop()
+                else:
+                    flag.moves = found.moves = True
+
+    def _words(self, found: Field, value: str) -> list[str]:
+        last = found.key.rpartition(".")[2]
+        if ACTIVATION.search(last):
+            words = [word for word in activations() if word != value]
+            found.later = words[3:]
+            return words[:3]
+        words = [*literals(self.hints.get(found.key)), *words_near(last, self.sources)]
+        return [word for word in dict.fromkeys(words) if word != value][:10]
+
+    def _try(self, found: Field, kind: str, others: Sequence[Value], base: int) -> None:
+        """Build with other values of one key; keep those that work."""
+        at = self.samples[base]
+        found.kind = kind
+        if not found.pool:
+            found.pool = [found.base]
+        lined = 0
+        for other in others:
+            seen = self.tried({**at.point, found.key: other})
+            if seen is None:
+                continue
+            found.pool.append(other)
+            found.moves |= _moves(found.key, seen.values, at.values)
+            if seen.tensors != at.tensors:
+                found.active = True
+                if lined < 4:
+                    self.lines.append((base, self.add(seen), found.key))
+                    lined += 1
+        if len(found.pool) == 1:
+            found.kind = "rigid"
+
+    def _probe_none(self, found: Field, base: int) -> None:
+        kinds = kinds_of(self.hints.get(found.key))
+        others: list[Value] = []
+        if bool in kinds:
+            others.append(True)
+        if int in kinds or not kinds - {type(None)}:
+            others += [16, 4, 2, 1, 48, 96, 3]
+        if float in kinds and int not in kinds:
+            others += [0.5, 1.0]
+        if str in kinds:
+            last = found.key.rpartition(".")[2]
+            others += (
+                activations()[:6] if ACTIVATION.search(last) else [*literals(self.hints.get(found.key)), *words_near(last, self.sources)]
+            )
+        if list in kinds or tuple in kinds:
+            others += [(), (0,), (1,)]
+        self._try(found, "option", others, base)
+        if not kinds - {type(None)} and not found.active:  # nothing is said of its type
+            self._try(found, "option", [True], base)
+
+    def _probe_list(self, found: Field, value: tuple[Any, ...], base: int) -> None:
+        if value[:1] == ("{}",):
+            self._probe_object(found, value, base)
+        elif value and all(isinstance(one, str) for one in value):
+            self._probe_words(found, value, base)
+        elif value and all(is_whole(one) for one in value):
+            found.kind = "numbers"
+            others = [
+                tuple(one * 2 for one in value),
+                tuple(one + 1 for one in value),
+                tuple(one + 8 for one in value),
+                value[:-1] or value,
+            ]
+            for place in range(min(len(value), 6)):
+                others += [(*value[:place], value[place] + more, *value[place + 1 :]) for more in (1, value[place] or 1, 7)]
+            self._try(found, "numbers", others, base)
+        elif not value:
+            self._try(found, "option", [(0,), (1,), (0, 1)], base)
+        elif all(isinstance(one, tuple) for one in value):
+            others = [tuple(tuple(_plus(v, more) for v in one) for one in value) for more in (1, 8)] + [value[:-1] or value]
+            self._try(found, "numbers", others, base)
+        elif all(isinstance(one, bool) for one in value):
+            others = [tuple(not one for one in value)]
+            others += [(*value[:place], not value[place], *value[place + 1 :]) for place in range(len(value))]
+            self._try(found, "option", others, base)
+        else:
+            self._try(found, "option", [value[:-1] or value], base)
+
+    def _probe_object(self, found: Field, value: tuple[Any, ...], base: int) -> None:
+        given = dict(value[1:])
+        others: list[Value] = []
+        if "rope_type" in given:
+            more = {"factor": 2.0, "original_max_position_embeddings": 1024}
+            for word in ("linear", "dynamic", "yarn"):
+                others.append(("{}", *{**given, **more, "rope_type": word}.items()))
+            others.append(("{}", *{**given, "rope_theta": 5e5}.items()))
+        else:
+            others += [None, ("{}",)]
+            others += [("{}", *((k, _plus(v, 1)) for k, v in given.items()))]
+        self._try(found, "object", others, base)
+        found.pool.append(value)
+
+    def _probe_words(self, found: Field, value: tuple[str, ...], base: int) -> None:
+        at = self.samples[base]
+        alphabet = tuple(layer_words(value, self.sources))
+        prefix = found.key.rpartition(".")[0]
+        depth = [
+            key
+            for key, other in at.values.items()
+            if is_whole(other) and other == len(value) and key.rpartition(".")[0] == prefix and _DEPTH.search(key)
+        ]
+        found.pool = list(depth)
+        works = []
+        for word in alphabet:
+            others = [tuple(word if i == place else one for i, one in enumerate(value)) for place in (0, len(value) - 1)]
+            seen = [self.tried({**at.point, found.key: other}) for other in others]
+            for one in seen:
+                if one is not None and one.values.get(found.key) == one.point[found.key]:
+                    works.append(word)
+                    if one.tensors != at.tensors:
+                        found.active = True
+                        self.lines.append((base, self.add(one), found.key))
+        found.kind, found.alphabet = ("words", tuple(dict.fromkeys(works))) if works else ("rigid", ())
+        if not works:
+            found.pool = [value]
+
+    def _probe_number(self, found: Field, base: int) -> None:
+        at, key, value = self.samples[base], found.key, found.base
+        heads = {v for k, v in at.values.items() if is_whole(v) and 2 <= v <= 128 and _HEADS.search(k)}
+        steps = sorted({1, 2, 3, 4, 8, 16, 32, 64, 128, *heads, abs(value) or 1, *(64 * one for one in heads)})
+        step = next((s for s in steps if s <= 4 * max(abs(value), 4) and self.tried({**at.point, key: value + s}) is not None), None)
+        if step is None:
+            others = [0, *numbers_near(value)] if 0 < value <= 4 else numbers_near(value)
+            good = [other for other in others if self.tried({**at.point, key: other}) is not None]
+            self._try(found, "divisor", good, base)
+            return
+        probes = [value + step, value + 3 * step, value + 8 * step]
+        lower = [other for other in (value // 2, value - step, 1, 0) if 0 <= other < value]
+        self._try(found, "width", [*probes, *lower], base)
+        found.step = step
+        if not found.active:
+            return
+        named = any(set(self.samples[j].tensors) != set(at.tensors) for i, j, k in self.lines if k == key and i == base)
+        if named and (value <= 12 or _DEPTH.search(key.rpartition(".")[2])):
+            found.kind = "count"
+            found.pool += [one for one in range(max(1, value - 2), value + 6) if one % step == value % step]
+        elif _HEADS.search(key.rpartition(".")[2]) and value <= 128 and "dim" not in key:
+            found.kind = "divisor"
+            found.pool += [one for one in (1, 2, 3, 4, 6, 8, 12, 16) if one not in found.pool]
+        else:
+            low = value % step
+            tens = max(1, value // (step * 6))
+            found.pool += [low + step * tens * j for j in range(1, 18) if low + step * tens * j > 0]
+            found.pool += [one for one in (64, 96, 128, 192, 256, 384, 512, 768, 1024) if step == 1 or one % step == low]
+
+    # Samples ------------------------------------------------------------------------------------------------------------------
+
+    def _more_bases(self) -> None:
+        """Move each key from each sample that brought new templates."""
+        known = set(_templates(self.origin))
+        seen: set[frozenset[str]] = set()
+        bases = 0
+        for _i, j, key in list(self.lines):
+            new = frozenset(_templates(self.samples[j]) - known)
+            if not new or new in seen or bases >= 8 or self.spent(0.55):
+                continue
+            seen.add(new)
+            bases += 1
+            here = self.samples[j]
+            fresh = [one for one in self.relevant(here) if one not in self.fields]
+            self._probe(fresh, j)
+            for other in list(self.fields.values()):
+                if other.key == key or other.kind in {"rigid", "free"} or self.spent(0.58):
+                    continue
+                changed = self._moved(other, here)
+                if changed is not None and changed.tensors != here.tensors:
+                    if not other.active:
+                        other.active = True
+                        again = self._moved(other, here, 3)
+                        if again is not None:
+                            self.lines.append((j, self.add(again), other.key))
+                    self.lines.append((j, self.add(changed), other.key))
+
+    def _moved(self, one: Field, here: Seen, times: int = 1) -> Seen | None:
+        value = here.values.get(one.key)
+        if one.kind == "width" and is_whole(value):
+            return self.tried({**here.point, one.key: value + times * one.step})
+        others = [other for other in one.pool if other != value] if not one.alphabet else [one.draw(self.rng, here.point, here.values)]
+        return self.tried({**here.point, one.key: self.rng.choice(others)}) if others else None
+
+    def _equals(self) -> None:
+        """Make pairs of widths equal; keep those where other tensors are stored."""
+        widths = [one for one in self.fields.values() if one.active and one.kind == "width" and is_whole(one.base) and one.base > 8]
+        for one, other in combinations(widths, 2):
+            if self.spent(0.62) or one.base == other.base or one.key.rpartition(".")[0] != other.key.rpartition(".")[0]:
+                continue
+            seen = self.tried({**self.base, one.key: other.base}) or self.tried({**self.base, other.key: one.base})
+            if seen is not None and set(seen.tensors) != set(self.origin.tensors):
+                self.add(seen)
+                for _ in range(6):
+                    point = self.drawn(0.4)
+                    if point is None:
+                        continue
+                    shared = point.values.get(other.key)
+                    again = self.tried({**point.point, one.key: shared})
+                    if again is not None:
+                        self.add(again)
+
+    def _generic(self) -> None:
+        """Move each key from a point where all are unusual."""
+        for _ in range(2):
+            seen = self.drawn(0.9)
+            if seen is None:
+                continue
+            here = self.add(seen)
+            for one in self.fields.values():
+                if one.kind in {"rigid", "free"} or self.spent(0.66):
+                    continue
+                other = self.tried({**seen.point, one.key: one.draw(self.rng, seen.point, seen.values)})
+                if other is not None and (one.active or other.tensors != seen.tensors):
+                    one.active = True
+                    self.lines.append((here, self.add(other), one.key))
+
+    def draw_samples(self, count: int, share: float) -> None:
+        """Add random samples."""
+        for turn in range(count):
+            if self.spent(share):
+                return
+            seen = self.drawn((0.3, 0.7, 0.97)[turn % 3], big=turn % 5 == 4)
+            if seen is not None:
+                self.add(seen)
+
+    def draw_like(self, templates: set[str], count: int) -> None:
+        """Add samples that store some templates: from those that do, with other keys changed."""
+        held = [seen for seen in self.samples if templates & _templates(seen)]
+        for _ in range(count if held else 0):
+            seen = self.rng.choice(held)
+            point = dict(seen.point)
+            for one in self.fields.values():
+                if one.kind != "rigid" and (one.active or one.moves) and not isinstance(one.base, bool | str) and self.rng.random() < 0.5:
+                    point[one.key] = one.draw(self.rng, point, seen.values)
+            other = self.tried(point)
+            if other is not None:
+                self.add(other)
+
+    def drawn(self, share: float, *, big: bool = False, inert: float = 0.15, rng: random.Random | None = None) -> Seen | None:
+        """Return a random sample: a share of the active keys changed, some of the others; less of them until it can be built."""
+        rng = rng or self.rng
+        point = dict(self.base)
+        changed: list[str] = []
+        for one in self.fields.values():
+            if one.kind == "rigid" or rng.random() > (share if one.active or one.moves else 0.6 if one.later else inert):
+                continue
+            point[one.key] = one.draw(rng, point, self.origin.values, big)
+            changed.append(one.key)
+        seen = self.tried(point)
+        for _ in range(6):
+            if seen is not None or not changed:
+                break
+            for key in [key for key in changed if rng.random() < 0.4] or changed[:1]:
+                changed.remove(key)
+                if key in self.base:
+                    point[key] = self.base[key]
+                else:
+                    point.pop(key, None)
+            seen = self.tried(point)
+        return seen if changed else None
+
+    @property
+    def telling(self) -> list[str]:
+        """The keys that laws may be about, those that change something by themselves first."""
+        found = sorted(self.fields.values(), key=lambda one: (not one.active, not one.moves))
+        return [
+            one.key for one in found if one.active or one.moves or one.key in self.influencing or one.kind in {"width", "divisor", "count"}
+        ]
+
+    def refresh(self) -> None:
+        """Probe the keys that only later samples read."""
+        for position, seen in enumerate(self.samples):
+            fresh = [key for key in self.relevant(seen) if key not in self.fields]
+            if fresh:
+                self._probe(fresh, position)
+
+
+def _moves(key: str, values: Mapping[str, Value], before: Mapping[str, Value]) -> bool:
+    return any(values.get(other) != value for other, value in before.items() if other != key and not other.startswith("id2label"))
+
+
+def _templates(seen: Seen) -> frozenset[str]:
+    return frozenset(template_of(name)[0] for name in seen.tensors)
+
+
+def _plus(value: Value, more: int) -> Value:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return value + more
+
+
+def _others(value: Value, hint: Any) -> list[Value]:
+    """Return a few other values, for keys that only the configuration itself reads."""
+    if isinstance(value, bool):
+        return [not value]
+    if is_whole(value):
+        return [value + 1, max(1, value - 1), 2 * value or 1]
+    if isinstance(value, float):
+        return [value / 2, value * 2]
+    if isinstance(value, str):
+        return literals(hint)[:3]
+    if value is None:
+        kinds = kinds_of(hint)
+        return [*([True] if bool in kinds else []), *([2, 4] if int in kinds else [])]
+    return []

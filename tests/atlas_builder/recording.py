@@ -1,0 +1,539 @@
+"""From samples of a class to its entry in a record, and the tests that it must pass before it gets in."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from atlas_builder.exploring import _DEPTH, _TOKEN, COMMON_KEYS, Explorer, Point
+from atlas_builder.fitting import Fitter, NoFitError, is_whole, told_apart
+from atlas_builder.reference import Reference, RefusedError, Seen, config_class_of
+from atlas_builder.rows import Ledger, Rows
+from atlas_builder.sets import set_law
+
+from paramsym.atlas.domain import default
+from paramsym.atlas.expression import OutsideError
+from paramsym.atlas.predicting import Row, predicted, rows_of
+from paramsym.atlas.reading import values_of
+from paramsym.atlas.values import Value
+
+ADVERSARIAL = 200
+_ROUNDS = 6
+_ENOUGH = 8  # wrong answers, to look for a better law
+_MOST_PAIRS = 3000
+
+
+class NotAdmittedError(Exception):
+    """A class that gets no entry, and why."""
+
+
+@dataclass
+class Entry:
+    """A class being recorded."""
+
+    model_type: str
+    explorer: Explorer
+    ledger: Ledger = field(default_factory=Ledger)
+    seconds: float = 30
+
+    @property
+    def reference(self) -> Reference:
+        """The class."""
+        return self.explorer.reference
+
+    def derive(self) -> dict[str, Any]:
+        """Return the entry.
+
+        Raises:
+            NotAdmittedError: with the reason.
+        """
+        ends = time.process_time() + self.seconds
+        try:
+            self.explorer.explore()
+        except RefusedError as error:
+            message = f"the defaults are not built: {error}"
+            raise NotAdmittedError(message) from None
+        for turn in range(_ROUNDS):
+            self._fit()
+            if self.ledger.unexplained:
+                if turn >= 3 or time.process_time() > ends:
+                    template, why = self.ledger.unexplained[0]
+                    message = f"{len(self.ledger.unexplained)} of {len(self._templates())} tensors without a law, such as {template}: {why}"
+                    raise NotAdmittedError(message[:400])
+                self._more(20)
+                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
+                continue
+            if not self._counterexamples():
+                break
+            if time.process_time() > ends:
+                break
+        entry = self._entry()
+        for turn in range(_ROUNDS):
+            outcome, wrong = self._attack(entry, turn)
+            if not wrong:
+                return self._certified(self._entry(), outcome)  # which has also seen what the attack built
+            if time.process_time() > ends:
+                break
+            self.explorer.samples.extend(wrong)
+            self._more(10)
+            self._fit()
+            if self.ledger.unexplained:
+                self._more(20)
+                self.explorer.draw_like({template for template, _ in self.ledger.unexplained}, 24)
+                self._fit()
+            if self.ledger.unexplained:
+                template, why = self.ledger.unexplained[0]
+                message = f"after a counterexample, no law for {template}: {why}"
+                raise NotAdmittedError(message[:400])
+            self._counterexamples()
+            entry = self._entry()
+        message = f"{len(wrong)} of {ADVERSARIAL} configurations come out wrong, such as {wrong[0].point}"
+        raise NotAdmittedError(message[:400])
+
+    def _templates(self) -> set[str]:
+        from atlas_builder.rows import template_of
+
+        return {template_of(name)[0] for seen in self.explorer.samples for name in seen.tensors}
+
+    def _more(self, count: int) -> None:
+        self.explorer.refresh()
+        self.explorer.draw_samples(count, 9.0)
+
+    def _fit(self) -> None:
+        explorer = self.explorer
+        unique: dict[int, Seen] = {}
+        for seen in explorer.samples:
+            unique.setdefault(id(seen), seen)
+        self.fitter = Fitter([seen.values for seen in explorer.samples], explorer.telling, explorer.lines)
+        self.fitter.ends = time.process_time() + min(8.0, self.seconds / 3)
+        self.ledger = Rows(self.fitter, [seen.tensors for seen in explorer.samples]).explain()
+
+    def _agrees(self, seen: Seen) -> bool | None:
+        """Whether the rows give what was built; None where they refuse."""
+        try:
+            return predicted(self.ledger.rows, seen.values) == seen.tensors
+        except OutsideError:
+            return None
+
+    def _counterexamples(self) -> bool:
+        """Add what was built and does not come out; say whether there was any."""
+        explorer = self.explorer
+        for _ in range(24):
+            explorer.drawn(explorer.rng.choice((0.3, 0.7, 0.97)), big=explorer.rng.random() < 0.3)
+        known = {id(seen) for seen in explorer.samples}
+        odd = [seen for seen in self._all() if id(seen) not in known and self._agrees(seen) is not True]
+        explorer.samples.extend(odd[:60])
+        if odd:
+            explorer.refresh()
+            explorer.draw_samples(6, 9.0)
+        return bool(odd)
+
+    def _all(self) -> list[Seen]:
+        return [seen for seen in self.reference.cache.values() if isinstance(seen, Seen)]
+
+    # The entry ----------------------------------------------------------------------------------------------------------------
+
+    def _entry(self) -> dict[str, Any]:
+        good = [seen for seen in self._all() if self._agrees(seen)]
+        explorer = self.explorer
+        telling = [key for key in explorer.telling if key in explorer.fields]
+        self.good = Fitter([seen.values for seen in good], telling, [])
+        self.good_seen = good
+        keys: dict[str, dict[str, Any]] = {}
+        used = _keys_in(self.ledger.rows)
+        names = {*explorer.fields, *explorer.influencing, *explorer.unclear}
+        for key in sorted(names):
+            keys[key] = self._domain(key, good)
+        waiting = sorted(used)
+        done: set[str] = set()
+        while waiting:
+            key = waiting.pop()
+            if key in done:
+                continue
+            done.add(key)
+            found = keys.setdefault(key, self._domain(key, good))
+            rules = self._rules(key, good)
+            found |= rules
+            waiting.extend(_keys_of_rule(rules.get("missing")) - done)
+        for key in keys.keys() - done:
+            keys[key]["unused"] = True
+        expressions: dict[str, int] = {}
+        rows = [_stated(row, expressions) for row in self.ledger.rows]
+        free = [
+            key
+            for key in explorer.origin.values
+            if key not in keys and key.rpartition(".")[2] not in COMMON_KEYS and not key.endswith("model_type")
+        ]
+        read = set().union(*(seen.read for seen in good))
+        kept = ("out_features", "out_indices", "stage_names")  # of backbones: properties, which are written into every configuration
+        free += [key for key in kept if hasattr(self.reference.config_class, key) and key not in keys and key not in read]
+        for key in explorer.origin.values:
+            if key.endswith(".model_type"):
+                keys[key] = {"words": [explorer.origin.values[key]], "unused": True}
+        return {
+            "keys": keys,
+            "free": free,
+            "expressions": [json.loads(one) for one in expressions],
+            "rows": rows,
+            "unseen": self._unseen(good, done),
+            "needs": self._needs(good),
+            "certificate": {},
+        }
+
+    def _domain(self, key: str, good: Sequence[Seen]) -> dict[str, Any]:
+        values = [seen.values[key] for seen in good if key in seen.values] + [seen.point[key] for seen in good if key in seen.point]
+        domain = _covering(values)
+        one = self.explorer.fields.get(key)
+        if (
+            one is not None
+            and one.kind == "free"
+            and not one.active
+            and all(is_whole(value) or value is None for value in domain.get("words", ()))
+        ):
+            domain["whole"] = [min(0, *domain.get("whole", [0])), 2**40]
+        if one is not None and not one.active and "number" in domain and one.kind == "rate":
+            domain["number"] = [domain["number"][0], max(domain["number"][1], 1e9 if key.endswith("theta") else 64.0)]
+        if key.rpartition(".")[2] in {"rope_parameters", "rope_scaling"} and one is not None and not one.active and one.kind != "rigid":
+            domain["object"] = True
+        return domain
+
+    def _rules(self, key: str, good: Sequence[Seen]) -> dict[str, Any]:
+        """Return what a missing key means, and null."""
+        above = key.rpartition(".")[0]
+        missing = {i: seen.values.get(key) for i, seen in enumerate(good) if key not in seen.point}
+        inside = {i: value for i, value in missing.items() if not above or any(one.startswith(f"{above}.") for one in good[i].point)}
+        outside = {i: value for i, value in missing.items() if i not in inside}
+        found: dict[str, Any] = {}
+        rule = self._rule(key, inside or missing)
+        if rule is not None:
+            found["missing"] = rule
+        if outside and rule is not None and any(not self._gives(rule, i, value) for i, value in outside.items()):
+            if len(set(outside.values())) > 1:
+                del found["missing"]
+            else:
+                found["absent"] = next(iter(outside.values()))
+        nulls = {i: seen.values.get(key) for i, seen in enumerate(good) if key in seen.point and seen.point[key] is None}
+        if nulls and any(value is not None for value in nulls.values()):
+            if rule is not None and all(self._gives(rule, i, value) for i, value in nulls.items()):
+                found["null"] = rule
+            else:
+                other = self._rule(key, nulls)
+                if other is not None:
+                    found["null"] = other
+        return found
+
+    def _gives(self, rule: Any, i: int, value: Value) -> bool:
+        try:
+            return bool(default(rule, self.good_seen[i].values) == value)
+        except OutsideError:
+            return False
+
+    def _rule(self, key: str, results: Mapping[int, Value]) -> Any:
+        if not results:
+            return None
+        distinct = set(results.values())
+        if len(distinct) == 1:
+            return ["is", next(iter(distinct))]
+        held = {
+            name: self.good.columns.pop(name)
+            for name in list(self.good.columns)
+            if name == key or (isinstance(name, tuple) and name[1] == key)
+        }
+        tests, lists = self.good.tests, self.good.lists
+        self.good.tests = [test for test in tests if key not in test[1:]]
+        self.good.lists = [one for one in lists if one != key]
+        self.good.found.clear()
+        self.good.ends = time.process_time() + 4
+        try:
+            if all(is_whole(value) for value in distinct):
+                return ["expression", self.good.fit(dict(results))]  # type: ignore[arg-type]
+            if all(isinstance(value, tuple) for value in distinct):
+                return self._list_rule(results)
+            for other in self.explorer.telling:
+                if other != key and all(self.good_seen[i].values.get(other) == value for i, value in results.items()):
+                    return ["same", other]
+            return ["cases", *told_apart(self.good, results, key)]
+        except (NoFitError, TypeError):
+            return None
+        finally:
+            self.good.columns |= held
+            self.good.tests, self.good.lists = tests, lists
+            self.good.found.clear()
+
+    def _list_rule(self, results: Mapping[int, Value]) -> Any:
+        lengths = {i: len(value) for i, value in results.items()}
+        entries = sorted({entry for value in results.values() for entry in value}, key=str)
+        if len(entries) > 8:
+            message = "too many entries"
+            raise NoFitError(message)
+        length = self.good.fit(lengths)
+        laws = []
+        for entry in entries:
+            where = {i: frozenset(k for k, one in enumerate(value) if one == entry) for i, value in results.items()}
+            laws.append([entry, set_law(self.good, where, lengths)])
+        return ["list", length, laws]
+
+    def _unseen(self, good: Sequence[Seen], used: set[str]) -> list[list[Any]]:
+        """Return the pairs of discrete values that were never seen together."""
+        discrete: dict[str, list[Value]] = {}
+        for key in sorted(used):
+            values = {seen.values.get(key) for seen in good}
+            plain = {value for value in values if value is None or isinstance(value, bool | str)}
+            if plain and len(values) > 1 and len(plain) <= 8:
+                discrete[key] = sorted(plain, key=str)
+        pairs = []
+        for one, other in combinations(discrete, 2):
+            together = {(seen.values.get(one), seen.values.get(other)) for seen in good}
+            for first in discrete[one]:
+                pairs += [[one, first, other, second] for second in discrete[other] if (first, second) not in together]
+        if len(pairs) > _MOST_PAIRS:
+            message = f"{len(pairs)} pairs of flags were never seen together"
+            raise NotAdmittedError(message)
+        return pairs
+
+    def _needs(self, good: Sequence[Seen]) -> list[list[str]]:
+        """Return the pairs of which one divides the other wherever the reference builds, and does not somewhere that it refuses."""
+        base = self.explorer.origin.values
+        refused = [{**base, **point} for point in self.explorer.refused]
+        numbers = [key for key in self.explorer.fields if is_whole(base.get(key)) and base[key] > 1]
+        counts = [key for key, one in self.explorer.fields.items() if one.kind == "count"]
+        good = [seen for seen in good if not any(seen.values.get(key) == 0 for key in counts)]  # no layers: nothing to be divided
+        found = []
+        for divisor in numbers:
+            for key in numbers:
+                if divisor == key or base[key] % base[divisor]:
+                    continue
+                points = [(seen.values.get(divisor), seen.values.get(key)) for seen in good]
+                whole = [(a, b) for a, b in points if is_whole(a) and is_whole(b)]
+                if len({a for a, _ in whole}) < 3 or any(a == 0 or b % a for a, b in whole):
+                    continue
+                others = [(one.get(divisor), one.get(key)) for one in refused]
+                if any(is_whole(a) and is_whole(b) and (a == 0 or b % a) for a, b in others):
+                    found.append([divisor, key])
+        return found
+
+    # The attack ---------------------------------------------------------------------------------------------------------------
+
+    def _attack(self, entry: Mapping[str, Any], turn: int) -> tuple[Counter[str], list[Seen]]:
+        """Return how configurations drawn against the entry come out, and what came out wrong."""
+        record = self._record(entry)
+        rng = random.Random(1000 + turn)  # noqa: S311 - samples, no secrets
+        outcome: Counter[str] = Counter()
+        wrong: list[Seen] = []
+        rows = list(rows_of(entry["rows"], entry["expressions"]))
+        origin = self.explorer.default
+        for seen in (origin, self.explorer.origin):
+            for full in (False, True):
+                found = self._outcome(seen, record, entry, rows, full=full)
+                if found != "exact":
+                    message = f"the defaults come out {found}"
+                    if "refused" in found and turn >= 2:
+                        raise NotAdmittedError(message)
+                    wrong.append(seen)
+        for _ in range(ADVERSARIAL):
+            drawn = self._odd(rng)
+            if drawn is None:
+                outcome["not built"] += 1
+                continue
+            full = rng.random() < 0.4
+            found = self._outcome(drawn, record, entry, rows, full=full)
+            outcome[found.partition(":")[0]] += 1
+            if found == "wrong":
+                wrong.append(drawn)
+                if len(wrong) >= _ENOUGH:
+                    break
+        if not wrong and outcome["exact"] < 60:
+            message = f"only {outcome['exact']} of {ADVERSARIAL} configurations come out: {dict(outcome)}"
+            raise NotAdmittedError(message)
+        return outcome, wrong
+
+    def _outcome(self, seen: Seen, record: Mapping[str, Any], entry: Mapping[str, Any], rows: Sequence[Row], *, full: bool) -> str:
+        flat = {**seen.values, **{key: value for key, value in seen.point.items() if key not in seen.values}} if full else dict(seen.point)
+        flat.pop("num_labels", None)
+        if "num_labels" in seen.values:
+            flat |= {"num_labels": seen.values["num_labels"]} if full or "num_labels" in seen.point else {}
+        config = {"model_type": self.model_type, **self.reference.arguments(flat)}
+        try:
+            found = predicted(rows, values_of(config, record, entry))
+        except OutsideError as error:
+            self.last = str(error)
+            return f"refused: {error}"
+        if found != seen.tensors:
+            return "wrong"
+        return "exact"
+
+    def _record(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        aliases = getattr(self.reference.config_class, "attribute_map", {})
+        return {
+            "aliases": dict(aliases),
+            "inside": [key[: -len(".model_type")] for key in self.explorer.origin.values if key.endswith(".model_type")],
+            "classes": {"": entry},
+        }
+
+    def _odd(self, rng: random.Random) -> Seen | None:
+        """Return what is built from values that no sample was drawn from: small, odd, zero, null; flags and inert keys too."""
+        explorer = self.explorer
+        point: Point = dict(explorer.base) if rng.random() < 0.8 or len(explorer.default.tensors) > 1500 else {}
+        changed = []
+        for one in explorer.fields.values():
+            chance = rng.random()
+            if one.kind == "rigid" or chance > (0.55 if one.active or one.moves or one.later else 0.2):
+                continue
+            value = one.base
+            if is_whole(value) and one.kind in {"width", "count", "divisor", "pool"} and rng.random() < 0.55:
+                grain = rng.choice([1, 1, 2, 4, 8, 16, one.step])
+                value = grain * rng.randint(0 if rng.random() < 0.1 else 1, max(2, 3 * max(value, 4) // grain))
+                if (one.kind == "count" or _DEPTH.search(one.key)) and value > 12 and not _TOKEN.search(one.key):
+                    value = value % 12 + 1
+            elif isinstance(value, float) and one.active and rng.random() < 0.5:
+                value = value * rng.uniform(0.3, 2)
+            else:
+                value = one.draw(rng, point, explorer.origin.values, rng.random() < 0.2)
+            point[one.key] = value
+            changed.append(one.key)
+        seen = explorer.tried(point)
+        for _ in range(7):
+            if seen is not None or not changed:
+                break
+            for key in [key for key in changed if rng.random() < 0.45]:
+                changed.remove(key)
+                if key in explorer.base and rng.random() < 0.8:
+                    point[key] = explorer.base[key]
+                else:
+                    point.pop(key, None)
+            seen = explorer.tried(point)
+        return seen if changed else None
+
+    def _certified(self, entry: dict[str, Any], outcome: Counter[str]) -> dict[str, Any]:
+        ordered = True
+        for seen in self.explorer.samples[:40]:
+            try:
+                ordered = ordered and in_storage_order(predicted(self.ledger.rows, seen.values)) == list(seen.tensors)
+            except OutsideError:
+                continue
+        entry["certificate"] = {
+            "samples": len(self.explorer.samples),
+            "built": self.reference.built,
+            "exact": outcome["exact"],
+            "refused": outcome["refused"],
+            "ordered": ordered,
+        }
+        return entry
+
+
+def in_storage_order(names: Iterable[str]) -> list[str]:
+    """Return names in the order in which nested modules store them."""
+    from paramsym.atlas.tree import ordered
+
+    return ordered(names)
+
+
+def _covering(values: Sequence[Value]) -> dict[str, Any]:
+    """Return the domain that holds values."""
+    domain: dict[str, Any] = {}
+    words = [value for value in dict.fromkeys(values) if value is None or isinstance(value, bool | str) or value == ("{}",)]
+    whole = [value for value in values if is_whole(value)]
+    rates = [value for value in values if isinstance(value, float)]
+    lists = [value for value in values if isinstance(value, tuple) and value[:1] != ("{}",)]
+    objects = list(dict.fromkeys(value for value in values if isinstance(value, tuple) and value[:1] == ("{}",)))
+    if words or objects:
+        domain["words"] = [*words, *objects[:20]]
+    if whole:
+        domain["whole"] = [min(whole), max(whole)]
+    if rates:
+        domain["number"] = [min(rates), max(rates)]
+    if lists:
+        domain["entries"] = _covering([entry for value in lists for entry in value])
+        domain["length"] = [min(map(len, lists)), max(map(len, lists))]
+        if all(isinstance(entry, str) for value in lists for entry in value):
+            domain["length"][1] *= 64
+    return domain
+
+
+def _keys_in(rows: Sequence[Row]) -> set[str]:
+    found: set[str] = set()
+    for row in rows:
+        for what in (*row.axes, *row.bounds):
+            found |= _keys_of(what)
+        for what in row.sets:
+            found |= _keys_of_set(what)
+        if row.presence is not None:
+            found |= {word for test in row.presence[0] for word in test[1:3] if isinstance(word, str)}
+    return found
+
+
+def _keys_of(what: Any) -> set[str]:
+    """Return the keys of an expression."""
+    if not isinstance(what, list):
+        return set()
+    if what[0] == "+":
+        return {key for _, _, factors in what[1] for one, _ in factors for key in _keys_of_atom(one)}
+    found = {word for test in what[1] for word in test[1:3] if isinstance(word, str)}
+    return found.union(*(_keys_of(inner) for _, inner in what[2]))
+
+
+def _keys_of_atom(what: Any) -> set[str]:
+    if isinstance(what, str):
+        return {what}
+    if not isinstance(what, list):
+        return set()
+    if what[0] in {"at", "len"}:
+        return {what[1]}
+    return set().union(*map(_keys_of_atom, what[1:]))
+
+
+def _keys_of_set(what: Any) -> set[str]:
+    if what[0] == "range":
+        return _keys_of(what[1]) | _keys_of(what[2])
+    if what[0] in {"not", "both"}:
+        return set().union(*map(_keys_of_set, what[1:]))
+    if what[0] == "where":
+        return set().union(*map(_keys_of_atom, what[1][1:]))
+    return set()
+
+
+def _keys_of_rule(rule: Any) -> set[str]:
+    if rule is None or rule[0] == "is":
+        return set()
+    if rule[0] == "same":
+        return {rule[1]}
+    if rule[0] == "expression":
+        return _keys_of(rule[1])
+    if rule[0] == "cases":
+        return {word for test in rule[1] for word in test[1:3] if isinstance(word, str)}
+    return _keys_of(rule[1]).union(*(_keys_of_set(where) for _, where in rule[2]))
+
+
+def _stated(row: Row, expressions: dict[str, int]) -> list[Any]:
+    def number(what: Any) -> int:
+        return expressions.setdefault(json.dumps(what), len(expressions))
+
+    more: dict[str, Any] = {}
+    if row.axes:
+        more["axes"] = [number(axis) for axis in row.axes]
+    if row.sets:
+        more["bounds"] = [number(bound) for bound in row.bounds]
+        more["sets"] = list(row.sets)
+    if row.presence is not None:
+        more["if"] = row.presence
+    if row.first:
+        more["first"] = row.first
+    return [".".join(row.template), row.kind, more]
+
+
+def entry_of(model_type: str, model_class: Any, seconds: float) -> tuple[dict[str, Any], list[str]]:
+    """Return the entry of one class, and the keys that hold configurations.
+
+    Raises:
+        NotAdmittedError: with the reason.
+    """
+    reference = Reference(config_class_of(model_type), model_class)
+    found = Entry(model_type, Explorer(reference, seconds * 0.6), seconds=seconds)
+    entry = found.derive()
+    return entry, found._record(entry)["inside"]

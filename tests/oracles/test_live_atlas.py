@@ -1,0 +1,90 @@
+"""transformers itself against the atlas: fresh random configurations of what was shipped, and one class derived again."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from frameworks import imported
+
+import paramsym as ps
+from paramsym.atlas.record import record_of, recorded_types
+from paramsym.errors import ConfigError
+
+torch = imported("torch")
+transformers = imported("transformers")
+
+CLASSES = [(model_type, name) for model_type in recorded_types() for name in record_of(model_type)["classes"]]
+SAMPLE = random.Random(20261122).sample(CLASSES, min(8, len(CLASSES)))
+
+
+def reference(model_type: str, name: str, config: dict[str, Any]) -> Any:
+    """Build the reference's class on the meta device."""
+    auto = importlib.import_module("transformers.models.auto.configuration_auto")
+    config_class = auto.CONFIG_MAPPING[model_type]
+    model_class = getattr(transformers, name, None)
+    if model_class is None:
+        home = config_class.__module__.replace("configuration_", "modeling_")
+        model_class = getattr(importlib.import_module(home), name)
+    with torch.device("meta"):
+        return model_class(config_class(**config))
+
+
+def stored(model: Any) -> dict[str, tuple[int, ...]]:
+    """Return the names and shapes of a live model, each tensor under its first name."""
+    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+
+
+def drawn(keys: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, Any]]:
+    """Yield other values for some keys: small and odd numbers, words and flags that were verified."""
+    for key, domain in keys.items():
+        if "." in key or rng.random() > 0.3:
+            continue
+        words = [word for word in domain.get("words", ()) if not isinstance(word, tuple)]
+        if words and rng.random() < 0.7:
+            yield key, rng.choice(words)
+        elif "whole" in domain:
+            low, high = domain["whole"]
+            yield key, rng.choice([rng.randint(low, min(high, 9)) if low <= 9 else low, 4 * rng.randint(max(low // 4, 1), max(low // 4, 1) + 12)])
+
+
+def outcome(model_type: str, name: str, config: dict[str, Any]) -> str:
+    """Say how one configuration comes out."""
+    try:
+        theirs = reference(model_type, name, dict(config))
+    except Exception:  # noqa: BLE001 - whatever the reference raises, it does not build this
+        return "not built"
+    try:
+        ours = ps.from_config({**config, "model_type": model_type}, architecture=name)
+    except ConfigError:
+        return "refused"
+    return "exact" if ours.shapes() == stored(theirs) else "wrong"
+
+
+@pytest.mark.parametrize(("model_type", "name"), SAMPLE)
+def test_fresh_configurations_are_exact_or_refused(model_type: str, name: str) -> None:
+    """Drawn by other rules than those of the search."""
+    rng = random.Random(f"{model_type} {name}")
+    keys = record_of(model_type)["classes"][name]["keys"]
+    configs = [dict(drawn(keys, rng)) for _ in range(25)]
+    found = [(outcome(model_type, name, config), config) for config in configs]
+    assert [config for what, config in found if what == "wrong"] == []
+    assert outcome(model_type, name, {}) == "exact"
+
+
+def test_a_class_is_derived_again() -> None:
+    """The documented command's search finds the closed form that the record has."""
+    recording = pytest.importorskip("atlas_builder.recording")
+    predicting = importlib.import_module("paramsym.atlas.predicting")
+    entry, inside = recording.entry_of("openai-gpt", transformers.OpenAIGPTModel, 40)
+    assert inside == []
+    shipped = record_of("openai-gpt")["classes"]["OpenAIGPTModel"]
+    values = {"n_embd": 60, "n_layer": 3, "n_positions": 17, "vocab_size": 101, "n_head": 4, "afn": "gelu"}
+    again, before = (
+        predicting.predicted(list(predicting.rows_of(one["rows"], one["expressions"])), values) for one in (entry, shipped)
+    )
+    assert again == before
+    assert len(again) == 2 + 12 * 3
