@@ -186,6 +186,10 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             if taken[0].axes[position] is not None and types[0].sizes[position] != 1:
                 raise NotYetError(message)
             return [taken[0]]
+        case Combine() if any(source in _places(other) for one in taken for source in one.gathered for other in taken):
+            # A mean of all places meets these places again, as squeeze-and-excitation has it.
+            message = f"an output of {owner} sees everything along an axis, and so sees every other one."
+            raise NotYetError(message)
         case Combine() | Where() | Join() | Pick():
             return [_merged(taken, len(given[0].shape))]
         case Segments() | Pad() | Best():
@@ -195,6 +199,11 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
     if not taken:
         return [Field((None,) * len(one.shape)) for one in given]
     return [taken[0]] * len(given)
+
+
+def _places(seen: Field) -> set[int]:
+    """Return the spatial axes of the input that the axes of a value still come from."""
+    return {one.source for one in seen.axes if one is not None and one.spatial}
 
 
 def _named(word: str, one: Seen | None) -> Seen | None:

@@ -101,3 +101,10 @@ def test_what_ends_a_map() -> None:
         Sequential(ps.AdaptiveMaxPool2d(1), ps.Flatten(), ps.Dense(4, 2)),
     ):
         assert ps.receptive_field(Sequential(Conv2d(3, 4, 3, stride=2), Conv2d(4, 4, 3), end)) == (7, 7)
+
+
+def test_a_gate_of_means_sees_everything() -> None:
+    """Squeeze-and-excitation multiplies every place by a mean of all places, so that no window bounds what is seen."""
+    with pytest.raises(NotYetError, match="SqueezeExcitation sees everything"):
+        ps.receptive_field(ps.load("efficientnet_b0"))
+    assert ps.receptive_field(ps.load("mobilenet")) == (315, 315)  # Araujo et al. 2019, of the first MobileNet
