@@ -48,7 +48,10 @@ def drawn(keys: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, Any]]
             yield key, rng.choice(words)
         elif "whole" in domain:
             low, high = domain["whole"]
-            yield key, rng.choice([rng.randint(low, min(high, 9)) if low <= 9 else low, 4 * rng.randint(max(low // 4, 1), max(low // 4, 1) + 12)])
+            yield (
+                key,
+                rng.choice([rng.randint(low, min(high, 9)) if low <= 9 else low, 4 * rng.randint(max(low // 4, 1), max(low // 4, 1) + 12)]),
+            )
 
 
 def outcome(model_type: str, name: str, config: dict[str, Any]) -> str:
@@ -83,8 +86,6 @@ def test_a_class_is_derived_again() -> None:
     assert inside == []
     shipped = record_of("openai-gpt")["classes"]["OpenAIGPTModel"]
     values = {"n_embd": 60, "n_layer": 3, "n_positions": 17, "vocab_size": 101, "n_head": 4, "afn": "gelu"}
-    again, before = (
-        predicting.predicted(list(predicting.rows_of(one["rows"], one["expressions"])), values) for one in (entry, shipped)
-    )
+    again, before = (predicting.predicted(list(predicting.rows_of(one["rows"], one["expressions"])), values) for one in (entry, shipped))
     assert again == before
     assert len(again) == 2 + 12 * 3
