@@ -303,8 +303,9 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
             message = f"others has the key {described(key)}; wanted a symbol or its name, as in {{'F': [27392]}}."
             raise ArgumentError(message)
         symbol = symbol_of(f"{subject.name} at its sizes", key, subject.sizes)
-        given: Any = values if isinstance(values, Iterable) else (values,)
-        found[symbol] = tuple(_number(value, symbol.name) for value in islice(given, _MOST_ASKED))
+        given: Any = values
+        listed = given if isinstance(given, Iterable) else (given,)
+        found[symbol] = tuple(_number(value, symbol.name) for value in islice(listed, _MOST_ASKED))
     return found
 
 

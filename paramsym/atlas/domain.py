@@ -9,7 +9,7 @@ from typing import Any
 from paramsym.atlas.expression import OutsideError, chosen, evaluated
 from paramsym.atlas.indices import indices
 from paramsym.atlas.values import Value
-from paramsym.models.family import shown
+from paramsym.models.keys import shown
 
 BEYOND = 64
 """How many times the largest tested number may be: laws of sizes go on, and the record says how far they were tested."""

@@ -9,7 +9,8 @@ from typing import Any
 from paramsym.atlas.domain import check, default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.values import Value, frozen_value
-from paramsym.models.family import CENTRAL, COMMON, USUAL, shown, whole
+from paramsym.models.family import CENTRAL, COMMON, USUAL
+from paramsym.models.keys import shown, whole
 from paramsym.naming import nearest
 
 _NEVER_READ = frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"})

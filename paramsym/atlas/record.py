@@ -104,7 +104,7 @@ def parsed(content: bytes) -> Mapping[str, Any]:
         _check(record)
     except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
         _refuse(f"lacks something: {type(error).__name__} {str(error)[:60]}")
-    return _frozen(record)  # type: ignore[no-any-return]
+    return _frozen(record)
 
 
 def _refuse(what: str) -> NoReturn:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -210,7 +211,8 @@ class Sizes:
             if kind == "int*":
                 return a * int(b)
             if isinstance(a, Expr) or isinstance(b, Expr):
-                return {"//": _floored, "^/": _raised, "-": lambda x, y: x - y, "*": lambda x, y: x * y}[kind](a, b)
+                ways: dict[str, Callable[[Any, Any], Any]] = {"//": _floored, "^/": _raised, "-": operator.sub, "*": operator.mul}
+                return ways[kind](a, b)
             return evaluated({"a": a, "b": b}, ["+", [[1, 1, [[[kind, "a", "b"], 1]]]]])
         return evaluated(self.values, ["+", [[1, 1, [[one, 1]]]]])
 

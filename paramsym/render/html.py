@@ -29,7 +29,8 @@ def table(source: Table, *, limit: int | None = LIMIT) -> str:
 
     No colour is named, so that it is the page's own. ``limit=None`` writes every row openly.
     """
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
+    given: object = limit
+    if limit is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 0):
         message = f"limit is of the kind {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them."
         raise ArgumentError(message)
     if limit is None or len(source.rows) <= limit:

@@ -206,7 +206,7 @@ class _Branches(Holder):
         found = []
         for *first, last in self.routes:
             y = x
-            for name in first:
+            for name in map(str, first):
                 y = own[name](y)
             found.append(join(*(own[name](y) for name in last), axis=1) if isinstance(last, tuple) else own[last](y))
         return join(*found, axis=1)
