@@ -387,8 +387,7 @@ class Explorer:
         others: list[Value] = []
         if "rope_type" in given:
             more = {"factor": 2.0, "original_max_position_embeddings": 1024}
-            for word in ("linear", "dynamic", "yarn"):
-                others.append(("{}", *{**given, **more, "rope_type": word}.items()))
+            others += [("{}", *{**given, **more, "rope_type": word}.items()) for word in ("linear", "dynamic", "yarn")]
             others.append(("{}", *{**given, "rope_theta": 5e5}.items()))
         else:
             others += [None, ("{}",)]
