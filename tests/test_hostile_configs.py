@@ -123,7 +123,7 @@ def mutated(draw: random.Random, base: dict[str, Any]) -> dict[str, Any]:
 
 def batch(number: int) -> Iterator[dict[str, Any]]:
     """Return one batch; every family comes up in turn."""
-    draw = random.Random(SEED + number)  # noqa: S311 - no secret is made of it
+    draw = random.Random(SEED + number)
     there = bases()
     least = len(model_types())
     for position in range(BATCH):
@@ -181,7 +181,7 @@ def test_on_the_command_line(number: int, tmp_path: Path, capsys: pytest.Capture
     """The same files through the command line: an answer and 0, or one harmless line and 2; the count is the library's."""
     if number >= USUALLY and os.environ.get("HOSTILE_CONFIGS") != "all":
         pytest.skip("one batch of the other nine thousand; set HOSTILE_CONFIGS=all to run them")
-    draw = random.Random(SEED + number)  # noqa: S311 - no secret is made of it
+    draw = random.Random(SEED + number)
     file, seen = tmp_path / "config.json", set()
     for position, config in enumerate(batch(number)):
         words = written(config)

@@ -336,7 +336,7 @@ def test_random_claims(name: str) -> None:
     layer, at = MODELS[name]
     sized = layer.at(at)
     width = int(sized.sizes.get(H, 256))
-    chosen, count = random.Random(name), sized.count  # noqa: S311 - a sample, not a secret
+    chosen, count = random.Random(name), sized.count
     started = time.process_time()  # of this process alone: a busy machine is no slow answer
     ps.reconcile(layer, count + 1, at=at)
     first = time.process_time() - started

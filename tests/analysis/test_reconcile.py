@@ -312,7 +312,7 @@ def test_random_claims_get_no_answer() -> None:
         (LAYER, {**BASE, "F": 3072}),
     ):
         sized = model.at(name)
-        count, width, chosen = sized.count, sized.sizes[H], random.Random(20_000)  # noqa: S311 - a sample, not a secret
+        count, width, chosen = sized.count, sized.sizes[H], random.Random(20_000)
         answered = 0
         for number in range(200):
             claim = chosen.randint(int(count * 0.95), int(count * 1.05))

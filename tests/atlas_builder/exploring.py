@@ -108,7 +108,7 @@ class Explorer:
 
     def __init__(self, reference: Reference, seconds: float, seed: int = 0) -> None:
         """Start at the defaults."""
-        self.reference, self.rng = reference, random.Random(seed)  # noqa: S311 - samples, no secrets
+        self.reference, self.rng = reference, random.Random(seed)
         self.ends = time.process_time() + seconds
         self.begun, self.seconds = time.process_time(), seconds
         self.fields: dict[str, Field] = {}

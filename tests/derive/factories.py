@@ -344,12 +344,12 @@ def far_threshold(width: int = 16) -> Shapes:
 
 def chance(width: int = 16) -> Shapes:
     """A size by chance."""
-    return {"w": (width + random.randint(0, 1),)}  # noqa: S311 - chance is the point
+    return {"w": (width + random.randint(0, 1),)}
 
 
 def chance_depth(width: int = 16, depth: int = 3) -> Shapes:
     """A number of copies by chance."""
-    return {f"w.{i}": (width,) for i in range(depth + random.randint(0, 2))}  # noqa: S311 - chance is the point
+    return {f"w.{i}": (width,) for i in range(depth + random.randint(0, 2))}
 
 
 def collatz(width: int = 16) -> Shapes:

@@ -38,7 +38,7 @@ def called(build: Callable[..., Shapes], sizes: dict[str, int]) -> Shapes:
 
 def points(names: list[str], copies: set[str], number: int) -> Iterator[dict[str, int]]:
     """Yield random sizes, small ones and large ones; those that count copies stay small."""
-    chance = random.Random(CHANCE)  # noqa: S311 - a repeatable sample
+    chance = random.Random(CHANCE)
     for position in range(number):
         largest = (12, 100, 5000)[position % 3]
         sizes = {name: chance.randint(1, 14 if name in copies else largest) for name in names}

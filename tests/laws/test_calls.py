@@ -220,7 +220,7 @@ class Caller:
 
     def __init__(self, seed: int) -> None:
         """Start from the seed."""
-        self.draw = random.Random(seed)  # noqa: S311 - test data
+        self.draw = random.Random(seed)
         self.said = ""
         self.asked: ps.Layer = ps.Dense(2, 3)
 

@@ -95,7 +95,7 @@ def test_layers_and_compositions(few_rows: int, data: st.DataObject) -> None:
     """Any layer, any flags; in sequence, repeated, tied."""
     pytest.importorskip("numpy")
     layer = data.draw(st.one_of(st.sampled_from(storing_subjects()).flatmap(layers), compositions()))
-    draw = random.Random(data.draw(st.integers(0, 2**32)))  # noqa: S311 - sizes are no secret
+    draw = random.Random(data.draw(st.integers(0, 2**32)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("paramsym.analysis.sweep._FEW", few_rows)
         check(layer, drawn(layer, draw), draw)
@@ -105,7 +105,7 @@ def test_layers_and_compositions(few_rows: int, data: st.DataObject) -> None:
 def test_families(cls: type[ps.Layer]) -> None:
     """Every family with its letters, from sizes that it takes."""
     pytest.importorskip("numpy")
-    model, draw = cls(), random.Random(0)  # noqa: S311 - sizes are no secret
+    model, draw = cls(), random.Random(0)
     tries = (sizes for _ in range(500) if isinstance(counted(model, sizes := drawn(model, draw)), int))
     base = next(tries)
     for sizes in (base, varied(base, draw), drawn(model, draw)):
@@ -140,7 +140,7 @@ def expression(draw: random.Random, depth: int) -> Expr:
 def test_sizes_of_every_function(seed: int) -> None:
     """Floors, ceilings, extremes, remainders, powers and exact quotients, as widths and as numbers of copies."""
     pytest.importorskip("numpy")
-    draw = random.Random(seed)  # noqa: S311 - sizes are no secret
+    draw = random.Random(seed)
     try:
         one, other, third = (expression(draw, draw.choice((1, 2))) for _ in range(3))
     except (ParamsymError, ArithmeticError, ValueError, RecursionError):  # SymPy's own trouble with a quotient by zero or a remainder

@@ -34,7 +34,7 @@ def test_an_impossible_size_is_named(cls: type[ps.Layer]) -> None:
     """Whatever sizes contradict each other, the error names the arguments: those of the model, or of the part that it names."""
     model = cls()
     known = {field for layer in _inside(model) for field in type(layer).__dataclass_fields__}  # type: ignore[attr-defined]
-    draw = random.Random(11)  # noqa: S311 - sizes are no secret
+    draw = random.Random(11)
     for _ in range(10):
         try:
             model.at({symbol: draw.choice((1, 2, 3, 4, 6, 8, 10, 12, 24, 32)) for symbol in sorted(model.symbols, key=str)})

@@ -228,7 +228,7 @@ def _sound(three: Drawn, four: Drawn, sizes: Numbers) -> bool:
 @given(st.integers(0, 2**32))
 def test_params_are_the_sum_of_the_shapes(seed: int) -> None:
     """The closed form, the count and the shapes are what exact fractions say."""
-    source = random.Random(seed)  # noqa: S311 - sizes are no secret
+    source = random.Random(seed)
     for _ in range(4):
         checked(source)
 

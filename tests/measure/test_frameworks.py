@@ -20,7 +20,7 @@ Case = tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]
 
 def chance_of(name: str) -> random.Random:
     """Return a source of choices that is the same in every run."""
-    return random.Random(name)  # noqa: S311 - test data
+    return random.Random(name)
 
 
 def lengths(rnd: random.Random, rank: int, most: int = 9) -> tuple[int, ...]:

@@ -463,7 +463,7 @@ class TestReceptiveField:
         torch = pytest.importorskip("torch")
         import random
 
-        chance = random.Random(7)  # noqa: S311 - test data
+        chance = random.Random(7)
         for _ in range(20):
             settings = [(chance.randint(1, 4), chance.randint(1, 3), chance.randint(1, 3)) for _ in range(chance.randint(1, 4))]
             ours = Sequential(*(Conv1d(1, 1, k, stride=s, dilation=d) for k, s, d in settings))

@@ -34,7 +34,7 @@ def drawn(random: Random, channels: int) -> tuple[str, tuple[Any, ...], dict[str
 
 def test_stacks() -> None:
     """Windows, margins and resolution turned into channels, two to four one after another, along both axes."""
-    torch, random = imported("torch"), Random(3)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(3)
     checked = 0
     while checked < 25:
         channels, layers, modules = 1, [], []

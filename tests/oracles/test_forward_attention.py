@@ -20,7 +20,7 @@ def flip(random: Random) -> bool:
 
 def test_attention_in_torch() -> None:
     """Thirty random settings each: queries alone, and keys and values of other widths; with and without a batch."""
-    torch, random = imported("torch"), Random(1)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(1)
     for alone in (True, False):
         for _ in range(30):
             heads = random.randint(1, 3)
@@ -59,7 +59,7 @@ def arguments(random: Random) -> dict[str, Any]:
 @pytest.mark.filterwarnings("ignore")
 def test_transformers_in_torch() -> None:
     """Thirty random settings of both layers, their stacks and the whole."""
-    torch, random = imported("torch"), Random(2)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(2)
     for _ in range(30):
         kwargs = arguments(random)
         width, batch = kwargs["d_model"], random.choice([None, 1, 2])
@@ -87,7 +87,7 @@ def test_transformers_in_torch() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_attention_in_keras() -> None:
     """Twelve random settings of each of Keras' layers: widths, axes, windows, gates, groups and scores."""
-    keras, xp, random = imported("keras"), imported("numpy"), Random(3)  # noqa: S311 - test data
+    keras, xp, random = imported("keras"), imported("numpy"), Random(3)
     for _ in range(12):
         generator = xp.random.default_rng(random.randrange(2**32))
         inside, windowed = ((2,) if flip(random) else ()), flip(random)
@@ -145,7 +145,7 @@ def as_arguments(layer: Any) -> Any:
 @pytest.mark.filterwarnings("ignore")
 def test_attention_in_flax() -> None:
     """Ten random settings of linen's attention, on inputs of three and four axes."""
-    linen, xp, random = imported("flax.linen"), imported("numpy"), Random(4)  # noqa: S311 - test data
+    linen, xp, random = imported("flax.linen"), imported("numpy"), Random(4)
     for _ in range(10):
         heads = random.randint(1, 3)
         width, features, normed, bias = random.randint(2, 5), heads * random.randint(1, 3), flip(random), flip(random)
@@ -164,7 +164,7 @@ def test_attention_in_flax() -> None:
 
 def test_latent_attention() -> None:
     """DeepSeek's attention of both versions, and what they cache."""
-    torch, transformers, random = imported("torch"), imported("transformers"), Random(5)  # noqa: S311 - test data
+    torch, transformers, random = imported("torch"), imported("transformers"), Random(5)
     for version in ("V2", "V3"):
         modeling = imported(f"transformers.models.deepseek_{version.lower()}.modeling_deepseek_{version.lower()}")
         for _ in range(6):
@@ -199,7 +199,7 @@ def test_latent_attention() -> None:
 
 def test_experts() -> None:
     """Twenty random settings of every block of transformers, by the table in ``MixtureOfExperts``."""
-    torch, transformers, random = imported("torch"), imported("transformers"), Random(6)  # noqa: S311 - test data
+    torch, transformers, random = imported("torch"), imported("transformers"), Random(6)
     for _ in range(20):
         width, inner, shared, groups = random.randint(1, 5), random.randint(1, 4), random.randint(1, 4), random.randint(1, 3)
         stored, used = groups * random.randint(2, 4), random.randint(1, 2)

@@ -21,7 +21,7 @@ from paramsym.testing.running import largest_difference
 @pytest.mark.parametrize("architecture", ["Wav2Vec2Model", "Wav2Vec2ForCTC"])
 def test_adapter(architecture: str, output: int | None) -> None:
     """Convolutions with gates, of the hidden width or, behind a projection, of another one."""
-    torch, xp, draw = imported("torch"), imported("numpy"), random.Random(f"{architecture} {output}")  # noqa: S311 - test data
+    torch, xp, draw = imported("torch"), imported("numpy"), random.Random(f"{architecture} {output}")
     family = family_of("wav2vec2")
     config: dict[str, Any] = {**config_of(family, draw), **chosen(family, draw), "add_adapter": True, "num_adapter_layers": 2}
     config |= {"adapter_kernel_size": 3, "adapter_stride": draw.choice([1, 2])} | ({} if output is None else {"output_hidden_size": output})

@@ -32,7 +32,7 @@ def settings(random: Random) -> dict[str, Any]:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_convolutions(rank: int) -> None:
     """Thirty random settings each, with and without a batch."""
-    torch, random = imported("torch"), Random(rank)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(rank)
     for _ in range(30):
         drawn = settings(random)
         module = getattr(torch.nn, f"Conv{rank}d")(**drawn)
@@ -44,7 +44,7 @@ def test_convolutions(rank: int) -> None:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_transposed(rank: int) -> None:
     """Thirty random settings each; the output is padded by less than a stride or a gap."""
-    torch, random = imported("torch"), Random(rank)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(rank)
     for _ in range(30):
         drawn = {name: given for name, given in settings(random).items() if name != "padding_mode"}
         drawn |= {"padding": random.randint(0, 2), "output_padding": random.randint(0, max(drawn["stride"], drawn["dilation"]) - 1)}
@@ -58,7 +58,7 @@ def test_transposed(rank: int) -> None:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_depthwise_and_separable(rank: int) -> None:
     """Ten random settings each: one group per channel, and then for separable ones a kernel of one over all channels."""
-    torch, random = imported("torch"), Random(rank)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(rank)
     convolution = getattr(torch.nn, f"Conv{rank}d")
     for _ in range(10):
         drawn = settings(random)
@@ -80,7 +80,7 @@ def test_depthwise_and_separable(rank: int) -> None:
 def test_patches() -> None:
     """Ten random images, cut into patches by transformers' ViT, whose projection is a convolution."""
     torch, vit = imported("torch"), imported("transformers.models.vit.modeling_vit")
-    random = Random(0)  # noqa: S311 - test data
+    random = Random(0)
     for _ in range(10):
         patch, image = (random.randint(1, 3), random.randint(1, 3)), (random.randint(1, 3), random.randint(1, 3))
         extents = tuple(size * count for size, count in zip(patch, image, strict=True))
@@ -93,7 +93,7 @@ def test_patches() -> None:
 @pytest.mark.parametrize("kind", ["Conv", "ConvTranspose", "ConvLocal"])
 def test_flax(kind: str, rank: int) -> None:
     """Four random settings each, paddings by word and by number, channels last; the number type of Flax is float32."""
-    linen, jax, xp, random = imported("flax.linen"), imported("jax"), imported("numpy"), Random(rank)  # noqa: S311 - test data
+    linen, jax, xp, random = imported("flax.linen"), imported("jax"), imported("numpy"), Random(rank)
     for _ in range(4):
         features, kernel, stride = random.randint(1, 3), tuple(random.randint(1, 3) for _ in range(rank)), random.randint(1, 3)
         image = xp.asarray(xp.random.default_rng(rank).standard_normal((2, *(random.randint(4, 6) for _ in range(rank)), 2)), xp.float32)

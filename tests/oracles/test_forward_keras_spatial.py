@@ -82,7 +82,7 @@ def assert_runs_as_keras(name: str, arguments: tuple[Any, ...], options: dict[st
 @pytest.mark.parametrize(("name", "rank"), CASES)
 def test_over_axes(name: str, rank: int) -> None:
     """Ten random settings each, channels last and first."""
-    xp, random = imported("numpy"), Random(rank)  # noqa: S311 - test data
+    xp, random = imported("numpy"), Random(rank)
     for _ in range(10):
         arguments, options = layer_arguments(name, random, rank)
         extents, channels = tuple(random.randint(7, 9) for _ in range(rank)), 2

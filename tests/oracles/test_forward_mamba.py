@@ -13,7 +13,7 @@ import paramsym as ps
 
 def test_mamba() -> None:
     """Ten random settings against ``MambaMixer``."""
-    torch, transformers, random = imported("torch"), imported("transformers"), Random(1)  # noqa: S311 - test data
+    torch, transformers, random = imported("torch"), imported("transformers"), Random(1)
     for _ in range(10):
         drawn: dict[str, Any] = {
             "hidden_size": 4 * random.randint(1, 3),
@@ -34,7 +34,7 @@ def test_mamba() -> None:
 
 def test_mamba2() -> None:
     """Ten random settings against ``Mamba2Mixer``, with several chunks."""
-    torch, transformers, random = imported("torch"), imported("transformers"), Random(2)  # noqa: S311 - test data
+    torch, transformers, random = imported("torch"), imported("transformers"), Random(2)
     for _ in range(10):
         heads, width, groups = 2 * random.randint(1, 2), random.randint(1, 3), random.choice([1, 2])
         drawn: dict[str, Any] = {

@@ -52,7 +52,7 @@ ACTIVATIONS: dict[str, Callable[[Random], Drawn]] = {
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations(name: str) -> None:
     """Thirty random settings each, on inputs of two to four axes."""
-    torch, random = imported("torch"), Random(name)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(name)
     for _ in range(30):
         args, kwargs = ACTIVATIONS[name](random)
         shape = {"Softmax2d": (3,), "Dropout1d": (2, 4), "Dropout2d": (2, 4), "Dropout3d": (2, 4, 3)}.get(name, (2, 4))
@@ -77,7 +77,7 @@ def norm(random: Random) -> tuple[str, tuple[Any, ...], dict[str, Any], tuple[in
 
 def test_norms_of_channels() -> None:
     """Thirty random settings of batch and instance normalisation each, with and without stored statistics; group normalisation."""
-    torch, random = imported("torch"), Random(1)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(1)
     for _ in range(60):
         name, args, kwargs, shape = norm(random)
         assert_runs_as_torch(getattr(ps, name)(*args, **kwargs), getattr(torch.nn, name)(*args, **kwargs), torch.randn(shape).double())
@@ -92,7 +92,7 @@ def test_norms_of_channels() -> None:
 
 def test_norms_of_features() -> None:
     """Thirty random settings each of the norms over the last axes."""
-    torch, random = imported("torch"), Random(2)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(2)
     for _ in range(30):
         shape = tuple(random.randint(1, 4) for _ in range(random.randint(1, 3)))
         x = torch.randn(*(2, 3)[: random.randint(0, 2)], *shape).double()
@@ -105,7 +105,7 @@ def test_norms_of_features() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_norms_in_keras() -> None:
     """Twelve random settings each of Keras' norms, over every axis that Keras takes."""
-    keras, xp, random = imported("keras"), imported("numpy"), Random(3)  # noqa: S311 - test data
+    keras, xp, random = imported("keras"), imported("numpy"), Random(3)
     for _ in range(12):
         shape = (2, *(random.randint(2, 5) for _ in range(random.randint(1, 3))), 6)
         x, axis = xp.random.default_rng(random.randrange(2**32)).standard_normal(shape), random.randint(1, len(shape) - 1)
@@ -131,7 +131,7 @@ def test_norms_in_keras() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_norms_in_flax() -> None:
     """Ten random settings each of the norms of Flax linen."""
-    linen, xp, random = imported("flax.linen"), imported("numpy"), Random(4)  # noqa: S311 - test data
+    linen, xp, random = imported("flax.linen"), imported("numpy"), Random(4)
     for _ in range(10):
         shape = (2, *(random.randint(2, 5) for _ in range(random.randint(1, 3))), 6)
         x = xp.random.default_rng(random.randrange(2**32)).standard_normal(shape)
@@ -149,7 +149,7 @@ def test_norms_in_flax() -> None:
 
 def test_embeddings() -> None:
     """Thirty random settings of torch's tables: padding, rows that are shortened, bags of every mode with and without weights."""
-    torch, random = imported("torch"), Random(5)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(5)
     for _ in range(30):
         rows, width = random.randint(2, 9), random.randint(1, 5)
         shortened = {"max_norm": random.choice([None, 0.5, 2.0]), "norm_type": random.choice([1.0, 2.0, 3.0, float("inf")])}
@@ -171,7 +171,7 @@ def test_embeddings() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_embeddings_elsewhere() -> None:
     """Keras' tables, also the way back, and Flax'."""
-    keras, linen, xp, random = imported("keras"), imported("flax.linen"), imported("numpy"), Random(6)  # noqa: S311 - test data
+    keras, linen, xp, random = imported("keras"), imported("flax.linen"), imported("numpy"), Random(6)
     for _ in range(10):
         rows, width = random.randint(2, 9), random.randint(1, 5)
         index = xp.random.default_rng(random.randrange(2**32)).integers(0, rows, (3, random.randint(1, 4)))
@@ -190,7 +190,7 @@ def test_embeddings_elsewhere() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_activations_in_keras() -> None:
     """Every name that Keras knows, and the layers with arguments of Keras' own."""
-    keras, xp, random = imported("keras"), imported("numpy"), Random(7)  # noqa: S311 - test data
+    keras, xp, random = imported("keras"), imported("numpy"), Random(7)
     generator = xp.random.default_rng(7)
     cannot = {"sparsemax": "sorts along the axis", "threshold": "Keras' own layer lacks its arguments", "linear": "the identity"}
     for name in sorted(ACTIVATIONS_OF_KERAS - cannot.keys()):

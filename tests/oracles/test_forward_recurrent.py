@@ -15,7 +15,7 @@ import paramsym as ps
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU"])
 def test_layers(name: str) -> None:
     """Thirty random settings each, with and without a batch, states included."""
-    torch, random = imported("torch"), Random(len(name))  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(len(name))
     for _ in range(30):
         wide, layers = random.randint(2, 5), random.randint(1, 3)
         drawn: dict[str, Any] = {
@@ -38,7 +38,7 @@ def test_layers(name: str) -> None:
 @pytest.mark.parametrize("name", ["RNNCell", "LSTMCell", "GRUCell"])
 def test_cells(name: str) -> None:
     """Thirty random settings each, with and without a batch, with and without states."""
-    torch, random = imported("torch"), Random(len(name))  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(len(name))
     for _ in range(30):
         drawn: dict[str, Any] = {"input_size": random.randint(1, 4), "hidden_size": random.randint(1, 5), "bias": random.random() < 0.6}
         if name == "RNNCell":

@@ -20,7 +20,7 @@ def flip(random: Random) -> bool:
 @pytest.mark.filterwarnings("ignore")
 def test_low_rank_in_torch() -> None:
     """Forty random settings of PEFT's layers around a dense layer, a transposed one, an embedding and convolutions."""
-    torch, peft, random = imported("torch"), imported("peft"), Random(1)  # noqa: S311 - test data
+    torch, peft, random = imported("torch"), imported("peft"), Random(1)
     transposed = imported("transformers.pytorch_utils").Conv1D
     for _ in range(40):
         one, other, rank = random.randint(1, 5), random.randint(1, 5), random.randint(1, 3)
@@ -50,7 +50,7 @@ def test_low_rank_in_torch() -> None:
 def test_low_rank_elsewhere() -> None:
     """Keras' adapted kernels and tables, and NNX' layer."""
     keras, nnx, jax, xp = imported("keras"), imported("flax.nnx"), imported("jax"), imported("numpy")
-    random = Random(2)  # noqa: S311 - test data
+    random = Random(2)
     for _ in range(10):
         one, other, rank = random.randint(1, 5), random.randint(1, 5), random.randint(1, 3)
         alpha = random.choice([None, 3.0])
@@ -82,7 +82,7 @@ def test_low_rank_elsewhere() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_norms_of_weights_in_torch() -> None:
     """Thirty random settings each around a dense layer and a convolution, plain and transposed."""
-    torch, random = imported("torch"), Random(3)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(3)
     parametrizations = imported("torch.nn.utils.parametrizations")
     for _ in range(30):
         one, other, bias = random.randint(1, 4), random.randint(1, 4), flip(random)
@@ -99,7 +99,7 @@ def test_norms_of_weights_in_torch() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_norms_of_weights_elsewhere() -> None:
     """Keras' and Flax' wrappers around dense layers."""
-    keras, linen, xp, random = imported("keras"), imported("flax.linen"), imported("numpy"), Random(4)  # noqa: S311 - test data
+    keras, linen, xp, random = imported("keras"), imported("flax.linen"), imported("numpy"), Random(4)
     for _ in range(10):
         one, other = random.randint(1, 4), random.randint(1, 4)
         x = xp.random.default_rng(random.randrange(2**32)).standard_normal((2, 3, one))
@@ -123,7 +123,7 @@ def test_norms_of_weights_elsewhere() -> None:
 
 def test_adaptive_softmax() -> None:
     """Thirty random settings, with and without a batch."""
-    torch, random = imported("torch"), Random(5)  # noqa: S311 - test data
+    torch, random = imported("torch"), Random(5)
     for _ in range(30):
         width, classes = random.randint(4, 9), random.randint(6, 15)
         cutoffs = sorted(random.sample(range(1, classes), random.randint(1, 2)))
@@ -166,7 +166,7 @@ def leaves_by_hand(xp: Any, tensors: dict[str, Any], x: Any, depth: int) -> Any:
 
 def test_trees() -> None:
     """Twenty random settings of both kinds against a walk by hand; the work is that of the path."""
-    xp, random = imported("numpy"), Random(6)  # noqa: S311 - test data
+    xp, random = imported("numpy"), Random(6)
     for _ in range(20):
         generator = xp.random.default_rng(random.randrange(2**32))
         one, other, depth, trees = (random.randint(1, 4) for _ in range(4))

@@ -184,7 +184,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "rank", "drawn"), CASES, ids=[f"{name}-{rank}" for name, rank, _ in CASES])
 def test_torch(name: str, rank: int, drawn: Callable[[Draw], tuple[dict[str, Any], Any]]) -> None:
     """Thirty random settings each, with and without a batch."""
-    draw, runs = Draw(Random(rank), rank), 0  # noqa: S311 - test data
+    draw, runs = Draw(Random(rank), rank), 0
     while runs < 30:
         settings, inputs = drawn(draw)
         arrays = inputs if isinstance(inputs, tuple) else (inputs,)

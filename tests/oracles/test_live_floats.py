@@ -22,7 +22,7 @@ WITHOUT_FORMULA = {0.29, 0.57, 0.58, 1.15, 2**0.5}
 
 def lengths(most: int) -> list[int]:
     """Return random lengths, and round ones, at which a product may be whole."""
-    return [100, 80, 50, *random.Random(7).sample(range(10, most), 12)]  # noqa: S311 - test data
+    return [100, 80, 50, *random.Random(7).sample(range(10, most), 12)]
 
 
 @pytest.mark.parametrize("factor", FACTORS)

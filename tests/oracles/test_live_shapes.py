@@ -96,7 +96,7 @@ def called(model_type: str, architecture: str, config: dict[str, Any], shapes: d
 def test_shape_of_the_output(model_type: str, architecture: str) -> None:
     """The same shape as the reference returns; with letters for batch and positions it gives the same once they are numbers."""
     for attempt in range(3):
-        draw = random.Random(f"{model_type} {architecture} {attempt}")  # noqa: S311 - test data
+        draw = random.Random(f"{model_type} {architecture} {attempt}")
         config = config_of(family_of(model_type), draw)
         model: Any = ps.from_config({"model_type": model_type, **config, **TOKENS}, architecture)
         shapes, _ = inputs_of(model, config, draw)
@@ -162,7 +162,7 @@ def test_connections(model_type: str, architecture: str) -> None:
     if architecture.endswith("MultipleChoice"):
         return  # the reference looks up positions once for all choices
     torch, transformers = imported("torch"), imported("transformers")
-    draw = random.Random(f"{model_type} {architecture}")  # noqa: S311 - test data
+    draw = random.Random(f"{model_type} {architecture}")
     config = config_of(family_of(model_type), draw)
     model: Any = ps.from_config({"model_type": model_type, **config, **TOKENS}, architecture)
     shapes = {name: (1, *shape[1:]) for name, shape in inputs_of(model, config, draw)[0].items()}

@@ -137,7 +137,7 @@ def live(config_class: str, architecture: str, config: dict[str, Any]) -> tuple[
 def test_live(family: str, configure: Any, config_class: str, architecture: str) -> None:
     """Random configurations, flags and learned activations included, give what the live class stores, tensor by tensor."""
     for seed in range(12):
-        config = configure(random.Random(f"{architecture}{seed}"))  # noqa: S311 - a repeatable sample
+        config = configure(random.Random(f"{architecture}{seed}"))
         _, module = live(config_class, architecture, config)
         row = recorded_row(module)
         model = ps.from_config({"model_type": family, **config}, architecture=architecture, strict=True)
@@ -150,7 +150,7 @@ def test_live(family: str, configure: Any, config_class: str, architecture: str)
 @pytest.mark.parametrize(("family", "configure", "config_class", "architecture"), LIVE, ids=[case[-1] for case in LIVE])
 def test_saved_and_read_back(family: str, configure: Any, config_class: str, architecture: str, tmp_path: Any) -> None:
     """A configuration that transformers itself saves is read without a warning, and gives what the class stores."""
-    _, module = live(config_class, architecture, configure(random.Random(architecture)))  # noqa: S311 - a repeatable sample
+    _, module = live(config_class, architecture, configure(random.Random(architecture)))
     module.config.architectures = [architecture]  # the class may have changed what it was given
     module.config.save_pretrained(tmp_path)
     model = ps.from_config(tmp_path, strict=True)
@@ -169,7 +169,7 @@ def test_every_flag(family: str) -> None:
     configure, config_class = CONFIGURATIONS[family]
     reference, same, tries = getattr(transformers, config_class), 0, int(os.environ.get("EVERY_FLAG", "24"))
     for seed in range(tries):
-        draw = random.Random(f"{family}{seed}")  # noqa: S311 - a repeatable sample
+        draw = random.Random(f"{family}{seed}")
         config, architecture = redrawn(draw, configure(draw), reference), draw.choice(family_of(family).architectures)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always", ParamsymWarning)

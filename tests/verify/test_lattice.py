@@ -55,7 +55,7 @@ def test_formula(layer: ps.Layer, words: str) -> None:
 def test_every_point_is_valid(layer: ps.Layer) -> None:
     """No condition is left to try and fail."""
     found = lattice(layer)
-    chance = random.Random(7)  # noqa: S311 - the same points every time, no secret
+    chance = random.Random(7)
     for _ in range(40):
         sizes = found.sizes({c.symbol: chance.choice(c.choices or range(1, 9)) for c in found.coordinates})
         assert layer.at(sizes).count > 0
