@@ -156,8 +156,10 @@ def _cost_of(arguments: argparse.Namespace, question: str) -> Cost:
 
 def _side(cost: Cost, pixels: int | None) -> int | None:
     """Return the size of the letter W that makes the sides of an image so long: a model may state its side as 32*W."""
-    for extent in {extent for shape in cost.inputs for extent in shape if isinstance(extent, Expr)} if pixels else ():
-        step = extent.coeff(W)
+    if pixels is None:
+        return None
+    for extent in {extent for shape in cost.inputs for extent in shape if isinstance(extent, Expr)}:
+        step: Any = extent.coeff(W)
         if step.is_Integer and step > 0:
             if pixels % int(step):
                 message = f"--side is {pixels}; an image of {class_name(cost.layer)} has a multiple of {int(step)} pixels along each side."

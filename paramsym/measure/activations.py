@@ -72,10 +72,10 @@ def activations(
     widths = {"statistic": memory.statistic, "index": memory.index, "truth": memory.mask, "float": BYTES[dtype or memory.dtype]}
     lines = tuple(in_bytes(line, widths[line.role]) for line in (*kept.lines, *of_outputs(program, kept)) if widths[line.role] != 0)
 
-    chosen = {"convention": convention, "dtype": dtype or memory.dtype}
+    chosen: dict[str, Any] = {"convention": convention, "dtype": dtype or memory.dtype}
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return activations(layer, *shapes, **{**chosen, "input_gradients": input_gradients, **changed})
+        return activations(layer, *shapes, input_gradients=input_gradients, **(chosen | changed))
 
     shapes = tuple(one.sizes for one in program.input_types)
     return Cost(layer, shapes, "bytes", convention, Ledger(lines), ask, chosen)

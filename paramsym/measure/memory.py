@@ -87,10 +87,14 @@ def memory(
             *_of("activations", flows.ledger),
         ]
 
-    chosen = {"use": use, "dtype": dtype, **({"optimizer": optimizer, "convention": convention} if use == "training" else {})}
+    chosen: dict[str, Any] = {
+        "use": use,
+        "dtype": dtype,
+        **({"optimizer": optimizer, "convention": convention} if use == "training" else {}),
+    }
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return memory(layer, *shapes, **{**chosen, "master": master, **changed})
+        return memory(layer, *shapes, master=changed.pop("master", master), **(chosen | changed))
 
     counted = f"{dtype}, {optimizer}, {convention}" if use == "training" else dtype
     return Cost(layer, flows.inputs, "bytes", f"{use}: {counted}", Ledger(tuple(lines)), ask, chosen)
