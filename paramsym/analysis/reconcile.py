@@ -73,7 +73,7 @@ def reconcile(
         return _with_search(sized, against_layer(sized, named(claim)), others)
     if isinstance(claim, Mapping):
         return against_shapes(Subject(sized), claim)
-    if in_letters(sized, claim):
+    if not isinstance(claim, int) and in_letters(sized, claim):
         return against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, None, products=False))
     subject = Subject(sized)
     said = in_unit_of(subject, claims.read(claim, subject.sizes))

@@ -139,9 +139,10 @@ def solve(
     """Return all integer sizes that give a count; with ``best``, that many nearest ones.
 
     ``target`` is an int, meant to the last digit, or a string such as ``"1.3B"``, met by what rounds to it; ``tolerance``, an exact
-    fraction, widens either. ``"<= 80 GB"`` asks for all that do not exceed it, and with ``best`` for those that come nearest from below.
+    fraction, widens either. ``"<= 80 GB"`` asks for all that do not exceed it, and with ``best`` for those nearest to it from below.
     ``over`` maps every symbol to its candidates, a range or a sequence of ints, or to an expression in the others (``{F: 4*H}``,
-    ``{A: per(H, 128)}``, ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The conditions the layer was built under hold in every solution; ``where`` adds SymPy relations between symbols (``H >= 64*L``). Symbols that cancel from the count and stand in no
+    ``{A: per(H, 128)}``, ``{F: rounded_up(Rational(8, 3)*H, 256)}``). The conditions the layer was built under hold
+    in every solution; ``where`` adds SymPy relations between symbols (``H >= 64*L``). Symbols that cancel from the count and stand in no
     condition may be left out. For a design tied or not, ask once for each.
 
     The search is exhaustive and exact: of the symbols in which the count grows, the one of most candidates is bisected; all others are run

@@ -159,7 +159,7 @@ def _side(cost: Cost, pixels: int | None) -> int | None:
     if pixels is None:
         return None
     for extent in {extent for shape in cost.inputs for extent in shape if isinstance(extent, Expr)}:
-        step = extent.coeff(W)
+        step: Any = extent.coeff(W)
         if step.is_Integer and step > 0:
             if pixels % int(step):
                 message = f"--side is {pixels}; an image of {class_name(cost.layer)} has a multiple of {int(step)} pixels along each side."

@@ -87,11 +87,12 @@ def communication(layer: Layer, *inputs: Any, sharing: str = "data", devices: An
         for line, times in _travelling(layer, program, shared)
     )
 
+    chosen: dict[str, Any] = {"sharing": sharing, "devices": number, "dtype": dtype}
+
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return communication(layer, *shapes, **{"sharing": sharing, "devices": number, "dtype": dtype, **changed})
+        return communication(layer, *shapes, **(chosen | changed))
 
     shapes = tuple(one.sizes for one in program.input_types)
-    chosen = {"sharing": sharing, "devices": number, "dtype": dtype}
     return Cost(layer, shapes, "bytes", f"sent by each of {number}, {sharing}: {shared.words}", Ledger(lines), ask, chosen)
 
 

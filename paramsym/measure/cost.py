@@ -118,7 +118,7 @@ class Cost(Printed):
             general = self.ask(root, *written)
             same = general.substituted(sizes).polynomial == self.polynomial
         except ParamsymError:
-            same = False
+            return self, {}
         return (general, sizes) if same else (self, {})
 
     def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Cost:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sympy import Integer, Rational
 
 from paramsym.errors import ArgumentError
 from paramsym.measure.cost import check_word
 from paramsym.naming import described
+
+
+def quotient(above: int, below: int) -> Rational:
+    """Return an exact quotient of two whole numbers, the second above zero."""
+    return cast("Rational", Rational(above, below))
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Machine:
     @property
     def ridge(self) -> Rational:
         """The FLOPs per byte at which arithmetic and memory take as long (Williams et al. 2009)."""
-        return Rational(self.flops, self.bandwidth)
+        return quotient(self.flops, self.bandwidth)
 
 
 _T, _G = 10**12, 10**9
@@ -84,9 +89,9 @@ def exact_share(value: Any, what: str) -> Rational:
     words = value.strip() if isinstance(value, str) else ""
     digits = words.removesuffix("%").strip()
     if words.endswith("%") and len(digits) <= 9 and digits.replace(".", "", 1).isascii() and digits.replace(".", "", 1).isdigit():
-        share = Rational(str(Fraction(digits) / 100))
+        share = cast("Rational", Rational(str(Fraction(digits) / 100)))
     elif isinstance(value, Rational | Fraction | int | Integer) and not isinstance(value, bool):
-        share = Rational(str(value))
+        share = cast("Rational", Rational(str(value)))
     else:
         message = f"{what} is {described(value)}; wanted an exact share, such as Rational(2, 5) or '40 %'."
         raise ArgumentError(message)

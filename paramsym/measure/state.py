@@ -53,8 +53,10 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
     program = trace(layer, *inputs, past=past, **named)
     lines = tuple(states(program)) if dtype is None else tuple(in_bytes(line, BYTES[dtype]) for line in states(program))
 
+    chosen: dict[str, Any] = {"dtype": dtype, "past": past}
+
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return kv_cache(layer, *shapes, **{"dtype": dtype, "past": past, **changed})
+        return kv_cache(layer, *shapes, **(chosen | changed))
 
     shapes = tuple(one.sizes for one in program.input_types)
     return Cost(
@@ -64,7 +66,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
         "kept for the next step",
         Ledger(lines),
         ask,
-        {"dtype": dtype, "past": past},
+        chosen,
     )
 
 

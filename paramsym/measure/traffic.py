@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Rational, cancel
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.machines import Speed, machine_of
+from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
 from paramsym.measure.work import flops, walked
@@ -51,12 +51,14 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
                 width = _WIDTHS.get(one.kind, BYTES[dtype])
                 yield in_bytes(Line((str(operation).partition(" ")[0], word), flat(one.shape)), width)
 
+    chosen: dict[str, Any] = {"dtype": dtype, "past": past}
+
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return traffic(layer, *shapes, **{"dtype": dtype, "past": past, **changed})
+        return traffic(layer, *shapes, **(chosen | changed))
 
     lines = tuple(walked(program, moved, whole=(Region,)))
     shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, {"dtype": dtype, "past": past})
+    return Cost(layer, shapes, "bytes", f"moved, {dtype}", Ledger(lines), ask, chosen)
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,7 @@ class Intensity(Tabular):
             ArgumentError: an unknown machine.
         """
         device = machine_of(machine)
-        seconds = Rational(self.flops.count, device.flops), Rational(self.bytes.count, device.bandwidth)
-        return Roofline(self, device.name, *seconds)
+        return Roofline(self, device.name, quotient(self.flops.count, device.flops), quotient(self.bytes.count, device.bandwidth))
 
     def __str__(self) -> str:
         decimals = f" = {float(self.ratio):.4g}" if self.ratio.is_number and not isinstance(self.ratio, Integer) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sympy import Expr, Integer, Rational
 
@@ -102,7 +102,7 @@ def training(
         message = f"devices is {described(devices)}; wanted a positive whole number."
         raise ArgumentError(message)
     per_token = flops(layer, *inputs, way="both", convention=convention, per="token", **named)
-    speed = machine_of(machine).flops * exact_share(utilisation, "utilisation")
+    speed = cast("Rational", machine_of(machine).flops * exact_share(utilisation, "utilisation"))
     number = count(tokens, "tokens")
     used = layer.active
     return Training(class_name(layer), per_token, number, Integer(used) if isinstance(used, int) else used, devices, speed)

@@ -80,7 +80,7 @@ def test_growth_of_a_cost() -> None:
     assert (grown.leading, grown.order) == (4 * B * H * L * S**2, "O(S)")
     both = ps.compare(cost, ps.flops(MULTI_HEAD, way="backward"))
     assert both.ratio == Rational(1, 2)  # twice as much, as every product has two factors
-    block = L * ps.TransformerEncoderLayer(H, A, 4 * H, batch_first=True)
+    block = ps.Repeat(ps.TransformerEncoderLayer(H, A, 4 * H, batch_first=True), L)
     crossing = ps.compare(ps.flops(block, (B, S, H)).total - 4 * B * H * L * S**2, 4 * B * H * L * S**2).crossovers
     assert [one.at for one in crossing if one.symbol == S] == [6 * H]
     costs = ps.compare(ps.flops(ps.Dense(H, F), (B, H)), ps.flops(ps.Dense(H, V), (B, H)), labels=("one", "other"))
@@ -174,7 +174,7 @@ def test_published_formulas_of_activations_in_letters() -> None:
     assert ps.reconcile(kept, "sbh(34 + 5as/h)")[0].term == 2 * B * H * S
     numbers = ps.reconcile(kept, "(2·s·a + 16h)·s·b")
     assert numbers[0].readings[0].words == "in numbers, not bytes, without masks and statistics, with the inputs themselves"
-    stack = ps.activations(L * korthikanti(), (B, S, H), convention="korthikanti", input_gradients=True)
+    stack = ps.activations(ps.Repeat(korthikanti(), L), (B, S, H), convention="korthikanti", input_gradients=True)
     zero = ps.reconcile(stack, "12hbsL")
     assert zero[0].term == 12 * B * H * L * S - stack.total
     assert "5*L*A*B*S**2 of it all that is kept or done by drop's truth, softmax and drop" in str(zero)

@@ -13,7 +13,7 @@ from paramsym import A, B, F, G, H, L, S, T
 from paramsym.errors import ArgumentError, SizeError, UnknownNameError
 
 N = ps.dims("n")
-BLOCK = L * ps.TransformerEncoderLayer(H, A, F, batch_first=True)
+BLOCK = ps.Repeat(ps.TransformerEncoderLayer(H, A, F, batch_first=True), L)
 LLAMA = ps.models.Llama(architecture="LlamaForCausalLM")
 
 

@@ -82,7 +82,7 @@ def test_torchtitan_dense_flops() -> None:
 
 def test_chinchilla_appendix_f() -> None:
     """Training FLOPs of one sequence without the embedding and the logits, as table A4 has them: the blocks alone."""
-    per_layer = ps.flops(GPT2, (1, S), way="both", convention="chinchilla").total.coeff(L)
+    per_layer: Any = ps.flops(GPT2, (1, S), way="both", convention="chinchilla").total.coeff(L)
     block = ps.TransformerEncoderLayer(H, A, F, batch_first=True)
     written = read("chinchilla-appendix-f", L=1, T=S, d=H, h=A, kv=H / A, f=F)
     assert (ps.flops(block, (1, S, H), way="both", convention="chinchilla").total - written).expand() == 0
@@ -99,7 +99,8 @@ def test_scaling_book_attention_fraction() -> None:
     """Attention over matrices is T/(8D) with F = 4D: of the training FLOPs of one block of Llama."""
     cost = ps.flops(LLAMA, way="both", convention="scaling-book")
     paired = cost.total.coeff(S, 2) * S**2
-    matrices = cost.total.coeff(L).coeff(S, 1) * S * L
+    per_layer: Any = cost.total.coeff(L)
+    matrices = per_layer.coeff(S, 1) * S * L
     written = read("scaling-book-attention-fraction", T=S, N=A, H=H / A, D=H, F=F)
     assert cancel(paired / matrices - written) == 0
     assert cancel((paired / matrices).subs(F, 4 * H)) == S / (8 * H)
