@@ -311,8 +311,9 @@ def symbols_of(subject: Subject, others: Mapping[str | Symbol, Iterable[int]] | 
         if name not in by_name or (isinstance(key, Symbol) and by_name[name] != key):
             message = f"{type(subject.root).__name__} has no size {name!r} to change; it has {', '.join(sorted(by_name)) or 'none'}."
             raise UnknownNameError(message)
-        given: Any = values if isinstance(values, Iterable) else (values,)
-        found[by_name[name]] = tuple(_number(value, name) for value in islice(given, _MOST_ASKED))
+        given: Any = values
+        several = given if isinstance(given, Iterable) else (given,)
+        found[by_name[name]] = tuple(_number(value, name) for value in islice(several, _MOST_ASKED))
     return found
 
 

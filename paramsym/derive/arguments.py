@@ -84,7 +84,7 @@ def by_name(what: str, given: object) -> dict[str, Any]:
     """Return arguments by their names; a symbol stands for its name."""
     if given is None:
         return {}
-    names = [getattr(key, "name", key) for key in given] if isinstance(given, Mapping) else [None]
+    names: list[Any] = [getattr(key, "name", key) for key in given] if isinstance(given, Mapping) else [None]
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in names):
         message = f"{what} is {described(given)}; wanted arguments by name, such as {{'width': 8}}."
         raise ArgumentError(message)

@@ -29,8 +29,9 @@ def table(source: Table, *, limit: int | None = LIMIT) -> str:
 
     No colour is named, so that it is the page's own. ``limit=None`` writes every row openly.
     """
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
-        message = f"limit is of the kind {type(limit).__name__}, or below 0; wanted a number of rows, or None for all of them."
+    asked: object = limit
+    if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < 0):
+        message = f"limit is of the kind {type(asked).__name__}, or below 0; wanted a number of rows, or None for all of them."
         raise ArgumentError(message)
     if limit is None or len(source.rows) <= limit:
         return _whole(source, source.rows)

@@ -52,7 +52,7 @@ def table(
     """
     letters = letters or source.letters
     if not hasattr(letters, "latex"):
-        message = f"letters is {type(letters).__name__}; wanted those of one of ps.LETTER_SETS, or give the table itself other letters."  # type: ignore[unreachable]
+        message = f"letters is {type(letters).__name__}; wanted those of one of ps.LETTER_SETS, or give the table itself other letters."
         raise ArgumentError(message)
     narrow = limit_of(width) < LINE if grouped is None else grouped
     rows = list(_grouped(source)) if narrow else [(0, row) for row in source.rows]

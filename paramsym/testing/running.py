@@ -52,11 +52,13 @@ def certify_run(
     xp = needed("numpy", "certify_run", "numpy")
     Rival(build).check_call(layer)
     inputs = tuple(_input(shape) for shape in inputs)
-    for what, number, least in (("times", times, 1), ("seed", seed, 0)):
+    numbers: tuple[tuple[str, Any, int], ...] = (("times", times, 1), ("seed", seed, 0))
+    for what, number, least in numbers:
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
             message = f"{what} is {described(number)}; wanted a whole number from {least} on."
             raise ArgumentError(message)
-    if not isinstance(tolerance, int | float) or not tolerance >= 0:
+    allowed: Any = tolerance
+    if not isinstance(allowed, int | float) or not allowed >= 0:
         message = f"tolerance is {described(tolerance)}; wanted a number such as 1e-9."
         raise ArgumentError(message)
     random, worst = Random(seed), 0.0  # noqa: S311 - test data

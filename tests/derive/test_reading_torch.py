@@ -239,5 +239,5 @@ def test_an_object_with_the_words_of_a_module_is_none() -> None:
 @pytest.mark.parametrize("letters", [10**5000, {10**5000: H}, {3: 10**5000}, {True: H}], ids=["none", "number", "letter", "flag"])
 def test_what_is_no_letter_for_a_number(letters: Any) -> None:
     """Also where it is too long to write down."""
-    with pytest.raises(ArgumentError, match="a number of 16610 bits|has True"):
+    with pytest.raises(ArgumentError, match=r"a number of 16610 bits|has True"):
         ps.generalise(ps.Dense(2, 3), letters)

@@ -139,7 +139,7 @@ def test_modules_that_are_none() -> None:
     with pytest.raises(StructureError, match="Sequential contains itself"):
         ps.match(ps.Dense(2, 3), itself)
     pretender = type("Pretender", (), {"trainable_weights": None, "weights": None})()
-    with pytest.raises(ArgumentError, match="there are no tensors in .*Pretender"):
+    with pytest.raises(ArgumentError, match=r"there are no tensors in .*Pretender"):
         ps.match(ps.Dense(2, 3), pretender)
 
 
