@@ -125,8 +125,8 @@ class BertLike(TextModel):
     max_position_embeddings: Dim = key(P, 512)
     type_vocab_size: Dim = key(T, 2)
     hidden_act: str = key(Function("gelu"))
-    tie_word_embeddings: bool = key(Flag(default=True))
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-12))
 
     ignored: ClassVar[Mapping[str, str]] = {

@@ -42,9 +42,9 @@ class Bloom(Decoder):
     hidden_size: Dim = key(H, 64)
     n_layer: Count = key(L, 2, least=0)
     n_head: Dim = key(A, 8, divides="hidden_size")
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"Bloom": LANGUAGE})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
     apply_residual_connection_post_layernorm: bool = key(Flag())
 

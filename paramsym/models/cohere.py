@@ -39,9 +39,9 @@ class Cohere(GroupedDecoder):
     hidden_act: str = key(Function("silu"))
     attention_bias: bool = key(Flag())
     use_qk_norm: bool = key(Flag(null=True))
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"Cohere": "Model ForCausalLM"})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-5))
     rope: Rope = _ROPE
     logit_scale: float | None = key(Real(0.0625, null=True))

@@ -87,7 +87,6 @@ class Decoder(Model):
     """
 
     vocab_size: Dim = key(V, 32000)
-    tie_word_embeddings: bool = key(Flag())
 
     ignored: ClassVar[Mapping[str, str]] = _IGNORED
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = _USUAL
@@ -98,6 +97,8 @@ class Decoder(Model):
     output_name: ClassVar[str] = "lm_head"
     output_bias: ClassVar[bool] = False
     classifier_name: ClassVar[str] = "score"
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag())
 
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
@@ -209,8 +210,8 @@ class GroupedDecoder(Decoder):
     num_key_value_heads: Dim | None = key(G, None)
     head_dim: Dim | None = key(D, None, argument=None)
     intermediate_size: Dim = key(F, 11008)
-    rotary_dim: Count | None = None
     _: KW_ONLY
+    rotary_dim: Count | None = None
     rope: Rope = ROPE
 
     reads: ClassVar[Mapping[str, Key]] = {

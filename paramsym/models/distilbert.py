@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from paramsym.compose import Repeat, Sequential
@@ -54,8 +54,9 @@ class DistilBert(TextModel):
     dim: Dim = key(H, 768)
     hidden_dim: Dim = key(F, 3072)
     activation: str = key(Function("gelu"))
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"DistilBert": f"Model ForMaskedLM {ENCODER}"})
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
 
     heads = ("n_heads", "dim")
     base_name = "distilbert"

@@ -59,9 +59,9 @@ class Falcon(Decoder):
     bias: bool = key(Flag(null=True))
     activation: str = key(Function("gelu"))
     rotary_dim: Count | None = None
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"Falcon": LANGUAGE})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     rope: Rope = ROPE
     layer_norm_epsilon: float = key(Real(1e-5))
 

@@ -67,7 +67,6 @@ class Gemma(RmsDecoder):
     hidden_activation: str = key(Function("gelu_pytorch_tanh"))
     attention_bias: bool = key(Flag())
     layer_types: tuple[str, ...] | None = None
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes(
         {
             "Gemma Gemma2": "Model ForCausalLM ForSequenceClassification ForTokenClassification",
@@ -76,6 +75,7 @@ class Gemma(RmsDecoder):
         }
     )
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     local_rope: Rope = ROPE
     sliding_window: Dim | None = key(Whole(4096), of=_WINDOWED)
     query_pre_attn_scalar: Dim | None = key(Whole(256), of=_WINDOWED)

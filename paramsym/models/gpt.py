@@ -34,8 +34,8 @@ class Gpt(Decoder):
     n_head: Dim = key(A, 12, divides="n_embd")
     n_inner: Dim | None = key(F, None, argument=None)
     activation_function: str = key(Function("gelu_new"))
-    tie_word_embeddings: bool = key(Flag(default=True))
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
 
     heads = ("n_head", "n_embd")

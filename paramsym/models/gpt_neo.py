@@ -53,9 +53,9 @@ class GptNeo(Decoder):
     num_heads: Dim = key(A, 16, divides="hidden_size")
     intermediate_size: Dim | None = key(F, None, argument=None)
     activation_function: str = key(Function("gelu_new"))
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"GPTNeo": LANGUAGE})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
     attention_layers: tuple[str, ...] = ("global", "local")
     window_size: Dim | None = key(Whole(256))

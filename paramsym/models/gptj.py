@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from paramsym.errors import ShapeError
@@ -43,8 +43,9 @@ class GptJ(Gpt):
     """
 
     rotary_dim: Dim | None = key(ROTATED, 64, least=0)
-    tie_word_embeddings: bool = key(Flag())
     architecture: str = classes({"GPTJ": "Model ForCausalLM ForSequenceClassification ForQuestionAnswering"})
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag())
 
     labelled = ("Classification", "QuestionAnswering")
     output_bias = True

@@ -118,8 +118,9 @@ class MambaLM(_StateSpace):
 
     intermediate_size: Dim | None = key(F, None, argument=None)
     time_step_rank: Dim | Literal["auto"] = key(_Rank())
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"Mamba": "Model ForCausalLM"})
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
 
     published, claims = published_in("mamba")
 

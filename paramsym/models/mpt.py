@@ -42,9 +42,9 @@ class Mpt(Decoder):
     d_model: Dim = key(H, 2048)
     n_layers: Count = key(L, 24, least=0)
     n_heads: Dim = key(A, 16, divides="d_model")
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"Mpt": LANGUAGE})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
     clip_qkv: float | None = None
     softmax_scale: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from paramsym.compose import Sequential
@@ -57,8 +57,9 @@ class Opt(Decoder):
     remove_final_layer_norm: bool = False
     enable_bias: bool = key(Flag(default=True))
     layer_norm_elementwise_affine: bool = key(Flag(default=True))
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"OPT": "Model ForCausalLM ForSequenceClassification ForQuestionAnswering"})
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
 
     reads: ClassVar[Mapping[str, Key]] = {"_remove_final_layer_norm": Flag()}
     table_name: ClassVar[str] = "decoder.embed_tokens"

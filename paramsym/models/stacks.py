@@ -39,7 +39,6 @@ class TwoStacks(Model):
     decoder_attention_heads: Dim = key(dims("A_d"), 16, only=DECODES, divides="d_model")
     activation_function: str = key(Function("gelu"))
     d_model: Dim = key(H, 1024)
-    tie_word_embeddings: bool = key(Flag(default=True))
 
     ignored: ClassVar[Ignored] = {
         "drops values while training": (
@@ -50,6 +49,8 @@ class TwoStacks(Model):
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False), "is_decoder": (True, False)}
     key_bias: ClassVar[bool] = True
     """Whether the keys of attention have a bias."""
+    _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
 
     @property
     def norm_first(self) -> bool:

@@ -37,9 +37,9 @@ class Starcoder2(GroupedDecoder):
 
     hidden_act: str = key(Function("gelu_pytorch_tanh"))
     use_bias: bool = key(Flag(default=True))
-    tie_word_embeddings: bool = key(Flag(default=True))
     architecture: str = classes({"Starcoder2": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
+    tie_word_embeddings: bool = key(Flag(default=True))
     norm_epsilon: float = key(Real(1e-5))
     sliding_window: Dim | None = key(Whole())
 

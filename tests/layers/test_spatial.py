@@ -6,7 +6,7 @@ import pytest
 
 from paramsym import K
 from paramsym.errors import ArgumentError
-from paramsym.layers.spatial import exceeds_one, per_axis
+from paramsym.layers.spatial import exclude, per_axis
 
 
 def test_one_entry_per_axis() -> None:
@@ -17,7 +17,9 @@ def test_one_entry_per_axis() -> None:
         per_axis((1, 2), 3, "stride")
 
 
-def test_only_numbers_exceed_one() -> None:
+def test_stride_and_dilation_exclude_each_other() -> None:
     """A symbol may still turn out to be one."""
-    assert exceeds_one((1, 2))
-    assert not exceeds_one((1, K))
+    exclude((1, 2), (1, 1))
+    exclude((K, K), (2, 2))
+    with pytest.raises(ArgumentError, match="stride 2 together with dilation"):
+        exclude((2, 2), (1, 3))

@@ -11,8 +11,11 @@ import paramsym as ps
 from paramsym import A, F, H, L, LayerNorm, N, P, TransposedDense, V, cat, per  # noqa: F401 - repr is evaluated with these in scope
 from paramsym.errors import ArgumentError, DivisibilityError
 from paramsym.models import Gpt2, family_of
-from paramsym.models.blocks import PreNorm  # noqa: F401 - repr is evaluated with it in scope
-from paramsym.models.gpt import FeedForward, FusedAttention  # noqa: F401 - repr is evaluated with these in scope
+from paramsym.models.blocks import (
+    FeedForward,  # noqa: F401 - likewise
+    PreNorm,  # noqa: F401 - repr is evaluated with it in scope
+)
+from paramsym.models.gpt import FusedAttention  # noqa: F401 - repr is evaluated with these in scope
 from paramsym.models.published import Claim
 
 BASE = 12 * H**2 * L + 13 * H * L + H * P + H * V + 2 * H
