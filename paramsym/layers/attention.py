@@ -464,4 +464,5 @@ class HeadNorm(Layer):
     def forward(self, own: Own, x: Value) -> Value:
         """Every head over its root mean square, or its difference from the mean over the deviation."""
         scale = own.weight if self.dialect == "torch" else own.scale
-        return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=own.bias if self.bias else None)
+        shift = own.bias if self.bias else None
+        return normalise(features(x, *self.shape), self.kind, -1, eps=self.eps, scale=scale, shift=shift, steps=self.kind == "layer")

@@ -18,8 +18,10 @@ from paramsym.program import (
     apply,
     best,
     choose,
+    collect,
     compare,
     contract,
+    dispatch,
     features,
     pick,
     rearrange,
@@ -192,9 +194,10 @@ class StackedExperts(Layer):
         """
         if weights is None or chosen is None:
             weights, chosen = unchosen(x, self.experts_per_token)
-        y = self._projected(own, "gate_up_proj" if self.gated else "up_proj", "... i", features(x, self.d_model), chosen)
-        y = self._projected(own, "down_proj", "... k i", self._activated(own, y), chosen)
-        return reduce("sum", y * _widened(weights), -2)
+        rows, weights = dispatch(features(x, self.d_model), weights, chosen)
+        y = self._projected(own, "gate_up_proj" if self.gated else "up_proj", rows, chosen)
+        y = self._projected(own, "down_proj", self._activated(own, y), chosen)
+        return collect(y * _widened(weights))
 
     def function(self, own: Own, y: Value) -> Value:  # noqa: ARG002 - what learns is a subclass
         """The activation."""
@@ -211,8 +214,8 @@ class StackedExperts(Layer):
         gate, up = apply("clip", gate, -inf, self.limit), apply("clip", up, -self.limit, self.limit)
         return (up + 1) * (gate * apply("sigmoid", gate * self.alpha))
 
-    def _projected(self, own: Own, name: str, words: str, x: Value, chosen: Value) -> Value:
-        spec = f"{words}, ... k {'i o' if self.transposed else 'o i'} -> ... k o"
+    def _projected(self, own: Own, name: str, x: Value, chosen: Value) -> Value:
+        spec = f"... i, ... {'i o' if self.transposed else 'o i'} -> ... o"
         y = contract(spec, x, choose(own[name], chosen))
         return y + choose(own[f"{name}_bias"], chosen) if self.bias else y
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layer import Layer, Part, Tensor
@@ -13,7 +13,9 @@ from paramsym.program import (
     Own,
     Value,
     axes,
+    compact,
     constant,
+    copies,
     features,
     join,
     lookup,
@@ -25,6 +27,9 @@ from paramsym.program import (
     take,
 )
 from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, text
+
+Counting: TypeAlias = Literal["once", "buffer", "each"]
+"""How a reference gets the numbers of positions: once for all examples, from a buffer, or for each example."""
 
 
 class _Added(Layer):
@@ -49,11 +54,17 @@ class _Positions(_Added):
 
     num_positions: Dim
     offset: Count
+    counted: Counting = "once"
 
     def index(self, x: Value) -> Value:
         """Return the row of every position; those of a cache come before."""
         check_positions(self.checked(x).sizes[:-1], self.num_positions)
-        return constant("positions", (x.sizes[-2],), canonical(self.offset + past()), kind="index")
+        return self.counted_from(canonical(self.offset + past()), x)
+
+    def counted_from(self, first: Count, x: Value) -> Value:
+        """Return the numbers of the positions of an input, (positions,) or for each example."""
+        index = constant("positions", (x.sizes[-2],), first, kind="index", held=self.counted == "buffer")
+        return index if self.counted != "each" or x.rank != 3 else compact(copies(rearrange(index, "s -> () s"), x.sizes[0], axis=0))
 
 
 def check_positions(places: Shape, rows: Count) -> None:
@@ -75,6 +86,7 @@ class TokenTypes(_Added):
 
     num_types: Dim
     embedding_dim: Width
+    counted: Counting = "once"
 
     def tensors(self) -> Iterator[Tensor]:
         """The table."""
@@ -82,7 +94,8 @@ class TokenTypes(_Added):
 
     def forward(self, own: Own, x: Value) -> Value:
         """The vector of the first kind, which references take where no kinds are given."""
-        return self.checked(x) + lookup(own.weight, constant("index zeros", (x.sizes[-2],), kind="index"))
+        shape = self.checked(x).sizes[-2 if self.counted == "once" else 0 : -1]
+        return x + lookup(own.weight, constant("index zeros", shape, kind="index"))
 
 
 @dataclass(frozen=True)
@@ -90,7 +103,8 @@ class LearnedPositions(_Positions):
     """A table with one learned vector per position (Gehring et al. 2017, section 3.1; Devlin et al. 2019).
 
     ``weight`` is (num_positions + offset, embedding_dim); some references keep ``offset`` rows in front that no position uses (2 in OPT and
-    BART). Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under whatever name the model gives it.
+    BART). ``counted`` says what training keeps of the numbers of the positions: references count them ``"once"``, for ``"each"`` example,
+    or have them in a ``"buffer"``. Parameters: (positions + offset)*width. Reference: ``torch.nn.Embedding`` under the model's name for it.
 
     >>> from paramsym import H, P
     >>> LearnedPositions(P, H).params, LearnedPositions(P, H, offset=2).params
@@ -100,6 +114,7 @@ class LearnedPositions(_Positions):
     num_positions: Dim
     embedding_dim: Width
     offset: Count = 0
+    counted: Counting = "once"
 
     def tensors(self) -> Iterator[Tensor]:
         """The table."""

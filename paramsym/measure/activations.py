@@ -55,7 +55,7 @@ def activations(
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a part that does not say what it computes, or experts that are chosen.
+        NotYetError: a part that does not say what it computes.
         ArgumentError: an unknown convention or ``dtype``.
 
     >>> from paramsym import B, Dense, F, H, S, Sequential

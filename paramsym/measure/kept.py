@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from paramsym.errors import NotYetError
+from paramsym.extents import differ
 from paramsym.ledger import Line, Numbers
 from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, plain, viewed
 from paramsym.measure.work import check_stated, looped, shown, times
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
-from paramsym.program.lookups import Choose, Stored
+from paramsym.program.lookups import Constant, Stored
 from paramsym.program.products import Contract
 from paramsym.program.types import ArrayType, flat
 from paramsym.size import canonical
@@ -19,100 +20,182 @@ from paramsym.size import canonical
 Attention: TypeAlias = Literal["eager", "fused"]
 
 
+@dataclass(frozen=True)
+class Result:
+    """Where an output lies: in the storage of an input, in that of a stored tensor, or in one of its own, which may be longer than it."""
+
+    layout: Layout
+    storage: ArrayType
+    number: int
+    taken: int | None = None
+    stored: bool = False
+
+
 @dataclass
 class Keeping:
-    """What one program keeps: inputs and outputs by position, because they belong to whoever passes them, and lines of what is inside."""
+    """What one program keeps: inputs and outputs by position, because they belong to whoever passes them, and lines of what is inside.
+
+    ``results`` say where the outputs lie.
+    """
 
     inputs: set[int] = field(default_factory=set)
     outputs: set[int] = field(default_factory=set)
     lines: list[Line] = field(default_factory=list)
+    results: tuple[Result, ...] = ()
 
 
 def keeping(
-    program: Program, needs: tuple[bool, ...], attention: Attention, *, frozen: bool = False, stored: tuple[bool, ...] = ()
+    program: Program,
+    needs: tuple[bool, ...],
+    attention: Attention,
+    *,
+    frozen: bool = False,
+    stored: tuple[bool, ...] = (),
+    layouts: tuple[Layout, ...] | None = None,
 ) -> Keeping:
     """Return what a program keeps; ``needs`` says which inputs need a gradient, ``stored`` which of them are stored tensors.
 
+    ``layouts`` say how the inputs lie in their storages; left out, they are new arrays.
+
     Raises:
-        NotYetError: a part that does not say what it computes, or experts that are chosen: what those keep depends on the kernel.
+        NotYetError: a part that does not say what it computes.
     """
-    return _Keeper(program, needs, attention, frozen=frozen, stored=stored).found()
+    layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
+    return _Keeper(program, needs, attention, frozen=frozen, stored=stored, layouts=layouts).found()
 
 
 class _Keeper:
-    """One program with the gradients, storages and stored tensors among its values."""
+    """One program with the gradients, storages, layouts and stored tensors among its values."""
 
-    def __init__(self, program: Program, needs: tuple[bool, ...], attention: Attention, *, frozen: bool, stored: tuple[bool, ...]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        needs: tuple[bool, ...],
+        attention: Attention,
+        *,
+        frozen: bool,
+        stored: tuple[bool, ...],
+        layouts: tuple[Layout, ...],
+    ) -> None:
         self.program, self.frozen = program, frozen
         self.attention: Attention = attention
         self.flags = gradients(program, needs, frozen=frozen)
-        self.root = storages(program)
-        self.stored = _stored(program, stored)
-        self.values: dict[int, tuple[Any, ...]] = {}
+        self.root = list(range(len(program.types)))
+        self.storage = dict(enumerate(program.types))
+        self.layout: dict[int, Layout] = dict(zip(program.inputs, layouts, strict=True))
+        self.stored = {number for number, one in zip(program.inputs, stored, strict=False) if one}
+        self.values: dict[int, None] = {}
         self.lines: list[Line] = []
         self.labels: dict[int, tuple[Any, ...]] = {}
 
     def found(self) -> Keeping:
         """Collect what every step keeps, and sort it into inputs, outputs and what is inside."""
         for step in self.program.steps:
+            for number in step.gives:
+                self.labels[number] = (str(step.operation).partition(" ")[0],)
             self._step(step)
-        inputs = {self.program.inputs.index(number) for number in self.values if number in self.program.inputs}
-        outputs = [self.root[number] for number in self.program.outputs]
-        inside = [number for number in sorted(self.values) if number not in self.program.inputs and number not in outputs]
-        given = {n for n, number in enumerate(outputs) if number in self.values and number not in self.program.inputs}
-        lines = [*self.lines, *(_line(self.labels.get(number, ()), self.program.types[number]) for number in inside)]
-        return Keeping(inputs, {n for n in given if outputs.index(outputs[n]) == n}, lines)
+        inputs = self.program.inputs
+        roots = [self.root[number] for number in self.program.outputs]
+        given = {n for n, root in enumerate(roots) if root in self.values and root not in inputs and roots.index(root) == n}
+        inside = [number for number in sorted(self.values) if number not in inputs and number not in roots]
+        lines = [*self.lines, *(_line(self.labels.get(number, ()), self.storage[number]) for number in inside)]
+        kept = {n for n, number in enumerate(inputs) if number in self.values}
+        return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)))
 
-    def keep(self, number: int) -> None:
-        """Keep the storage of a value; stored tensors are in memory anyway."""
-        if not self.stored[number] and not self.stored[self.root[number]]:
-            self.values.setdefault(self.root[number], ())
+    def keep(self, number: int, merged: tuple[tuple[int, ...], ...] = ()) -> None:
+        """Keep the storage of a value, or a copy where axes must be merged for it; stored tensors are in memory anyway."""
+        root = self.root[number]
+        if root in self.stored:
+            return
+        kind = self.program.types[number]
+        if all(mergeable(kind, self.layout[number], axes) for axes in merged):
+            self.values.setdefault(root)
+        else:
+            self.lines.append(_line((*self.labels.get(number, ()), "copy"), kind))
+
+    def _result(self, number: int) -> Result:
+        root = self.root[number]
+        taken = self.program.inputs.index(root) if root in self.program.inputs else None
+        return Result(self.layout[number], self.storage[root], root, taken, root in self.stored)
 
     def _step(self, step: Step) -> None:
         operation = step.operation
         needs = tuple(self.flags[number] for number in step.takes)
-        for number in step.gives:
-            self.labels[number] = (str(operation).partition(" ")[0],)
         match operation:
             case Call(name=name, body=body, frozen=within):
                 self._inside(step, self._kept(step, body, needs, frozen=within), name)
             case Region(name=name, body=body):
-                fused = self.attention == "fused" and name == "attention" and any(needs)
-                self._inside(step, _fused(body) if fused else self._kept(step, body, needs), "")
+                fused = name == "attention" and any(needs) and runs_fused(self.attention, body, needs)
+                kept = _fused(body, tuple(self.layout[number] for number in step.takes)) if fused else self._kept(step, body, needs)
+                self._inside(step, kept, "")
             case Loop():
+                self._new(step)
                 self._loop(step, operation, later_gradients(operation, needs, frozen=self.frozen))
             case Scan():
+                self._new(step)
                 self._scan(step, operation, later_gradients(operation, needs, frozen=self.frozen))
-            case Stored():
-                pass
-            case _ if any(self.flags[number] for number in step.gives):
-                self._operation(step, needs)
+            case Route():
+                self._new(step)
+                self._route(step, operation, needs)
             case _:
-                check_stated(operation)
+                self._lay(step)
+                if any(self.flags[number] for number in step.gives) and not isinstance(operation, Stored):
+                    self._operation(step, needs)
+                else:
+                    check_stated(operation)
+
+    def _new(self, step: Step) -> None:
+        """Lay the results as new arrays."""
+        for number in step.gives:
+            self.layout[number] = plain(self.program.types[number])
+
+    def _lay(self, step: Step) -> None:
+        """Say where the results of an operation lie."""
+        operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
+        self._new(step)
+        if isinstance(operation, Stored) or (isinstance(operation, Constant) and operation.held):
+            self.stored.update(step.gives)
+        elif step.takes:
+            first = step.takes[0]
+            found = viewed(operation, taken[0], given, self.layout[first])
+            if found is not None:
+                for number, layout in zip(step.gives, found, strict=True):
+                    self.layout[number], self.root[number] = layout, self.root[first]
+            elif isinstance(operation, ENTRY_BY_ENTRY):
+                self.layout[step.gives[0]] = like(given[0], *zip(taken, (self.layout[number] for number in step.takes), strict=True))
 
     def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
-        if isinstance(step.operation, Route | Choose):
-            message = "what chosen experts keep for the backward pass depends on the kernel that applies them, and is not stated yet."
-            raise NotYetError(message)
         check_stated(step.operation)
         for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
             if one.source == "own":
                 self.lines.append(Line((f"{self.labels[step.gives[0]][0]}'s {one.kind}",), one.factors, role=one.kind))
             else:
-                self.keep((step.takes if one.source == "taken" else step.gives)[one.number])
+                self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
     def _kept(self, step: Step, body: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Keeping:
         """Return what a program inside keeps, for the inputs that a step passes on."""
-        stored = tuple(self.stored[number] for number in step.takes)[: len(body.inputs)]
-        return keeping(body, needs[: len(body.inputs)], self.attention, frozen=self.frozen or frozen, stored=stored)
+        takes = step.takes[: len(body.inputs)]
+        stored = tuple(self.root[number] in self.stored for number in takes)
+        layouts = tuple(self.layout[number] for number in takes)
+        return keeping(body, needs[: len(takes)], self.attention, frozen=self.frozen or frozen, stored=stored, layouts=layouts)
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
+        """Take over what a program inside keeps, and where its results lie."""
+        own: dict[int, int] = {}
+        for number, result in zip(step.gives, kept.results, strict=True):
+            self.layout[number] = result.layout
+            self.labels[number] = (shown(name), *self.labels[number]) if name else self.labels[number]
+            if result.stored:
+                self.stored.add(number)
+            elif result.taken is not None:
+                self.root[number] = self.root[step.takes[result.taken]]
+            else:
+                self.root[number] = own.setdefault(result.number, number)
+                self.storage[self.root[number]] = result.storage
         for number in kept.inputs:
             self.keep(step.takes[number])
         for number in kept.outputs:
             self.keep(step.gives[number])
-        for number in step.gives:
-            self.labels[number] = (shown(name), *self.labels[number]) if name else self.labels[number]
         self.lines += [line.within(shown(name), None, frozen=False) if name else line for line in kept.lines]
 
     def _loop(self, step: Step, loop: Loop, needs: tuple[bool, ...]) -> None:
@@ -128,13 +211,30 @@ class _Keeper:
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
         """All positions; slices of the scanned arrays are views of these."""
-        kept = self._kept(step, scan.body, needs)
+        stored = tuple(self.root[number] in self.stored for number in step.takes)
+        kept = keeping(scan.body, needs, self.attention, frozen=self.frozen, stored=stored)
         self.lines += [times(line, scan.length) for line in kept.lines]
         for n in range(scan.carry):
             if n in kept.inputs or n in kept.outputs:
                 carried = _line(("carried",), self.program.types[step.takes[n]])
                 self.lines.append(times(carried, canonical(scan.length - 1)))
         self._ends(step, kept, scan.carry)
+
+    def _route(self, step: Step, route: Route, needs: tuple[bool, ...]) -> None:
+        """All chosen copies, one after another: each takes the rows of its positions, and adds what it gives, weighted, to these."""
+        if not self.flags[step.gives[0]]:
+            return
+        x, weights, _ = self.program.taken(step)
+        behind = (*weights.shape, route.body.output_types[0].shape[-1])
+        kept = keeping(route.body, needs[:1], self.attention, frozen=self.frozen)
+        weighed = gradients(route.body, needs[:1], frozen=self.frozen)[route.body.outputs[0]]
+        lines = [Line(("places",), (2, *flat(weights.shape)), role="index"), Line(("added",), flat(behind), role="float")]
+        lines += [Line(("rows",), flat((*weights.shape, x.shape[-1])), role="float")] if kept.inputs else []
+        lines += [Line(("output",), flat(behind), role="float")] if needs[1] or kept.outputs else []
+        lines += [Line(("weights",), flat(weights.shape), role="float")] if weighed else []
+        label = self.labels[step.gives[0]][0]
+        self.lines += [replace(line, path=(label, *line.path)) for line in lines]
+        self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
     def _ends(self, step: Step, kept: Keeping, carry: int) -> None:
         """Keep what goes into the first round and comes out of the last one."""
@@ -145,57 +245,43 @@ class _Keeper:
                 self.keep(step.gives[number])
 
 
-def storages(program: Program) -> tuple[int, ...]:
-    """Return for every value the one whose storage it is a view of; a value of its own is its own."""
-    found = list(range(len(program.types)))
-    for step in program.steps:
-        operation = step.operation
-        match operation:
-            case Call(body=body) | Region(body=body):
-                inner = storages(body)
-                for number, output in zip(step.gives, body.outputs, strict=True):
-                    if inner[output] in body.inputs:
-                        found[number] = found[step.takes[body.inputs.index(inner[output])]]
-            case _ if getattr(operation, "view", False) and step.takes:
-                for number in step.gives:
-                    found[number] = found[step.takes[0]]
-            case _:
-                pass
-    return tuple(found)
+def runs_fused(attention: Attention, body: Program, needs: tuple[bool, ...]) -> bool:
+    """Return whether a fused kernel takes an attention: it gives no gradient to a bias, and wants keys and values of one width."""
+    _, key, value, *_ = body.input_types
+    return attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1])
 
 
-def _stored(program: Program, given: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Return for every value whether it is a stored tensor, or a view of one."""
-    found = [False] * len(program.types)
-    for number, stored in zip(program.inputs, given, strict=False):
-        found[number] = stored
-    for step in program.steps:
-        view = getattr(step.operation, "view", False) and step.takes
-        for number in step.gives:
-            found[number] = isinstance(step.operation, Stored) or bool(view and found[step.takes[0]])
-    return tuple(found)
-
-
-def _fused(body: Program) -> Keeping:
+def _fused(body: Program, layouts: tuple[Layout, ...]) -> Keeping:
     """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
 
-    The kernel takes a causal mask as a flag. A window makes a mask of four bytes per pair, and has keys and values copied for each head.
+    The kernel takes a causal mask as a flag. A window or a bias makes a mask of four bytes per pair; keys and values are copied for each
+    head then, unless one copy can be stretched. The result lies as the queries do: laid otherwise than by position, it is copied to merge
+    the heads, and the copy is what comes out.
     """
-    query, key, value, *_ = body.input_types
+    query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
-    lines = [Line(("logsumexp",), (batch, queries, heads), role="statistic")]
-    if not _windowed(body, key):
-        return Keeping(set(range(len(body.inputs))), {0}, lines)
-    lines.append(Line(("mask",), (batch, queries, key.sizes[1]), role="statistic"))
-    lines += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role="float") for name, one in (("key", key), ("value", value))]
-    return Keeping({0, *range(3, len(body.inputs))}, {0}, lines)
+    inside = [Line(("logsumexp",), (batch, queries, heads), role="statistic")]
+    kept = {0, 1, 2}
+    masked = bool(bias) or _windowed(body, key)
+    if masked:
+        rows = bias[0].sizes[:2] if bias else (batch, 1)
+        inside.append(Line(("mask",), (*rows, queries, key.sizes[1]), role="float"))
+        if heads != key.sizes[2] and key.sizes[2] != 1:
+            inside += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role="float") for name, one in (("key", key), ("value", value))]
+            kept = {0}
+    result = ArrayType((batch, queries, heads, value.sizes[3]))
+    laid = like(result, (query, layouts[0]))
+    if mergeable(result, laid, (2, 3)):
+        return Keeping(kept, {0}, inside, (Result(plain(body.output_types[0]), body.output_types[0], 0),))
+    inside.append(_line(("result",), result))
+    return Keeping(kept, set(), inside, (Result(plain(body.output_types[0]), body.output_types[0], 0),))
 
 
 def _windowed(body: Program, key: ArrayType) -> bool:
-    """Whether the products of a program are limited to a window that is shorter than the keys."""
+    """Whether the products of a program are limited to a window that is no longer than the keys: a mask is made for it."""
     masks = (step.operation.within[2] for step in body.steps if isinstance(step.operation, Contract) and step.operation.within)
     windows = [mask.window for mask in masks if mask.window is not None]
-    return any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window < key.sizes[1] for window in windows)
+    return any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows)
 
 
 def _line(path: tuple[Any, ...], kind: ArrayType) -> Line:

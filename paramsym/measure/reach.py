@@ -17,6 +17,7 @@ from paramsym.program.own import trace_layer
 from paramsym.program.products import Contract, spelled
 from paramsym.program.reductions import Normalise, Reduce, Softmax
 from paramsym.program.resampling import Resample
+from paramsym.program.routing import Collect, Places, Weights
 from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
 from paramsym.size import extent, product
@@ -115,7 +116,7 @@ def _mixed(seen: Field, owner: str) -> Field:
     )
 
 
-def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
+def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
     operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], owner: str
 ) -> list[Field]:
     match operation:
@@ -168,6 +169,11 @@ def _step(  # noqa: C901, PLR0912 - one case for each kind of operation
                 kept = [one for n, one in enumerate(taken[0].axes) if n != position]
                 return [taken[0].gather([taken[0].axes[position]], kept)]
             return [_at_axis(taken[0], position, View(1, step))]
+        case Places() | Weights():
+            more = (None,) * (len(given[0].shape) - len(types[0].shape))
+            return [replace(taken[0], axes=(*taken[0].axes[:-1], *more, taken[0].axes[-1]))]
+        case Collect():
+            return [taken[0].gather([taken[0].axes[-2]], [*taken[0].axes[:-2], taken[0].axes[-1]])]
         case Lookup() | Choose():
             return [replace(taken[1], axes=(*taken[1].axes, *(None,) * (len(given[0].shape) - len(types[1].shape))))]
         case Flip(axis=axis):

@@ -18,7 +18,7 @@ from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
-from paramsym.layers.position import LearnedPositions, SinusoidalPositions
+from paramsym.layers.position import Counting, LearnedPositions, SinusoidalPositions
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import Holder, activation, last_position, scaled
 from paramsym.models.claims import BUILT, RECALLED, Claim
@@ -26,7 +26,7 @@ from paramsym.models.decoder import OptionalFlag, OptionalWhole
 from paramsym.models.family import Family, Flag, Key, Size, Sizes, Word
 from paramsym.models.labels import give_labels
 from paramsym.models.seq2seq import ClassificationHead, Seq2Seq, Stacks
-from paramsym.program import Mask, Own, Value, attend, heads as apart, remember, roll
+from paramsym.program import Mask, Own, Value, attend, compact, heads as apart, rearrange, remember, roll
 from paramsym.size import Count, Dim, divides
 from paramsym.symbols import A, F, H, L, P, V, dims
 
@@ -220,7 +220,7 @@ class Bart(Seq2Seq):
     def _encoder(self) -> Stack:
         settings = (self.encoder_attention_heads, self.encoder_ffn_dim, self.activation_function)
         return self._stack(
-            self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers)
+            self.vocab_size, Repeat(encoder_block(self.d_model, *settings, norm_first=self._norm_first), self.encoder_layers), "each"
         )
 
     def _decoder(self) -> Stack:
@@ -233,12 +233,12 @@ class Bart(Seq2Seq):
     def _norm_first(self) -> bool:
         return self._relative in {"MBart", "Pegasus"}
 
-    def _stack(self, words: Dim, blocks: Repeat) -> Stack:
+    def _stack(self, words: Dim, blocks: Repeat, counted: Counting = "once") -> Stack:
         width, positions = self.d_model, self.max_position_embeddings
         layers: dict[str, Layer] = {"embed_tokens": Embedding(words, width)}
         if self._relative in {"Bart", "MBart"}:
             # The reference offsets positions by two, for a padding that it no longer has.
-            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2), "layers": blocks}
+            layers |= {"embed_positions": LearnedPositions(positions, width, offset=2, counted=counted), "layers": blocks}
             layers["layernorm_embedding"] = LayerNorm(width)
         else:
             layers |= {"embed_positions": SinusoidalPositions(positions, width, "frozen"), "layers": blocks}
@@ -264,15 +264,21 @@ class Stack(Holder):
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory."""
+    """Attention with the projections ``q_proj``, ``k_proj``, ``v_proj`` and ``out_proj``, to its own input or to a memory.
+
+    With ``laid`` the reference copies its queries, heads before positions.
+    """
 
     _: KW_ONLY
     causal: bool = False
+    laid: bool = False
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
         """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
         seen = x if memory is None else memory
         query, key, value = apart(own.q_proj(x)), apart(own.k_proj(seen)), apart(own.v_proj(seen))
+        if self.laid:
+            query = rearrange(compact(rearrange(query, "b s a d -> b a s d")), "b a s d -> b s a d")
         if self.causal or memory is not None:
             axis = 1 if memory is None else None
             key, value = remember("key", key, axis), remember("value", value, axis)
@@ -310,7 +316,7 @@ def attention(width: Dim, heads: Dim, *, key_bias: bool = True, causal: bool = F
     sliced = (heads, divides(heads, width, "attention_heads", "d_model"))
     projection = Dense(width, sliced)
     layers = {"k_proj": Dense(width, sliced, bias=key_bias), "v_proj": projection, "q_proj": projection}
-    return Attention({**layers, "out_proj": Dense(sliced, width)}, causal=causal)
+    return Attention({**layers, "out_proj": Dense(sliced, width)}, causal=causal, laid=not key_bias)  # Whisper does both
 
 
 def encoder_block(width: Dim, heads: Dim, inner: Dim, function: str, *, key_bias: bool = True, norm_first: bool = False) -> Around:

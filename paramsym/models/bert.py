@@ -416,7 +416,7 @@ class BertEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Three tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size))
+        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.hidden_size, counted="buffer"))
         yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
 

@@ -111,6 +111,7 @@ class RotatedAttention(Holder):
     window: Dim | None = None
     scale: float | Expr | None = None
     cap: float | None = None
+    partly: bool = False
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
@@ -127,7 +128,7 @@ class RotatedAttention(Holder):
 
     def turned(self, x: Value, *turn: Value) -> Value:
         """Return queries or keys, rotated by cosines and sines."""
-        return rotate(x, *turn)
+        return rotate(x, *turn, partly=self.partly)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""

@@ -129,7 +129,7 @@ class TextEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables."""
         yield Part("token_embedding", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("position_embedding", LearnedPositions(self.max_position_embeddings, self.hidden_size))
+        yield Part("position_embedding", LearnedPositions(self.max_position_embeddings, self.hidden_size, counted="buffer"))
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """A row for every token, and one for its position."""
@@ -163,7 +163,7 @@ class PatchEmbeddings(Layer):
         patch = self.patch_size
         projection = Conv2d(self.num_channels, self.hidden_size, patch, stride=patch, bias=not self.class_token)
         yield Part("patch_embedding", projection)
-        yield Part("position_embedding", LearnedPositions(self._positions, self.hidden_size))
+        yield Part("position_embedding", LearnedPositions(self._positions, self.hidden_size, counted="buffer"))
 
     def forward(self, own: Own, pixel_values: Value) -> Value:
         """Project, put the class token in front, add positions."""

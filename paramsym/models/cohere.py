@@ -23,7 +23,7 @@ from paramsym.models.decoder import (
     settled,
 )
 from paramsym.models.family import Flag, Number as Real
-from paramsym.program import Rope, Value, rearrange, rotate
+from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 from paramsym.size import Count, Dim
 from paramsym.symbols import A, F, G, H, L, V
 
@@ -87,7 +87,7 @@ class Cohere(GroupedDecoder):
 
     def norm(self) -> LayerNorm:
         """A scale for each entry."""
-        return LayerNorm(self.hidden_size, self.layer_norm_eps, bias=False)
+        return SteppedNorm(self.hidden_size, self.layer_norm_eps, bias=False)
 
     def scores(self, x: Value) -> Value:
         """The scores are scaled."""
@@ -106,6 +106,15 @@ class Cohere(GroupedDecoder):
                 "input_layernorm": self.norm(),
             }
         )
+
+
+@dataclass(frozen=True)
+class SteppedNorm(LayerNorm):
+    """A layer normalisation without a shift that the reference writes in Python, step by step."""
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The difference from the mean over the deviation, scaled."""
+        return normalise(x, "layer", -1, eps=self.eps, scale=own.weight, steps=True)
 
 
 @dataclass(frozen=True)

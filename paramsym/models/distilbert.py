@@ -188,7 +188,7 @@ class DistilBertEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables, then the normalisation."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.dim))
-        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.dim))
+        yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, self.dim, counted="buffer"))
         yield Part("LayerNorm", LayerNorm(self.dim, EPS))
 
     def forward(self, own: Own, input_ids: Value) -> Value:

@@ -138,8 +138,7 @@ class TurnedAttention(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """Project, rotate, attend, project: (batch, positions, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        turn = rotation(x.sizes[1], self.rotary_dim)
-        query, key = self.turned(query, *turn), self.turned(key, *turn)
+        query, key = (self.turned(one, *rotation(x.sizes[1], self.rotary_dim)) for one in (query, key))  # each has its own
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
         return own.out_proj(attend(query, key, value, mask=Mask(causal=True)))
 

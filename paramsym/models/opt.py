@@ -114,7 +114,7 @@ class Opt(Decoder):
         layers: dict[str, Layer] = {
             "embed_tokens": Embedding(self.vocab_size, outer),
             # The reference offsets positions by two, for a padding that it no longer has.
-            "embed_positions": LearnedPositions(self.max_position_embeddings, width, offset=2),
+            "embed_positions": LearnedPositions(self.max_position_embeddings, width, offset=2, counted="each"),
         }
         if not same(outer, width):
             layers |= {"project_out": Dense(width, outer, bias=False), "project_in": Dense(outer, width, bias=False)}

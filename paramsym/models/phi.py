@@ -100,7 +100,7 @@ class Phi(GroupedDecoder):
         layers = {**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}
         return Parallel(
             {
-                "self_attn": RotatedAttention(attention, output="dense", norms=("q_layernorm", "k_layernorm")),
+                "self_attn": RotatedAttention(attention, output="dense", norms=("q_layernorm", "k_layernorm"), partly=True),
                 "mlp": FeedForward(layers, self.hidden_act, names=("fc1", "activation_fn", "fc2")),
                 "input_layernorm": self.norm(),
             }

@@ -21,7 +21,7 @@ from paramsym.models.claims import BUILT, CARD, RECALLED, Claim
 from paramsym.models.decoder import OptionalWhole
 from paramsym.models.family import Family, Flag, Key, Number, Size, Word
 from paramsym.models.labels import give_labels
-from paramsym.program import Own, Value, apply, constant, past, rearrange
+from paramsym.program import Own, Value, apply, compact, constant, copies, past, rearrange
 from paramsym.size import Count, Dim, canonical, divides
 from paramsym.symbols import A, F, H, L, P, T, V
 
@@ -208,7 +208,7 @@ class RobertaEmbeddings(Layer):
     def parts(self) -> Iterator[Part]:
         """Two tables, the normalisation, the third table."""
         yield Part("word_embeddings", Embedding(self.vocab_size, self.hidden_size))
-        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size))
+        yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, self.hidden_size, counted="each"))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
         yield Part("position_embeddings", Embedding(self.max_position_embeddings, self.hidden_size))
 
@@ -224,8 +224,8 @@ class RobertaEmbeddings(Layer):
             raise ArgumentError(message)
         first, length = self.padding_idx + 1, input_ids.sizes[1]
         check_positions(input_ids.sizes, canonical(self.max_position_embeddings - first))
-        index = constant("positions", (length,), canonical(first + past()), kind="index")
-        rows = own.position_embeddings(rearrange(index, "s -> () s"))  # one example for all
+        index = rearrange(constant("positions", (length,), canonical(first + past()), kind="index"), "s -> () s")
+        rows = own.position_embeddings(compact(copies(index, input_ids.sizes[0], axis=0)))
         return own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows)
 
 

@@ -85,7 +85,7 @@ class StableLm(GroupedDecoder):
             for name, (heads, width) in zip(("q_layernorm", "k_layernorm"), self.sliced(), strict=True):
                 attention[name] = HeadNorms(heads, width, self.layer_norm_eps)
         layers: dict[str, Layer] = {
-            "self_attn": RotatedAttention(attention, norms=("q_layernorm", "k_layernorm")),
+            "self_attn": RotatedAttention(attention, norms=("q_layernorm", "k_layernorm"), partly=True),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
             "input_layernorm": self.norm(),
         }

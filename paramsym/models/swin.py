@@ -363,7 +363,7 @@ class SwinPositionBias(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         """What is added to the scores of (windows, places, heads, width): (1, heads, places, places)."""
-        index = constant("swin index", (x.sizes[1], x.sizes[1]), self.window_size, self.window_size, kind="index")
+        index = constant("swin index", (x.sizes[1], x.sizes[1]), self.window_size, self.window_size, kind="index", held=True)
         return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
 
 

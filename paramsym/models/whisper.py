@@ -213,7 +213,7 @@ class Whisper(Layer):
         settings = (width, self.decoder_attention_heads, self.decoder_ffn_dim, self.activation_function)
         layers = {
             "embed_tokens": Embedding(self.vocab_size, width),
-            "embed_positions": LearnedPositions(self.max_target_positions, width),
+            "embed_positions": LearnedPositions(self.max_target_positions, width, counted="each"),
             "layers": Repeat(decoder_block(*settings, key_bias=False, norm_first=True), self.decoder_layers),
             "layer_norm": LayerNorm(width),
         }

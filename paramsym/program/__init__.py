@@ -8,6 +8,7 @@ from paramsym.program.activations import apply as apply, is_known as is_known, u
 from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
 from paramsym.program.axes import (
     axes as axes,
+    compact as compact,
     copies as copies,
     features as features,
     flip as flip,
@@ -47,6 +48,7 @@ from paramsym.program.products import contract as contract
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.resampling import resample as resample
 from paramsym.program.rotary import ROPE as ROPE, Rope as Rope
+from paramsym.program.routing import collect as collect, dispatch as dispatch
 from paramsym.program.state import past as past, remember as remember
 from paramsym.program.tracing import Value as Value, each as each, region as region, scan as scan
 from paramsym.program.types import ArrayType as ArrayType

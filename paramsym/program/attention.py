@@ -10,7 +10,7 @@ from sympy import Expr, Integer, Pow, Rational
 
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
-from paramsym.program.axes import copies, join, rearrange, segments, take
+from paramsym.program.axes import compact, copies, join, rearrange, segments, take
 from paramsym.program.graph import Operation, Work
 from paramsym.program.lookups import constant, drop
 from paramsym.program.pairs import ALL, Mask
@@ -112,16 +112,20 @@ def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0) -> tuple[Val
     return (cos, sin) if rope.amplitude == 1 else (cos * rope.amplitude, sin * rope.amplitude)
 
 
-def rotate(x: Value, cos: Value, sin: Value) -> Value:
+def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
-    Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others.
+    Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others; with ``partly`` the two are
+    joined even where none are left.
     """
+    if partly and cos.sizes[-1] == x.sizes[-1]:
+        return rearrange(compact(rearrange(rotate(x, cos, sin), "b s a d -> b a s d")), "b a s d -> b s a d")
     turned = cos.sizes[-1]
     rest = canonical(x.sizes[-1] - turned)
     if rest != 0:
-        x, still = segments(x, turned, rest)
-        return join(rotate(x, cos, sin), still)
+        x, still = (rearrange(one, "b s a d -> b a s d") for one in segments(x, turned, rest))
+        x = rotate(rearrange(x, "b a s d -> b s a d"), cos, sin)
+        return rearrange(join(rearrange(x, "b s a d -> b a s d"), still), "b a s d -> b s a d")  # references lay heads before positions
     half = canonical(per(turned, 2))
     left, right = segments(x, half, half)
     cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))

@@ -207,6 +207,18 @@ class Copies(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Compact(Operation):
+    """The array in a storage of its own, its axes in order, as ``torch.Tensor.contiguous`` makes it of a view."""
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed
+        """Return the array as it came."""
+        return arrays[0]
+
+    def __str__(self) -> str:
+        return "compact"
+
+
+@dataclass(frozen=True, slots=True)
 class Pad(Operation):
     """The last axes longer by margins (before, after); a negative margin cuts entries off."""
 
@@ -400,6 +412,11 @@ def join(*values: Value, axis: int = -1) -> Value:
 def copies(x: Value, times: Dim, axis: int, *, tiled: bool = False) -> Value:
     """Repeat every entry of an axis, or with ``tiled`` the axis as a whole. A copy."""
     return x if times == 1 else record(Copies(times, axis, tiled), x)
+
+
+def compact(x: Value) -> Value:
+    """Lay an array anew, its axes in order. A copy."""
+    return record(Compact(), x)
 
 
 def pad(x: Value, margins: Sequence[tuple[Count, Count]], mode: PadMode = "constant", value: float = 0.0) -> Value:

@@ -33,13 +33,15 @@ class Work:
 class Kept:
     """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
 
-    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of one byte per entry, an index of eight.
+    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of one byte per entry, an index of eight. ``merged``
+    are axes that the kernel wants as one: an array whose storage does not allow that is copied, and the copy kept.
     """
 
     source: Literal["taken", "given", "own"]
     number: int = 0
     factors: tuple[Dim, ...] = ()
     kind: Literal["float", "statistic", "truth", "index"] = "float"
+    merged: tuple[tuple[int, ...], ...] = ()
 
 
 class Operation:

@@ -203,12 +203,13 @@ class Still(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Operation):
-    """An array that follows from sizes and settings alone: positions, zeros, frequencies."""
+    """An array that follows from sizes and settings alone: positions, zeros, frequencies; ``held`` is one that a model has in a buffer."""
 
     name: str
     shape: tuple[Dim, ...]
     settings: tuple[Any, ...] = ()
     kind: Kind = "float"
+    held: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:  # noqa: ARG002 - takes nothing
         """Return the stated shape."""
@@ -352,8 +353,8 @@ def still(x: Value) -> Value:
     return record(Still(), x)
 
 
-def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "float") -> Value:
-    """Return an array that follows from sizes: "zeros", "full", "positions", "frequencies".
+def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "float", held: bool = False) -> Value:
+    """Return an array that follows from sizes: "zeros", "full", "positions", "frequencies"; ``held`` where it is a buffer of the model.
 
     Raises:
         ArgumentError: an unknown name.
@@ -361,4 +362,4 @@ def constant(name: str, shape: tuple[Count, ...], *settings: Any, kind: Kind = "
     if name not in _CONSTANTS:
         message = f"{name!r} is not a known constant; known: {', '.join(_CONSTANTS)}."
         raise ArgumentError(message)
-    return record(Constant(name, shape, settings, kind))
+    return record(Constant(name, shape, settings, kind, held))

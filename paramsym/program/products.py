@@ -62,8 +62,9 @@ class Contract(Operation):
         return (Work(MULTIPLY_ADD, (*flat(tuple(found.values())), pairs)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return for each factor whose gradient is wanted the other one."""
-        return (*((Kept("taken", 1),) if needs[0] else ()), *((Kept("taken", 0),) if needs[1] else ()))
+        """Return for each factor whose gradient is wanted the other one, as the matrix or the stack of matrices that torch makes of it."""
+        merged = _merged(self.spec, tuple(len(one.shape) for one in taken))
+        return tuple(Kept("taken", n, merged=merged[n]) for n in (1, 0) if needs[1 - n])
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute the Einstein sum."""
@@ -109,3 +110,16 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
             message = f"{spec!r} wants {len(term)} axes; found {rank}."
             raise RankError(message)
     return found, written(output, dots)
+
+
+@lru_cache(maxsize=1 << 10)
+def _merged(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return for both factors the axes that a matrix product has as one: of both and the result, of one factor, those summed over."""
+    terms, output = spelled(spec, ranks)
+    found = []
+    for term, other in (terms, terms[::-1]):
+        kinds: dict[tuple[bool, bool], list[int]] = {}
+        for axis, word in enumerate(term):
+            kinds.setdefault((word in other, word in output), []).append(axis)
+        found.append(tuple(tuple(axes) for axes in kinds.values() if len(axes) > 1))
+    return tuple(found)

@@ -99,6 +99,7 @@ class Normalise(Operation):
     "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square. With
     "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
     ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
+    "rms", and others with ``steps``, are worked out by differences, powers and products, each of which keeps something of its own.
     """
 
     kind: Statistic
@@ -107,6 +108,7 @@ class Normalise(Operation):
     scaled: bool = False
     shifted: bool = False
     unbiased: bool = False
+    steps: bool = False
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
         """Return the type of the first input."""
@@ -121,17 +123,19 @@ class Normalise(Operation):
         return self.work(taken, given) if any(needs) else ()
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
-        """Return the input and two statistics per place; of a root mean square one, and what the scale multiplies."""
+        """Return the input, two statistics per place, and the scale; step by step also what the scale multiplies, and differences."""
         x = taken[0]
         over = {x.axis(axis) for axis in self.over}
         places = tuple(size for n, size in enumerate(x.sizes) if n not in over)
         if self.kind == "given":
             places = taken[1 + self.scaled + self.shifted].sizes
-        statistic = Kept("own", factors=places, kind="statistic")
-        if self.kind != "rms":
-            return (Kept("taken"), statistic, statistic)
-        normalised = (Kept("own", factors=flat(x.shape)),) if self.scaled and needs[1] else ()
-        return (Kept("taken"), statistic, *normalised) if needs[0] else normalised
+        statistic, like = Kept("own", factors=places, kind="statistic"), Kept("own", factors=flat(x.shape))
+        scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
+        if self.kind != "rms" and not self.steps:
+            return (Kept("taken"), statistic, statistic, *scale)
+        normalised = (like,) if self.scaled and needs[1] else ()
+        centred = (Kept("taken"),) if self.kind == "rms" else (like, like)
+        return (*centred, statistic, *scale, *normalised) if needs[0] else normalised
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute the statistics, or take the given ones."""
@@ -178,7 +182,11 @@ def normalise(
     shift: Value | None = None,
     given: Sequence[Value] = (),
     unbiased: bool = False,
+    steps: bool = False,
 ) -> Value:
-    """Normalise entries over axes; then scale and shift. ``given`` are the mean and the variance for the kind "given"."""
+    """Normalise entries over axes; then scale and shift. ``given`` are the mean and the variance for the kind "given".
+
+    ``steps`` says that the reference does it by elementary operations rather than by one kernel, and so keeps more.
+    """
     others = [one for one in (scale, shift) if one is not None]
-    return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased), x, *others, *given)
+    return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased, steps), x, *others, *given)

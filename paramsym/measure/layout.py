@@ -1,0 +1,136 @@
+"""How the entries of an array lie in its storage: which axes can be merged without a copy, and what a view looks like.
+
+Torch keeps views as they are, and copies an array where a kernel wants axes merged that do not lie behind one another. Steps from one entry
+to the next are products of sizes, so that this is known in letters as well; what is equal for some sizes only is taken for different.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from paramsym.program.activations import Apply
+from paramsym.program.arithmetic import Combine, WithNumber
+from paramsym.program.attention import Hide
+from paramsym.program.axes import Copies, Known, Named, Rearrange, Segments, Take, axes_of_words, groups
+from paramsym.program.conditions import Where
+from paramsym.program.lookups import Choose, Drop, Still
+from paramsym.program.state import Remember
+from paramsym.program.types import ArrayType
+from paramsym.size import Axis, Dim, canonical, extent, factors_of, product
+
+Stride: TypeAlias = tuple[Dim, ...]
+"""The factors of a step from one entry of an axis to the next; (0,) for an axis that is stretched."""
+
+
+ENTRY_BY_ENTRY = (Apply, Combine, Drop, Hide, Where, WithNumber)
+"""Operations whose result lies as what they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The stride of every axis, and the axes in the order in which they lie, the outermost first."""
+
+    strides: tuple[Stride, ...]
+    order: tuple[int, ...]
+
+
+def plain(kind: ArrayType, order: Sequence[int] | None = None) -> Layout:
+    """Return the layout of a new array whose axes lie in an order, by default their own.
+
+    >>> plain(ArrayType((2, 3, 5))).strides
+    ((5, 3), (5,), ())
+    """
+    order = range(len(kind.shape)) if order is None else order
+    strides: dict[int, Stride] = {}
+    step: Stride = ()
+    for axis in reversed(order):
+        strides[axis] = step
+        step = (*step, *_sizes(kind.shape[axis]))
+    return Layout(tuple(strides[axis] for axis in range(len(strides))), tuple(order))
+
+
+def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
+    """Return the layout of a result entry by entry: the axes in the order of the first array that has them all."""
+    whole = (layout for one, layout in taken if one.sizes == kind.sizes and not any(stride == (0,) for stride in layout.strides))
+    first = next(whole, None)
+    return plain(kind) if first is None else plain(kind, first.order)
+
+
+def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
+    """Return the layouts of the results of an operation that looks at its input's storage; None for any other, or where it must copy."""
+    match operation:
+        case Named() | Known() | Still():
+            return (layout,)
+        case Remember() if operation.view:
+            return (layout,)
+        case Choose():
+            return (plain(given[0]),)
+        case Segments():
+            return (layout,) * len(given)
+        case Take(axis=axis, count=count, step=step):
+            axis = taken.axis(axis)
+            strides = tuple((*stride, step) if n == axis and step != 1 else stride for n, stride in enumerate(layout.strides))
+            return (Layout(strides, layout.order) if count is not None else _without(Layout(strides, layout.order), axis),)
+        case Copies(axis=axis) if taken.sizes[axis] == 1:
+            axis = taken.axis(axis)
+            return (Layout(tuple((0,) if n == axis else stride for n, stride in enumerate(layout.strides)), layout.order),)
+        case Rearrange():
+            found = _rearranged(operation, taken, layout)
+            return None if found is None else (found,)
+        case _:
+            return None
+
+
+def mergeable(kind: ArrayType, layout: Layout, axes: Iterable[int]) -> bool:
+    """Return whether some axes, in a row, can be one without a copy."""
+    return _behind([(kind.sizes[axis], layout.strides[axis], _sizes(kind.shape[axis])) for axis in axes])
+
+
+def _behind(axes: list[tuple[Dim, Stride, Stride]]) -> bool:
+    """Return whether every axis steps over exactly the next one; axes of one entry are nowhere."""
+    real = [(stride, factors) for size, stride, factors in axes if size != 1]
+    return all(_equal(outer, (*inner, *factors)) for (outer, _), (inner, factors) in pairwise(real))
+
+
+def _rearranged(operation: Rearrange, taken: ArrayType, layout: Layout) -> Layout | None:
+    left, right = groups(operation.pattern)
+    found = axes_of_words(operation.pattern, left, taken, dict(operation.sizes))
+    strides: dict[str, Stride] = {}
+    for words, stride in zip(left, layout.strides, strict=True):
+        step = stride
+        for word in reversed(words):
+            strides[word] = step
+            step = (*step, *_sizes(found[word]))
+    lie = [word for axis in layout.order for word in left[axis]]
+    merged: list[Stride] = []
+    first: list[int] = []
+    for words in right:
+        if not _behind([(extent(found[word]), strides[word], _sizes(found[word])) for word in words]):
+            return None
+        real = [word for word in words if extent(found[word]) != 1] or list(words)
+        merged.append(strides[real[-1]] if real else ())
+        first.append(lie.index(real[0]) if real else len(lie))
+    return Layout(tuple(merged), tuple(sorted(range(len(right)), key=first.__getitem__)))
+
+
+def _without(layout: Layout, axis: int) -> Layout:
+    order = tuple(one - (one > axis) for one in layout.order if one != axis)
+    return Layout(tuple(stride for n, stride in enumerate(layout.strides) if n != axis), order)
+
+
+def _sizes(axis: Axis) -> Stride:
+    return (axis,) if isinstance(axis, int) else tuple(extent(factor) for factor in factors_of(axis))
+
+
+def _equal(one: Stride, other: Stride) -> bool:
+    return one == other or Counter(one) == Counter(other) or _product(one) == _product(other)
+
+
+@lru_cache(maxsize=1 << 12)
+def _product(stride: Stride) -> Dim:
+    return canonical(product(stride))

@@ -1,0 +1,103 @@
+"""Positions sent to the experts that were chosen for them, and what these give brought back: a row per pair of position and expert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.tracing import Value, record
+from paramsym.program.types import ArrayType, flat
+
+
+@dataclass(frozen=True, slots=True)
+class Places(Operation):
+    """Where the row of every chosen expert comes from: the number of the position, and the place of the expert among its own."""
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return two whole numbers per row."""
+        return (ArrayType((*taken[0].shape, 2), "index"),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Count positions and places."""
+        shape = arrays[0].shape
+        rows = xp.arange(xp.prod(shape[:-1], dtype=int)).reshape(*shape[:-1], 1)
+        return xp.stack([xp.broadcast_to(rows, shape), xp.broadcast_to(xp.arange(shape[-1]), shape)], -1)
+
+    def __str__(self) -> str:
+        return "places"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights(Operation):
+    """The weights (..., k) of the rows at some places."""
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return one number per row."""
+        return taken[:1]
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
+        """Return the places."""
+        return (Kept("taken", 1),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
+        """Select the weights."""
+        weights, places = arrays
+        return weights.reshape(-1, weights.shape[-1])[places[..., 0], places[..., 1]]
+
+    def __str__(self) -> str:
+        return "gather"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Weights):
+    """The positions (..., features) at some places: (..., k, features)."""
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return one row per place."""
+        x, places = taken
+        return (ArrayType((*places.shape[:-1], x.shape[-1])),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a selection
+        """Select the rows."""
+        x, places = arrays
+        return x.reshape(-1, x.shape[-1])[places[..., 0]]
+
+
+@dataclass(frozen=True, slots=True)
+class Collect(Operation):
+    """The sum of the rows of every position."""
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return (..., features)."""
+        shape = taken[0].shape
+        return (ArrayType((*shape[:-2], shape[-1])),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
+        """One addition per entry."""
+        return (Work("sum", flat(taken[0].shape)),)
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
+        """Return the rows: ``torch.Tensor.index_add_`` keeps what it adds."""
+        return (Kept("taken"),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - a method of the array
+        """Add up the rows."""
+        return arrays[0].sum(-2)
+
+    def __str__(self) -> str:
+        return "collect"
+
+
+def dispatch(x: Value, weights: Value, chosen: Value) -> tuple[Value, Value]:
+    """Return a row of (..., features) for each of the experts (..., k) that were chosen for it, (..., k, features); and its weight.
+
+    Both are copies in the order of the experts: a loop over these takes the rows of one after another.
+    """
+    places = record(Places(), chosen)
+    return record(Rows(), x, places), record(Weights(), weights, places)
+
+
+def collect(y: Value) -> Value:
+    """Return the sum of the rows (..., k, features) of every position. Work: one addition per entry."""
+    return record(Collect(), y)
