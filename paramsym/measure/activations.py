@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
 
+from sympy import Integer, Rational
+
+from paramsym.errors import ArgumentError, NotYetError
 from paramsym.layer import Layer
-from paramsym.ledger import Ledger
+from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.measure.cost import Cost, check_word
-from paramsym.measure.kept import Attention, keeping, of_outputs
+from paramsym.measure.kept import Attention, Way, keeping, of_outputs
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
+from paramsym.program.graph import Program
+from paramsym.size import Dim, canonical, size
+
+Recompute: TypeAlias = Literal["none", "selective", "full"]
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A convention for what is kept: the source, how attention is computed, the default format, and the bytes of what is no number."""
+    """A convention for what is kept: the source, how attention is computed, the default format, and the bytes of what is no number.
+
+    A ``mask`` of None takes as many bytes as a number.
+    """
 
     name: str
     source: str
@@ -24,56 +34,171 @@ class Memory:
     dtype: str = "float32"
     statistic: int = 4
     index: int = 8
-    mask: int = 1
+    mask: int | None = 1
 
 
+_KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
     for one in (
         Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of a byte"),
         Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention", "fused"),
-        Memory(
-            "korthikanti",
-            "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms",
-            dtype="float16",
-            statistic=0,
-            index=0,
-        ),
+        Memory("torch-eager-cpu", "torch's autograd on a CPU, whose dropout keeps masks in the format of the numbers", mask=None),
+        Memory("korthikanti", _KORTHIKANTI, dtype="float16", statistic=0, index=0),
     )
 }
 """Ways to account for activations, by name."""
 
+RECOMPUTE: Mapping[Recompute, str] = {
+    "none": "everything is kept",
+    "selective": "what lies between queries, keys, values and the attention's result is computed again (Korthikanti 2022)",
+    "full": "of every repeated block its inputs are kept, and the block is computed again (Chen et al. 2016, arXiv:1604.06174)",
+}
+"""What is computed a second time on the way back rather than kept."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How training is shared over devices, each a number of devices.
+
+    ``tensor`` splits matrices, and what lies between two of them (Shoeybi et al. 2019, section 3); with ``sequence`` what lies outside
+    is split as well, along the positions (Korthikanti et al. 2022, section 4.2.2). ``context`` splits everything along the positions.
+    ``pipeline`` cuts the repeated blocks into stages, of which the first one holds most: as many examples are under way as there are
+    stages; ``interleaved`` stages hold ``1 + (pipeline - 1)/(pipeline*interleaved)`` of that (section 4.2.3). What is not repeated counts
+    whole.
+
+    Raises:
+        SizeError: what is no number of devices.
+        ArgumentError: interleaved stages of one stage.
+    """
+
+    tensor: Dim = 1
+    sequence: bool = False
+    context: Dim = 1
+    pipeline: Dim = 1
+    interleaved: Dim = 1
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        for name in ("tensor", "context", "pipeline", "interleaved"):
+            size(getattr(self, name), name)
+        if self.interleaved != 1 and self.pipeline == 1:
+            message = f"interleaved is {self.interleaved}, and there is one stage; give pipeline as well."
+            raise ArgumentError(message)
+
+    def factors(self, line: Line) -> Iterator[Dim]:
+        """Yield what a line is multiplied by on one device."""
+        if self.tensor != 1 and (self.sequence or line.role.startswith("split ")):
+            yield _share(self.tensor)
+        if self.context != 1:
+            yield _share(self.context)
+        if self.interleaved != 1 and any(isinstance(step, Numbers) for step in line.path):
+            stages, more = Integer(1) * self.pipeline, Integer(1) * self.interleaved
+            yield (1 + 1 / more - 1 / (stages * more)).expand()
+
+
+def _share(devices: Dim) -> Dim:
+    return Rational(1, devices) if isinstance(devices, int) else 1 / devices
+
 
 def activations(
-    layer: Layer, *inputs: Any, convention: str = "torch-eager", dtype: str | None = None, input_gradients: bool = False, **named: Any
+    layer: Layer,
+    *inputs: Any,
+    convention: str = "torch-eager",
+    dtype: str | None = None,
+    recompute: Recompute = "none",
+    tensor: Dim = 1,
+    sequence: bool = False,
+    context: Dim = 1,
+    pipeline: Dim = 1,
+    interleaved: Dim = 1,
+    input_gradients: bool = False,
+    **named: Any,
 ) -> Cost:
     """Return the bytes that a forward pass in training keeps for the backward pass, arrays that share storage once.
 
     Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``, which the convention chooses where it is
-    None; statistics of norms take 4, indices 8 and masks 1, unless the convention says otherwise. Inputs need no gradient unless
-    ``input_gradients``. Copies in float32 that a model makes of narrower numbers are not counted.
+    None; statistics of norms take 4, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` says what is computed again
+    rather than kept. Of a model that is shared over devices one device is counted: ``tensor``, ``sequence``, ``context``, ``pipeline`` and
+    ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in float32 that a model makes of
+    narrower numbers are not counted.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a part that does not say what it computes.
-        ArgumentError: an unknown convention or ``dtype``.
+        NotYetError: a part that does not say what it computes; tensor sharing of what is not cut between pairs of matrices.
+        ArgumentError: an unknown convention, ``dtype`` or ``recompute``.
+        SizeError: what is no number of devices.
 
     >>> from paramsym import B, Dense, F, H, S, Sequential
     >>> activations(Sequential(Dense(H, F), Dense(F, H)), (B, S, H)).total
     4*B*F*S
+    >>> activations(Sequential(Dense(H, F), Dense(F, H)), (B, S, H), tensor=8).total
+    B*F*S/2
     """
     check_word("convention", convention, MEMORY)
+    check_word("recompute", recompute, RECOMPUTE)
     if dtype is not None:
         check_word("dtype", dtype, BYTES)
-    memory = MEMORY[convention]
+    memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
     program = trace(layer, *inputs, **named)
-    needs = tuple(input_gradients and one.kind == "float" for one in program.input_types)
-    kept = keeping(program, needs, memory.attention)
-    widths = {"statistic": memory.statistic, "index": memory.index, "truth": memory.mask, "float": BYTES[dtype or memory.dtype]}
-    lines = tuple(in_bytes(line, widths[line.role]) for line in (*kept.lines, *of_outputs(program, kept)) if widths[line.role] != 0)
+    width = BYTES[dtype or memory.dtype]
+    widths = {"float": width, "statistic": memory.statistic, "index": memory.index, "truth": width if memory.mask is None else memory.mask}
+    way = Way("recomputed" if recompute == "selective" else memory.attention, recompute == "full")
+    lines = tuple(_counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares))
 
-    def ask(layer: Layer, *shapes: Any) -> Cost:
-        return activations(layer, *shapes, convention=convention, dtype=dtype, input_gradients=input_gradients)
+    chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}
+
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return activations(layer, *shapes, **{**chosen, "input_gradients": input_gradients, **changed})
 
     shapes = tuple(one.sizes for one in program.input_types)
-    return Cost(layer, shapes, "bytes", convention, Ledger(lines), ask)
+    counted = convention if recompute == "none" else f"{convention}, {recompute} recomputation"
+    return Cost(layer, shapes, "bytes", counted, Ledger(lines), ask)
+
+
+def _kept(program: Program, way: Way, shares: Shares, *, input_gradients: bool) -> Iterator[Line]:
+    """Yield a line for every array that is kept."""
+    kept = keeping(program, tuple(input_gradients and one.kind == "float" for one in program.input_types), way)
+    if kept.mixed and shares.tensor != 1:
+        message = (
+            "something that is split over devices is added to something whole: tensor sharing is stated for blocks in which a matrix that"
+            " is given something whole is followed by one that sums over what it gives."
+        )
+        raise NotYetError(message)
+    yield from kept.lines
+    yield from of_outputs(program, kept)
+
+
+def _counted(lines: Iterator[Line], widths: Mapping[str, Dim], shares: Shares) -> Iterator[Line]:
+    """Yield lines of numbers as lines of bytes on one device."""
+    for line in lines:
+        width = widths[line.role.removeprefix("split ")]
+        if width != 0:
+            one = in_bytes(line, width)
+            yield replace(one, factors=(*shares.factors(line), *one.factors), role=line.role.removeprefix("split "))
+
+
+def one_block(cost: Cost, kept: Cost) -> tuple[Line, ...]:
+    """Return what one repeated block holds in the first of two accounts and not in the second: what is computed again at once.
+
+    Of several kinds of blocks it is the one that holds most; for sizes in letters the last one that is not known to hold less.
+    """
+    rest = list(kept.ledger)
+    groups: dict[str, list[Line]] = {}
+    for line in cost.ledger:
+        if line in rest:
+            rest.remove(line)
+            continue
+        step = next((step for step in line.path if isinstance(step, Numbers)), None)
+        if step is not None and line.path[-1] != "carried":
+            used = list(line.used)
+            if step.count in used:
+                used.remove(step.count)
+            name = ".".join(map(str, line.path[: line.path.index(step) + 1]))
+            groups.setdefault(name, []).append(replace(line, used=tuple(used)))
+    found: tuple[Line, ...] = ()
+    for group in groups.values():
+        more = canonical(Ledger(tuple(group)).used - Ledger(found).used)
+        if getattr(more, "is_negative", None) is not True and not (isinstance(more, int) and more < 0):
+            found = tuple(group)
+    return found

@@ -11,13 +11,23 @@ from paramsym.ledger import Line, Numbers
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, plain, viewed
 from paramsym.measure.work import check_stated, looped, shown, times
+from paramsym.program.arithmetic import Combine
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
-from paramsym.program.lookups import Constant, Stored
+from paramsym.program.lookups import Best, Constant, Lookup, Stored
 from paramsym.program.products import Contract
+from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat
 from paramsym.size import canonical
 
-Attention: TypeAlias = Literal["eager", "fused"]
+Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How things are kept: the attention's kernel, or its inputs alone; and with ``blocks`` of every repeated block its inputs alone."""
+
+    attention: Attention = "eager"
+    blocks: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,39 +39,43 @@ class Result:
     number: int
     taken: int | None = None
     stored: bool = False
+    split: bool = False
 
 
 @dataclass
 class Keeping:
     """What one program keeps: inputs and outputs by position, because they belong to whoever passes them, and lines of what is inside.
 
-    ``results`` say where the outputs lie.
+    ``results`` say where the outputs lie. ``mixed`` says that something split was added to something whole.
     """
 
     inputs: set[int] = field(default_factory=set)
     outputs: set[int] = field(default_factory=set)
     lines: list[Line] = field(default_factory=list)
     results: tuple[Result, ...] = ()
+    mixed: bool = False
 
 
 def keeping(
     program: Program,
     needs: tuple[bool, ...],
-    attention: Attention,
+    way: Way,
     *,
     frozen: bool = False,
     stored: tuple[bool, ...] = (),
     layouts: tuple[Layout, ...] | None = None,
+    split: tuple[bool, ...] = (),
 ) -> Keeping:
     """Return what a program keeps; ``needs`` says which inputs need a gradient, ``stored`` which of them are stored tensors.
 
-    ``layouts`` say how the inputs lie in their storages; left out, they are new arrays.
+    ``layouts`` say how the inputs lie in their storages; left out, they are new arrays. ``split`` says which inputs tensor sharing splits
+    over the devices: what comes out of a matrix, until the next one sums over it (Shoeybi et al. 2019, section 3).
 
     Raises:
         NotYetError: a part that does not say what it computes.
     """
     layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
-    return _Keeper(program, needs, attention, frozen=frozen, stored=stored, layouts=layouts).found()
+    return _Keeper(program, needs, way, frozen=frozen, stored=stored, layouts=layouts, split=split).found()
 
 
 class _Keeper:
@@ -71,19 +85,21 @@ class _Keeper:
         self,
         program: Program,
         needs: tuple[bool, ...],
-        attention: Attention,
+        way: Way,
         *,
         frozen: bool,
         stored: tuple[bool, ...],
         layouts: tuple[Layout, ...],
+        split: tuple[bool, ...],
     ) -> None:
-        self.program, self.frozen = program, frozen
-        self.attention: Attention = attention
+        self.program, self.frozen, self.way = program, frozen, way
         self.flags = gradients(program, needs, frozen=frozen)
         self.root = list(range(len(program.types)))
         self.storage = dict(enumerate(program.types))
         self.layout: dict[int, Layout] = dict(zip(program.inputs, layouts, strict=True))
         self.stored = {number for number, one in zip(program.inputs, stored, strict=False) if one}
+        self.split = {number for number, one in zip(program.inputs, split, strict=False) if one}
+        self.mixed = False
         self.values: dict[int, None] = {}
         self.lines: list[Line] = []
         self.labels: dict[int, tuple[Any, ...]] = {}
@@ -98,9 +114,9 @@ class _Keeper:
         roots = [self.root[number] for number in self.program.outputs]
         given = {n for n, root in enumerate(roots) if root in self.values and root not in inputs and roots.index(root) == n}
         inside = [number for number in sorted(self.values) if number not in inputs and number not in roots]
-        lines = [*self.lines, *(_line(self.labels.get(number, ()), self.storage[number]) for number in inside)]
+        lines = [*self.lines, *(_line(self.labels.get(number, ()), self.storage[number], number in self.split) for number in inside)]
         kept = {n for n, number in enumerate(inputs) if number in self.values}
-        return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)))
+        return Keeping(kept, given, lines, tuple(map(self._result, self.program.outputs)), self.mixed)
 
     def keep(self, number: int, merged: tuple[tuple[int, ...], ...] = ()) -> None:
         """Keep the storage of a value, or a copy where axes must be merged for it; stored tensors are in memory anyway."""
@@ -111,22 +127,27 @@ class _Keeper:
         if all(mergeable(kind, self.layout[number], axes) for axes in merged):
             self.values.setdefault(root)
         else:
-            self.lines.append(_line((*self.labels.get(number, ()), "copy"), kind))
+            self.lines.append(_line((*self.labels.get(number, ()), "copy"), kind, number in self.split))
 
     def _result(self, number: int) -> Result:
         root = self.root[number]
         taken = self.program.inputs.index(root) if root in self.program.inputs else None
-        return Result(self.layout[number], self.storage[root], root, taken, root in self.stored)
+        return Result(self.layout[number], self.storage[root], root, taken, root in self.stored, number in self.split)
 
     def _step(self, step: Step) -> None:
         operation = step.operation
         needs = tuple(self.flags[number] for number in step.takes)
         match operation:
             case Call(name=name, body=body, frozen=within):
-                self._inside(step, self._kept(step, body, needs, frozen=within), name)
+                kept = self._kept(step, body, needs, frozen=within)
+                again = self.way.blocks and isinstance(name, Numbers)
+                self._inside(step, _given(body, kept, needs) if again else kept, name)
             case Region(name=name, body=body):
-                fused = name == "attention" and any(needs) and runs_fused(self.attention, body, needs)
-                kept = _fused(body, tuple(self.layout[number] for number in step.takes)) if fused else self._kept(step, body, needs)
+                kept = self._kept(step, body, needs)
+                if name == "attention" and any(needs) and self.way.attention == "recomputed":
+                    kept = _given(body, kept, needs)
+                elif name == "attention" and any(needs) and runs_fused(self.way.attention, body, needs):
+                    kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
                 self._inside(step, kept, "")
             case Loop():
                 self._new(step)
@@ -150,9 +171,10 @@ class _Keeper:
             self.layout[number] = plain(self.program.types[number])
 
     def _lay(self, step: Step) -> None:
-        """Say where the results of an operation lie."""
+        """Say where the results of an operation lie, and which are split."""
         operation, taken, given = step.operation, self.program.taken(step), self.program.given(step)
         self._new(step)
+        self._share(step, taken)
         if isinstance(operation, Stored) or (isinstance(operation, Constant) and operation.held):
             self.stored.update(step.gives)
         elif step.takes:
@@ -164,11 +186,23 @@ class _Keeper:
             elif isinstance(operation, ENTRY_BY_ENTRY):
                 self.layout[step.gives[0]] = like(given[0], *zip(taken, (self.layout[number] for number in step.takes), strict=True))
 
+    def _share(self, step: Step, taken: tuple[ArrayType, ...]) -> None:
+        """Split what comes out of a matrix whose input is whole; what comes out of one whose input is split, is whole."""
+        arrays = [number for number in step.takes if self.root[number] not in self.stored]
+        split = [number in self.split for number in arrays]
+        if isinstance(step.operation, Contract) and len(arrays) < len(taken):
+            split = [not any(split)]
+        elif isinstance(step.operation, Combine) and len({*split}) == len(arrays) == 2 and taken[0].sizes == taken[1].sizes:
+            self.mixed = True
+        if any(split) and not isinstance(step.operation, Best | Lookup | Weights):
+            self.split.update(step.gives)
+
     def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
         check_stated(step.operation)
         for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
             if one.source == "own":
-                self.lines.append(Line((f"{self.labels[step.gives[0]][0]}'s {one.kind}",), one.factors, role=one.kind))
+                name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"
+                self.lines.append(Line((name,), one.factors, role=_role(one.kind, step.gives[0] in self.split)))
             else:
                 self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
@@ -177,14 +211,18 @@ class _Keeper:
         takes = step.takes[: len(body.inputs)]
         stored = tuple(self.root[number] in self.stored for number in takes)
         layouts = tuple(self.layout[number] for number in takes)
-        return keeping(body, needs[: len(takes)], self.attention, frozen=self.frozen or frozen, stored=stored, layouts=layouts)
+        split = tuple(number in self.split for number in takes)
+        return keeping(body, needs[: len(takes)], self.way, frozen=self.frozen or frozen, stored=stored, layouts=layouts, split=split)
 
     def _inside(self, step: Step, kept: Keeping, name: str | Numbers) -> None:
         """Take over what a program inside keeps, and where its results lie."""
         own: dict[int, int] = {}
+        self.mixed |= kept.mixed
         for number, result in zip(step.gives, kept.results, strict=True):
             self.layout[number] = result.layout
             self.labels[number] = (shown(name), *self.labels[number]) if name else self.labels[number]
+            if result.split:
+                self.split.add(number)
             if result.stored:
                 self.stored.add(number)
             elif result.taken is not None:
@@ -202,6 +240,8 @@ class _Keeper:
         """All copies: what is carried from one to the next is kept once between them."""
         for position, (numbers, body) in enumerate(loop.bodies):
             kept = self._kept(step, body, needs)
+            kept = _given(body, kept, needs) if self.way.blocks else kept
+            self.mixed |= kept.mixed
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
             between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
             for n in range(loop.carry):
@@ -212,7 +252,9 @@ class _Keeper:
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
         """All positions; slices of the scanned arrays are views of these."""
         stored = tuple(self.root[number] in self.stored for number in step.takes)
-        kept = keeping(scan.body, needs, self.attention, frozen=self.frozen, stored=stored)
+        split = tuple(number in self.split for number in step.takes)
+        kept = keeping(scan.body, needs, self.way, frozen=self.frozen, stored=stored, split=split)
+        self.split.update(number for number in step.gives if any(split))
         self.lines += [times(line, scan.length) for line in kept.lines]
         for n in range(scan.carry):
             if n in kept.inputs or n in kept.outputs:
@@ -226,7 +268,7 @@ class _Keeper:
             return
         x, weights, _ = self.program.taken(step)
         behind = (*weights.shape, route.body.output_types[0].shape[-1])
-        kept = keeping(route.body, needs[:1], self.attention, frozen=self.frozen)
+        kept = keeping(route.body, needs[:1], self.way, frozen=self.frozen)
         weighed = gradients(route.body, needs[:1], frozen=self.frozen)[route.body.outputs[0]]
         lines = [Line(("places",), (2, *flat(weights.shape)), role="index"), Line(("added",), flat(behind), role="float")]
         lines += [Line(("rows",), flat((*weights.shape, x.shape[-1])), role="float")] if kept.inputs else []
@@ -251,7 +293,15 @@ def runs_fused(attention: Attention, body: Program, needs: tuple[bool, ...]) -> 
     return attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1])
 
 
-def _fused(body: Program, layouts: tuple[Layout, ...]) -> Keeping:
+def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
+    """What a program keeps that is computed again on the way back: what it is given."""
+    if not any(needs) and not kept.lines and not kept.inputs:
+        return kept
+    taken = {n for n, one in enumerate(body.input_types) if one.kind == "float"}
+    return Keeping(taken, set(), [], kept.results, kept.mixed)
+
+
+def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping:
     """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
 
     The kernel takes a causal mask as a flag. A window or a bias makes a mask of four bytes per pair; keys and values are copied for each
@@ -260,21 +310,23 @@ def _fused(body: Program, layouts: tuple[Layout, ...]) -> Keeping:
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
-    inside = [Line(("logsumexp",), (batch, queries, heads), role="statistic")]
+    inside = [Line(("logsumexp",), (batch, queries, heads), role=_role("statistic", split))]
+    out = (Result(plain(body.output_types[0]), body.output_types[0], 0, split=split),)
     kept = {0, 1, 2}
     masked = bool(bias) or _windowed(body, key)
     if masked:
         rows = bias[0].sizes[:2] if bias else (batch, 1)
         inside.append(Line(("mask",), (*rows, queries, key.sizes[1]), role="float"))
         if heads != key.sizes[2] and key.sizes[2] != 1:
-            inside += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role="float") for name, one in (("key", key), ("value", value))]
+            named, role = (("key", key), ("value", value)), _role("float", split)
+            inside += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role=role) for name, one in named]
             kept = {0}
     result = ArrayType((batch, queries, heads, value.sizes[3]))
     laid = like(result, (query, layouts[0]))
     if mergeable(result, laid, (2, 3)):
-        return Keeping(kept, {0}, inside, (Result(plain(body.output_types[0]), body.output_types[0], 0),))
-    inside.append(_line(("result",), result))
-    return Keeping(kept, set(), inside, (Result(plain(body.output_types[0]), body.output_types[0], 0),))
+        return Keeping(kept, {0}, inside, out)
+    inside.append(_line(("result",), result, split))
+    return Keeping(kept, set(), inside, out)
 
 
 def _windowed(body: Program, key: ArrayType) -> bool:
@@ -284,11 +336,16 @@ def _windowed(body: Program, key: ArrayType) -> bool:
     return any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows)
 
 
-def _line(path: tuple[Any, ...], kind: ArrayType) -> Line:
-    return Line(path or ("(value)",), flat(kind.shape), role=kind.kind)
+def _line(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:
+    return Line(path or ("(value)",), flat(kind.shape), role=_role(kind.kind, split))
+
+
+def _role(kind: str, split: bool) -> str:
+    """Return the role of a line: the kind of its entries, and whether tensor sharing splits them over the devices."""
+    return f"split {kind}" if split else kind
 
 
 def of_outputs(program: Program, kept: Keeping) -> Iterator[Line]:
     """Yield lines for the outputs that are kept; inputs are the caller's."""
     for number in sorted(kept.outputs):
-        yield _line(("output",), program.output_types[number])
+        yield _line(("output",), program.output_types[number], kept.results[number].split)

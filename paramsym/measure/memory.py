@@ -1,43 +1,33 @@
-"""Bytes of training and of inference: weights, gradients, states of the optimizer, activations, caches."""
+"""Bytes of training and of inference: weights, gradients, states of the optimizer, activations, caches, the widest moment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from typing import Any, Literal, TypeAlias
 
+from sympy import Rational
+
+from paramsym.errors import ArgumentError
 from paramsym.layer import Layer
 from paramsym.ledger import Ledger, Line
-from paramsym.measure.activations import activations
+from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
 from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.formats import FORMATS, OPTIMIZERS, chosen, in_format, of_states
+from paramsym.measure.moment import widest
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
-from paramsym.size import Dim
+from paramsym.measure.trace import trace
+from paramsym.size import Dim, size
 
 Use: TypeAlias = Literal["training", "inference"]
 USES: tuple[Use, ...] = ("training", "inference")
-
-
-@dataclass(frozen=True)
-class Optimizer:
-    """What an optimizer keeps for each trained parameter: so many numbers of so many bytes."""
-
-    name: str
-    source: str
-    states: int
-    bytes: int = 4
-
-
-OPTIMIZERS: Mapping[str, Optimizer] = {
-    one.name: one
-    for one in (
-        Optimizer("sgd", "torch.optim.SGD without momentum", 0),
-        Optimizer("momentum", "torch.optim.SGD with momentum: one average", 1),
-        Optimizer("adam", "Kingma and Ba 2015, arXiv:1412.6980, algorithm 1: two averages", 2),
-        Optimizer("adamw", "Loshchilov and Hutter 2019, arXiv:1711.05101: the averages of Adam", 2),
-        Optimizer("adam-8bit", "Dettmers et al. 2022, arXiv:2110.02861: two averages of one byte; their scales are not counted", 2, 1),
-    )
+ZERO = {
+    0: "every device holds everything",
+    1: "the states of the optimizer and the copy in float32 are shared",
+    2: "gradients as well",
+    3: "weights as well: FSDP's full sharding",
 }
-"""Optimizers by name."""
+"""What the devices of data parallelism share: the stages of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054, section 5)."""
 
 
 def memory(
@@ -45,62 +35,126 @@ def memory(
     *inputs: Any,
     use: Use = "training",
     dtype: str = "float32",
+    weights: str | None = None,
+    cache: str | None = None,
     optimizer: str = "adamw",
     master: bool | None = None,
     convention: str = "torch-eager",
+    recompute: Recompute = "none",
+    tensor: Dim = 1,
+    sequence: bool = False,
+    context: Dim = 1,
+    pipeline: Dim = 1,
+    interleaved: Dim = 1,
+    zero: int = 0,
+    devices: Dim = 1,
     **named: Any,
 ) -> Cost:
-    """Return the bytes that training or inference holds at once, by kind and by part.
+    """Return the bytes that one device holds at once in training or inference, by kind and by part.
 
     Training holds the weights and the gradients in ``dtype``, the states of the optimizer, a ``master`` copy of the trained weights in
-    float32 (default: where ``dtype`` is narrower), and the activations by a ``convention``. Gradients and states belong to trained
-    parameters only, so that frozen parts and LoRA come out. Inference holds the weights and what stays for the next step. Buffers, the
-    inputs, and arrays that live for a moment only are left out of both.
+    float32 (default: where ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one block that is computed
+    again. Gradients and states belong to trained parameters only, so that frozen parts and LoRA come out; ``weights`` is the format of
+    what is frozen. Of a model that is shared one device is counted, as ``activations`` says: it holds its share of matrices and tables over
+    ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over so many ``devices`` of data
+    parallelism: 1 shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
+
+    Inference holds the weights, in ``dtype`` or in a format of ``weights``; what stays for the next step, in ``dtype`` or in ``cache``; and
+    the arrays of the widest moment, with a fused attention where the convention has one. Buffers and inputs are left out of both, and of
+    training what the backward pass and communication hold for a moment.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
         NotYetError: a part that does not say what it computes.
-        ArgumentError: an unknown use, format, optimizer or convention.
+        ArgumentError: an unknown use, format, optimizer, convention or stage.
 
     >>> from paramsym.models import Llama
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-7b-hf")
-    >>> memory(llama, (1, 4096), use="inference", dtype="float16").total  # 2 bytes per parameter, and 2 GiB of cache
-    15624314880
+    >>> print(memory(llama, (1, 4096), use="inference", dtype="float16", weights="gguf-q4_0", convention="torch-sdpa").table(1))
+    LlamaForCausalLM for (1, 4096): 6,312,050,688 bytes (inference: gguf-q4_0)
+    part                   bytes   share
+    ------------------------------------
+    weights        3,791,273,984  60.1 %
+    cache          2,147,483,648  34.0 %
+    widest moment    373,293,056   5.9 %
+    ------------------------------------
+    total          6,312,050,688
     """
-    choices: tuple[tuple[str, str, Any], ...] = (("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS))
+    choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
+        *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
+        *(("recompute", recompute, RECOMPUTE), ("weights", weights or dtype, (*BYTES, *FORMATS)), ("cache", cache or dtype, BYTES)),
+    )
     for what, value, known in choices:
         check_word(what, value, known)
+    if zero not in ZERO:
+        message = f"zero is {zero!r}; the stages are 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
+        raise ArgumentError(message)
+    settings = {name: value for name, value in locals().items() if name in _SETTINGS}
+    shares, over = Shares(tensor, sequence, context, pipeline, interleaved), 1 / _exact(size(devices, "devices"))
+    stored = [replace(line, used=line.stored) for line in layer.ledger() if not line.alias_of and not line.buffer]
+    stored = [replace(line, factors=(*_held(line, shares), *line.factors)) for line in stored]
     width = BYTES[dtype]
     if use == "inference":
-        flows = kv_cache(layer, *inputs, dtype=dtype, **named)
-        lines = [*_of("weights", _stored(layer), width), *_of("cache", flows.ledger)]
-    else:
-        flows = activations(layer, *inputs, dtype=dtype, convention=convention, **named)
-        trained = [line for line in _stored(layer) if line.trainable]
-        states = OPTIMIZERS[optimizer]
-        copied = width != 4 if master is None else master
+        flows = kv_cache(layer, *inputs, dtype=cache or dtype, **named)
+        widths = {"float": width, "statistic": 4, "index": 8, "truth": 1}
+        moment = widest(trace(layer, *inputs, **named), widths, fused=MEMORY[convention].attention == "fused")
         lines = [
-            *_of("weights", _stored(layer), width),
-            *_of("gradients", trained, width),
-            *_of("optimizer", trained, states.states * states.bytes),
-            *(_of("master copy", trained, 4) if copied else ()),
+            *_of("weights", _stored(stored, dtype, weights)),
+            *_of("cache", flows.ledger),
+            *_of("widest moment", () if moment == 0 else (Line(("arrays",), (moment,)),)),
+        ]
+    else:
+        how: dict[str, Any] = {"dtype": dtype, "convention": convention, **asdict(shares)}
+        flows = activations(layer, *inputs, recompute=recompute, **how, **named)
+        trained = [line for line in stored if line.trainable]
+        frozen = [line for line in stored if not line.trainable]
+        copied = width != 4 if master is None else master
+        again = () if recompute == "none" else one_block(activations(layer, *inputs, **how, **named), flows)
+        lines = [
+            *_of("weights", (*(in_bytes(line, width) for line in trained), *_stored(frozen, dtype, weights)), over if zero > 2 else 1),
+            *_of("gradients", (in_bytes(line, width) for line in trained), over if zero > 1 else 1),
+            *_of("optimizer", of_states(trained, OPTIMIZERS[optimizer]), over if zero > 0 else 1),
+            *_of("master copy", (in_bytes(line, 4) for line in trained) if copied else (), over if zero > 0 else 1),
             *_of("activations", flows.ledger),
+            *_of("recomputed block", again),
         ]
 
-    def ask(layer: Layer, *shapes: Any) -> Cost:
-        return memory(layer, *shapes, use=use, dtype=dtype, optimizer=optimizer, master=master, convention=convention)
+    def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
+        return memory(layer, *shapes, **{**settings, **changed})
 
-    counted = f"{dtype}, {optimizer}, {convention}" if use == "training" else dtype
-    return Cost(layer, flows.inputs, "bytes", f"{use}: {counted}", Ledger(tuple(lines)), ask)
-
-
-def _stored(layer: Layer) -> list[Line]:
-    """Return the lines of the stored parameters, every copy once."""
-    return [replace(line, used=line.stored) for line in layer.ledger() if not line.alias_of and not line.buffer]
+    words = [weights or dtype] if use == "inference" else [dtype, optimizer, convention]
+    words += [f"{recompute} recomputation"] if recompute != "none" and use == "training" else []
+    words += [f"ZeRO {zero}"] if zero and use == "training" else []
+    return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), ask)
 
 
-def _of(kind: str, lines: Any, width: Dim = 1) -> Iterator[Line]:
-    """Yield lines of numbers as lines of bytes under the kind that they belong to."""
+_SETTINGS = frozenset(memory.__kwdefaults__)
+
+
+def _exact(number: Dim) -> Any:
+    return Rational(number) if isinstance(number, int) else number
+
+
+def _held(line: Line, shares: Shares) -> Iterator[Dim]:
+    """Yield the shares of a stored tensor that one device holds."""
+    if shares.tensor != 1 and chosen(line, "matrices"):
+        yield 1 / _exact(shares.tensor)
+    if shares.pipeline != 1 and chosen(line, "repeated"):
+        yield 1 / _exact(shares.pipeline)
+
+
+def _stored(lines: list[Line], dtype: str, weights: str | None) -> Iterator[Line]:
+    """Yield stored tensors in bytes."""
+    form = None if weights is None else FORMATS.get(weights)
+    if form is None:
+        yield from (in_bytes(line, BYTES[weights or dtype]) for line in lines)
+    else:
+        rest = BYTES[form.rest or dtype]
+        yield from in_format(lines, form, lambda line: iter((in_bytes(line, rest),)))
+
+
+def _of(kind: str, lines: Iterable[Line], share: Dim = 1) -> Iterator[Line]:
+    """Yield lines of bytes under the kind that they belong to."""
     for line in lines:
-        if width != 0:
-            yield in_bytes(replace(line, path=(kind, *line.path)), width)
+        one = replace(line, path=(kind, *line.path))
+        yield one if share == 1 else replace(one, factors=(share, *one.factors))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import paramsym as ps
-from paramsym import A, B, E, F, G, H, K, L, S
+from paramsym import A, B, E, F, G, H, K, L, S, dims
 from paramsym.errors import ArgumentError
 from paramsym.models import Llama
 
@@ -17,7 +17,7 @@ def gpt_block() -> ps.Layer:
     return ps.Sequential(ps.Residual(attention), ps.Residual(network))
 
 
-def per_block(layer: ps.Layer, **how: str) -> ps.Expr:
+def per_block(layer: ps.Layer, **how: object) -> ps.Expr:
     """Return what one more block keeps, as a part of a stack: its own input is kept then."""
     total = ps.activations(ps.Repeat(layer, L), (B, S, H), input_gradients=True, **how).total
     return total.coeff(L)
@@ -29,12 +29,53 @@ def per_block(layer: ps.Layer, **how: str) -> ps.Expr:
         ({"convention": "korthikanti"}, 34 * S * B * H + 5 * A * S**2 * B),  # equation 1
         ({"convention": "torch-eager", "dtype": "float16"}, 34 * S * B * H + 5 * A * S**2 * B + 16 * S * B),  # measured, CUDA path
         ({"convention": "torch-sdpa", "dtype": "float16"}, 34 * S * B * H + 16 * S * B + 4 * A * S * B),  # measured, flash attention
+        ({"convention": "torch-eager-cpu"}, 72 * S * B * H + 12 * A * S**2 * B + 16 * S * B),  # measured, float32 on a CPU
         ({"convention": "torch-eager"}, 66 * S * B * H + 9 * A * S**2 * B + 16 * S * B),  # measured, float32 with masks of a byte
     ],
 )
 def test_gpt_block(how: dict[str, str], wanted: ps.Expr) -> None:
     """The paper's formula, and what torch's autograd kept for the same block."""
     assert (per_block(gpt_block(), **how) - wanted).expand() == 0
+
+
+T, P, M = dims("t p m")
+PAIRS = 5 * A * S**2 * B
+
+
+@pytest.mark.parametrize(
+    ("how", "wanted"),
+    [
+        ({"tensor": T}, S * B * H * (10 + 24 / T) + PAIRS / T),  # equation 2
+        ({"tensor": T, "sequence": True}, 34 * S * B * H / T + PAIRS / T),  # equation 4
+        ({"tensor": T, "recompute": "selective"}, S * B * H * (10 + 24 / T)),  # table 2
+        ({"tensor": T, "sequence": True, "recompute": "selective"}, 34 * S * B * H / T),  # equation 6, one layer
+        ({"recompute": "full"}, 2 * S * B * H),  # table 2
+        ({"tensor": T, "sequence": True, "pipeline": P}, 34 * S * B * H / T + PAIRS / T),  # equation 5: L layers, whatever p
+        (
+            {"tensor": T, "sequence": True, "pipeline": P, "interleaved": M},
+            (34 * S * B * H / T + PAIRS / T) * (1 + (P - 1) / (P * M)),
+        ),  # section 4.2.3
+        ({"context": T}, (34 * S * B * H + PAIRS) / T),
+    ],
+)
+def test_korthikanti(how: dict[str, object], wanted: ps.Expr) -> None:
+    """Korthikanti et al. 2022 (arXiv:2205.05198), equations 2, 4, 5 and 6 and table 2, as identities in letters."""
+    assert (per_block(gpt_block(), convention="korthikanti", **how) - wanted).expand() == 0
+
+
+def test_whole_devices() -> None:
+    """Numbers of devices give exact fractions; a model that shares matrices over three devices holds thirds."""
+    found = per_block(gpt_block(), convention="korthikanti", tensor=3, context=2)
+    assert (found - S * B * H * 9 - PAIRS / 6).expand() == 0
+
+
+def test_megatron_with_any_inner_width() -> None:
+    """Megatron-LM, ``theoretical_memory_usage.py``: s*b*h*(18 + 4*f/h) for a block, shared over t devices, with selective recomputation."""
+    network = ps.Sequential(ps.LayerNorm(H), ps.Dense(H, F), ps.GELU(), ps.Dense(F, H), ps.Dropout(0.1))
+    attention = ps.Sequential(ps.LayerNorm(H), ps.MultiHeadAttention(H, A, dropout=0.1, batch_first=True), ps.Dropout(0.1))
+    block = ps.Sequential(ps.Residual(attention), ps.Residual(network))
+    how = {"convention": "korthikanti", "recompute": "selective", "tensor": T, "sequence": True}
+    assert (per_block(block, **how) - S * B * H * (18 + 4 * F / H) / T).expand() == 0
 
 
 @pytest.mark.parametrize(
@@ -79,6 +120,8 @@ def test_refusals() -> None:
     """A convention, a format and experts that nothing is stated about."""
     with pytest.raises(ArgumentError, match="known are torch-eager"):
         ps.activations(Llama(), convention="apple")
+    with pytest.raises(ArgumentError, match="known are none"):
+        ps.activations(Llama(), recompute="some")
     with pytest.raises(ArgumentError, match="known are float64"):
         ps.activations(Llama(), dtype="float31")
     with pytest.raises(ArgumentError, match="None for elements"):

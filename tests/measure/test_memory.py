@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from sympy import Max, Rational
 
 import paramsym as ps
-from paramsym import B, H, S
-from paramsym.errors import ArgumentError
+from paramsym import A, B, F, G, H, L, S, V, dims
+from paramsym.errors import ArgumentError, NotYetError, SizeError
+from paramsym.measure.formats import FORMATS
+from paramsym.measure.moment import widest
 
 DENSE = ps.Dense(H, H)
 
@@ -24,12 +27,19 @@ def states(**how: object) -> ps.Expr:
         ({"optimizer": "momentum"}, 12),
         ({"optimizer": "sgd"}, 8),
         ({"dtype": "bfloat16", "optimizer": "adamw", "master": False}, 12),
-        ({"dtype": "bfloat16", "optimizer": "adam-8bit", "master": False}, 6),
+        ({"dtype": "bfloat16", "optimizer": "adam-8bit", "master": False}, 6 + Rational(1, 256)),  # two scales of 4 bytes for 2048 numbers
+        ({"dtype": "bfloat16", "master": False, "optimizer": "momentum"}, 8),
     ],
 )
 def test_bytes_per_parameter(how: dict[str, object], per_parameter: int) -> None:
     """Weights, gradients, states of the optimizer and the copy in float32."""
     assert (states(**how) - per_parameter * DENSE.params).expand() == 0
+
+
+def of(kind: str, layer: ps.Layer, *shapes: object, **how: object) -> ps.Expr:
+    """Return the bytes of one kind."""
+    cost = ps.memory(layer, *shapes, **how)
+    return cost.ledger.where(lambda line: line.path[0] == kind).used
 
 
 def test_frozen_parameters_have_no_gradient() -> None:
@@ -41,11 +51,149 @@ def test_frozen_parameters_have_no_gradient() -> None:
 def test_experts_are_all_stored() -> None:
     """A token uses some experts, and the memory holds all of them."""
     experts = ps.MixtureOfExperts(8, 16, 4, 2)
-    assert ps.memory(experts, (1, 3, 8), use="inference").total == 4 * experts.count
+    assert of("weights", experts, (1, 3, 8), use="inference") == 4 * experts.count
+
+
+@pytest.mark.parametrize(("stage", "gigabytes"), [(0, "120.0"), (1, "31.4"), (2, "16.6"), (3, "1.9")])
+def test_zero(stage: int, gigabytes: str) -> None:
+    """Rajbhandari et al. 2020, figure 1: 7.5 billion parameters on 64 devices, mixed precision with Adam."""
+    model = ps.Dense(75_000, 100_000, bias=False)
+    held = ps.memory(model, (1, 75_000), dtype="float16", optimizer="adam", zero=stage, devices=64).total
+    assert f"{float(held) / 10**9:.1f}" == gigabytes
+    n = dims("n")
+    states = ps.memory(DENSE, (B, S, H), dtype="float16", optimizer="adam", zero=stage, devices=n).total
+    wanted = {0: 16, 1: 4 + 12 / n, 2: 2 + 14 / n, 3: 16 / n}[stage]
+    assert (states - wanted * DENSE.params).expand() == 0
+
+
+def test_optimizers_by_tensor() -> None:
+    """Adafactor keeps sums of rows and columns, Muon one average of the blocks' matrices and two of everything else."""
+    assert of("optimizer", ps.Dense(H, F), (B, H), optimizer="adafactor") == 4 * (H + F) + 4 * F
+    stack = ps.Sequential(ps.Embedding(V, H), L * ps.Dense(H, H), ps.Dense(H, V, bias=False))
+    assert (of("optimizer", stack, (B, S), optimizer="muon") - 4 * (L * H**2 + 2 * (2 * V * H + L * H))).expand() == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [
+        ("gguf-q4_0", "4.5"),  # ggml: 18 bytes for 32 numbers
+        ("gguf-q8_0", "8.5"),  # 34 for 32
+        ("gguf-q6_k", "6.5625"),  # 210 for 256, as llama.cpp prints it
+        ("gguf-q4_k", "4.5"),  # 144 for 256
+        ("bnb-nf4", "4.5"),  # Dettmers et al. 2023, section 3: 32/64 = 0.5 bits more
+        ("mxfp4", "4.25"),  # gpt-oss' model card: 4.25 bits per parameter
+        ("mxfp8", "8.25"),
+        ("nvfp4", "4.5"),
+        ("awq-g128", "4.15625"),
+    ],
+)
+def test_bits(name: str, bits: str) -> None:
+    """As many bits per number as the formats' authors say."""
+    assert 8 * FORMATS[name].number == Rational(bits)
+
+
+def test_double_quantisation() -> None:
+    """Dettmers et al. 2023, section 3: 8/64 + 32/(64*256) = 0.127 bits per parameter."""
+    extra = 8 * FORMATS["bnb-nf4-double"].number - 4
+    assert extra == Rational(8, 64) + Rational(32, 64 * 256)
+    assert f"{float(extra):.3f}" == "0.127"
+
+
+def test_formats_of_a_model() -> None:
+    """Formats store the matrices that they are for, and their scales; the rest stays as it is computed with."""
+    llama = ps.models.Llama(architecture="LlamaForCausalLM", num_key_value_heads=None)
+    matrices, vectors = L * (4 * H**2 + 3 * F * H), (2 * L + 1) * H
+    held = of("weights", llama, use="inference", dtype="float16", weights="bnb-nf4")
+    assert (held - Rational(9, 16) * matrices - 2 * vectors - 4 * V * H).expand() == 0
+    held = of("weights", llama, use="inference", dtype="float16", weights="gguf-q8_0")
+    assert (held - Rational(34, 32) * (matrices + 2 * V * H) - 4 * vectors).expand() == 0
+    scales = 4 * L * (4 * H + 2 * F + H)
+    held = of("weights", llama, use="inference", dtype="float16", weights="bnb-int8")
+    assert (held - matrices - scales - 2 * vectors - 4 * V * H).expand() == 0
+    held = of("weights", ps.MixtureOfExperts(64, 32, 4, 2), (1, 64), use="inference", dtype="bfloat16", weights="mxfp4")
+    assert held == 4 * 3 * 64 * 32 * Rational(17, 32) + 2 * 4 * 64  # the router is in 16 bits
+
+
+def test_llama_2_7b_in_four_bits() -> None:
+    """The published file of 3.83 GB (TheBloke's llama-2-7b.Q4_0.gguf) has an output matrix of 6.5625 bits, and the words."""
+    llama = ps.load("meta-llama/Llama-2-7b-hf")
+    held = of("weights", llama, (1, 1), use="inference", weights="gguf-q4_0")
+    held += 32000 * 4096 * (FORMATS["gguf-q6_k"].number - FORMATS["gguf-q4_0"].number)
+    assert f"{float(held) / 10**9:.2f}" == "3.83"
+
+
+def test_frozen_weights_in_four_bits() -> None:
+    """QLoRA: what is frozen is stored in a format, what is trained as it is computed with."""
+    tuned = ps.Sequential(L * ps.LoRA(ps.Dense(H, H, bias=False), 8))
+    assert (of("weights", tuned, (B, S, H), dtype="bfloat16", weights="bnb-nf4") - L * (Rational(9, 16) * H**2 + 2 * 16 * H)).expand() == 0
+    assert (of("gradients", tuned, (B, S, H), dtype="bfloat16", weights="bnb-nf4") - L * 2 * 16 * H).expand() == 0
+
+
+def test_shared_weights() -> None:
+    """Matrices are shared over tensors and stages, vectors over stages alone."""
+    t, p = dims("t p")
+    stack = ps.Sequential(L * ps.Dense(H, H))
+    assert (of("weights", stack, (B, S, H), tensor=t, pipeline=p) - 4 * L * (H**2 / t + H) / p).expand() == 0
+    assert of("weights", ps.Dense(8, 8), (1, 8), tensor=4) == 4 * (16 + 8)
+
+
+def test_the_cache_in_another_format() -> None:
+    """A cache may be narrower than the numbers that are computed with."""
+    llama = ps.models.Llama()
+    assert 4 * of("cache", llama, use="inference", dtype="float32", cache="float8") == of("cache", llama, use="inference", dtype="float32")
+
+
+def test_recomputed_blocks() -> None:
+    """A block that is computed again is held once, beside the inputs of all."""
+    stack = ps.Repeat(ps.Residual(ps.Sequential(ps.Dense(H, F), ps.ReLU(), ps.Dense(F, H))), L)
+    cost = ps.memory(stack, (B, S, H), recompute="full")
+    assert (of("activations", stack, (B, S, H), recompute="full") - 4 * B * S * H * (L - 1)).expand() == 0
+    assert of("recomputed block", stack, (B, S, H), recompute="full") == 4 * B * S * F
+    assert "full recomputation" in str(cost)
+
+
+def test_the_widest_moment() -> None:
+    """A product holds its input and its result; what nobody takes any more is gone."""
+    widths = {"float": 1, "index": 8, "truth": 1, "statistic": 4}
+    deep = ps.Sequential(ps.Dense(4, 16, bias=False), ps.Dense(16, 2, bias=False), ps.Dense(2, 4, bias=False))
+    assert widest(ps.trace(deep, (1, 4)), widths) == 18  # 16 and 2; the input is the caller's
+    wide = ps.Sequential(ps.Dense(H, F, bias=False), ps.Dense(F, V, bias=False), ps.Dense(V, H, bias=False))
+    assert set(widest(ps.trace(wide, (B, H)), widths).args) == {B * F + B * V, B * V + B * H}
+    assert widest(ps.trace(ps.Flatten(), (1, 4)), widths) == 0
+
+
+def test_attention_holds_its_scores_unless_it_is_fused() -> None:
+    """The scores and their softmax for every head and pair, or none of them."""
+    attention = ps.MultiHeadAttention(64, 4, batch_first=True)
+    held = {name: of("widest moment", attention, (1, 1000, 64), use="inference", convention=name) for name in ("torch-eager", "torch-sdpa")}
+    assert held["torch-eager"] >= 2 * 4 * 4 * 1000**2
+    assert held["torch-sdpa"] < 4 * 4 * 1000**2
+
+
+def test_another_size() -> None:
+    """Sizes go into everything that was chosen."""
+    llama = ps.models.Llama()
+    cost = ps.memory(llama, optimizer="muon", recompute="full", tensor=2, sequence=True, zero=1, devices=4)
+    sizes = {"B": 1, "S": 32, "H": 64, "A": 4, "G": 2, "F": 128, "L": 3, "V": 100}
+    assert cost.at(sizes).total == cost.total.subs({B: 1, S: 32, H: 64, A: 4, G: 2, F: 128, L: 3, V: 100})
+    assert isinstance(ps.memory(llama, use="inference").total.atoms(Max), set)
 
 
 def test_refusals() -> None:
     """Words that are not known are answered with those that are."""
-    for wrong in ({"use": "sale"}, {"dtype": "float31"}, {"optimizer": "lion"}, {"convention": "apple"}):
+    for wrong in (
+        *({"use": "sale"}, {"dtype": "float31"}, {"optimizer": "lion"}, {"convention": "apple"}),
+        *({"weights": "q4"}, {"cache": "q4"}, {"recompute": "some"}),
+    ):
         with pytest.raises(ArgumentError, match="known are"):
             ps.memory(DENSE, (B, S, H), **wrong)
+    with pytest.raises(ArgumentError, match="the stages are 0"):
+        ps.memory(DENSE, (B, S, H), zero=4)
+    with pytest.raises(SizeError):
+        ps.memory(DENSE, (B, S, H), devices=0)
+    with pytest.raises(SizeError):
+        ps.activations(DENSE, (B, S, H), tensor=0)
+    with pytest.raises(ArgumentError, match="give pipeline as well"):
+        ps.activations(DENSE, (B, S, H), interleaved=2)
+    with pytest.raises(NotYetError, match="added to something whole"):
+        ps.activations(ps.Sequential(ps.Dense(H, H), ps.Residual(ps.Dense(H, H))), (B, S, H), tensor=2)

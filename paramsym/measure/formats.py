@@ -1,0 +1,210 @@
+"""Number formats in which weights are stored, with the scales of their blocks, and the states that optimizers keep: data with sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from sympy import Rational
+
+from paramsym.ledger import Line, Numbers
+from paramsym.size import Dim, canonical, extent, factors_of, product, stack
+
+Which: TypeAlias = Literal["all", "matrices", "repeated", "blocks", "experts"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a matrix of (..., rows, columns) is stored: bytes per number with the share of its block's scales, per row, column and tensor.
+
+    ``which`` says of which tensors: matrices and tables, the matrices of the repeated blocks, or stacks of experts. The others are in
+    ``rest``, or in the format of the numbers that are computed with, where it is None.
+    """
+
+    name: str
+    source: str
+    number: Dim
+    which: Which = "matrices"
+    row: int = 0
+    column: int = 0
+    tensor: int = 0
+    rest: str | None = None
+
+
+def _bits(bits: int, scales: int = 0, block: int = 1) -> Dim:
+    """Return the bytes of one number of so many bits, in a block that has so many bits of scales."""
+    return Rational(bits * block + scales, 8 * block)
+
+
+_GGML = "ggml, block_{}: {} bytes for {} numbers (GGML_QUANT_SIZES of the package gguf)"
+_GGUF = {
+    "q4_0": (18, 32),
+    "q4_1": (20, 32),
+    "q5_0": (22, 32),
+    "q5_1": (24, 32),
+    "q8_0": (34, 32),
+    "q2_k": (84, 256),
+    "q3_k": (110, 256),
+    "q4_k": (144, 256),
+    "q5_k": (176, 256),
+    "q6_k": (210, 256),
+}
+_BITSANDBYTES = "bitsandbytes, blocks of 64 (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)"
+FORMATS: Mapping[str, Format] = {
+    one.name: one
+    for one in (
+        *(
+            Format(f"gguf-{name}", _GGML.format(name, size, block), Rational(size, block), rest="float32")
+            for name, (size, block) in _GGUF.items()
+        ),
+        Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks"),
+        Format(
+            "bnb-nf4-double",
+            f"{_BITSANDBYTES}: scales of 8 bits, and 32 for 256 of these",
+            _bits(4) + Rational(1, 64) + Rational(4, 64 * 256),
+            "blocks",
+        ),
+        Format("bnb-int8", "bitsandbytes, LLM.int8 (Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row", 1, "blocks", row=4),
+        Format(
+            "gptq-g128",
+            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ has it: 16 bits of scale and 4 of zero for 128 numbers, an int32 per column",
+            _bits(4, 20, 128),
+            "blocks",
+            column=4,
+        ),
+        Format(
+            "awq-g128",
+            "Lin et al. 2024, arXiv:2306.00978, as AutoAWQ stores it: for 128 numbers a scale of 16 bits and a zero of 4",
+            _bits(4, 20, 128),
+            "blocks",
+        ),
+        Format(
+            "mxfp4",
+            "OCP Microscaling Formats 1.0: 4 bits, and 8 for each block of 32; of experts, as in gpt-oss",
+            _bits(4, 8, 32),
+            "experts",
+        ),
+        Format("mxfp8", "OCP Microscaling Formats 1.0: 8 bits, and 8 for each block of 32", _bits(8, 8, 32), "blocks"),
+        Format("nvfp4", "NVIDIA: 4 bits, 8 for each block of 16, a float32 for each tensor", _bits(4, 8, 16), "blocks", tensor=4),
+        Format("fp8", "8 bits, a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4),
+        Format(
+            "fp8-128x128",
+            "DeepSeek-V3, arXiv:2412.19437, section 3.3: a float32 for 128 x 128 numbers",
+            _bits(8, 32, 128 * 128),
+            "blocks",
+        ),
+    )
+}
+"""Formats of weights, by name; blocks are whole ones."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Numbers that an optimizer keeps: one for every entry, or one for every row and every column of a matrix (``factored``)."""
+
+    bytes: Dim = 4
+    which: Which | Literal["others"] = "all"
+    factored: bool = False
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """What an optimizer keeps for trained parameters: ``states`` numbers of ``bytes`` each for an entry, as ``kept`` says for each."""
+
+    name: str
+    source: str
+    kept: tuple[State, ...]
+
+    @property
+    def states(self) -> int:
+        """How many there are."""
+        return len(self.kept)
+
+    @property
+    def bytes(self) -> Dim:
+        """The bytes of a number."""
+        return self.kept[0].bytes if self.kept else 4
+
+
+_EIGHT = State(1 + Rational(4, 2048))
+OPTIMIZERS: Mapping[str, Optimizer] = {
+    one.name: one
+    for one in (
+        Optimizer("sgd", "torch.optim.SGD without momentum", ()),
+        Optimizer("momentum", "torch.optim.SGD with momentum: one average", (State(),)),
+        Optimizer("adam", "Kingma and Ba 2015, arXiv:1412.6980, algorithm 1: two averages", (State(), State())),
+        Optimizer("adamw", "Loshchilov and Hutter 2019, arXiv:1711.05101: the averages of Adam", (State(), State())),
+        Optimizer(
+            "adam-8bit",
+            "Dettmers et al. 2022, arXiv:2110.02861: averages of a byte, a float32 for each block of 2048",
+            (_EIGHT, _EIGHT),
+        ),
+        Optimizer(
+            "adafactor",
+            "Shazeer and Stern 2018, arXiv:1804.04235, algorithm 4: sums over rows and columns",
+            (State(factored=True),),
+        ),
+        Optimizer(
+            "muon",
+            "Jordan et al. 2024, torch.optim.Muon: one average of the matrices of repeated blocks; AdamW for the others",
+            (State(which="blocks"), State(which="others"), State(which="others")),
+        ),
+    )
+}
+"""Optimizers by name."""
+
+
+def chosen(line: Line, which: Which | Literal["others"]) -> bool:
+    """Return whether a tensor is one of a kind; "others" are those that are not "blocks"."""
+    matrix = len(line.shape) > 1
+    match which:
+        case "all":
+            return True
+        case "matrices":
+            return matrix
+        case "repeated":
+            return any(isinstance(step, Numbers) for step in line.path)
+        case "experts":
+            return any(isinstance(factor, stack) for axis in line.shape for factor in factors_of(axis))
+        case "blocks":
+            return matrix and line.role != "table" and chosen(line, "repeated")
+        case "others":
+            return not chosen(line, "blocks")
+
+
+def in_format(lines: Sequence[Line], form: Format, rest: Callable[[Line], Iterator[Line]]) -> Iterator[Line]:
+    """Yield stored tensors as bytes in a format; ``rest`` yields those that are not stored so."""
+    seen: set[str] = set()
+    for line in lines:
+        if not chosen(line, form.which):
+            yield from rest(line)
+            continue
+        yield replace(line, factors=(form.number, *line.factors))
+        if line.name not in seen:
+            seen.add(line.name)
+            rows, columns = _rows_and_columns(line)
+            more = canonical(form.row * rows + form.column * columns + form.tensor)
+            if more != 0:
+                yield replace(line, path=(*line.path, "scales"), factors=(more,), label="")
+
+
+def of_states(lines: Sequence[Line], optimizer: Optimizer) -> Iterator[Line]:
+    """Yield the bytes of an optimizer's states for trained tensors."""
+    for state in optimizer.kept:
+        seen: set[str] = set()
+        for line in lines:
+            if not chosen(line, state.which):
+                continue
+            if not state.factored or len(line.shape) < 2:
+                yield replace(line, factors=(state.bytes, *line.factors))
+            elif line.name not in seen:
+                seen.add(line.name)
+                for name, numbers in zip(("rows", "columns"), _rows_and_columns(line), strict=True):
+                    yield replace(line, path=(*line.path, name), factors=(state.bytes, numbers), label="")
+
+
+def _rows_and_columns(line: Line) -> tuple[Dim, Dim]:
+    """Return how many sums over rows and over columns a tensor has: over its last axis, and over the one before."""
+    sizes = tuple(map(extent, line.shape))
+    return product(sizes[:-1]), product((*sizes[:-2], sizes[-1]))
