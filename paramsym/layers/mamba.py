@@ -162,17 +162,21 @@ class Mamba2(_Mixer):
         """Return (batch, positions, hidden size): a short convolution, then the recurrence in chunks (Dao & Gu 2024, section 6).
 
         Raises:
-            NotYetError: a step after earlier positions, which the reference computes without chunks.
+            NotYetError: several positions after earlier ones; one position is a step, which the reference computes without chunks.
         """
-        if past() != 0:
-            message = "a step of Mamba-2 after earlier positions is not stated yet: its reference computes it without chunks."
+        if past() != 0 and x.sizes[1] != 1:
+            message = f"{x.sizes[1]} positions of Mamba-2 after earlier ones are not stated yet; give one position, which is a step."
             raise NotYetError(message)
         gate, x, write, read, rate = segments(own.in_proj(features(x, self.hidden_size)))
         mixed = activated(own, self.hidden_act, own.conv1d(rearrange(join(x, write, read), "b s c -> b c s")))
         x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
-        rate = apply("clip", apply("softplus", rate + own.dt_bias), *self.time_step_limit)
+        rate = apply("softplus", rate + own.dt_bias)
         x = heads(x)
         write, read = (copies(heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2) for one in (write, read))
+        if past() != 0:
+            y = self._step(x, rate, write, read, apply("exp", own.A_log)) + x * rearrange(own.D, "a -> a ()")
+            return own.out_proj(own.norm(rearrange(y, "b s a d -> b s (a d)"), gate))
+        rate = apply("clip", rate, *self.time_step_limit)
         decay = rate * -apply("exp", own.A_log)
         entering = x * rearrange(rate, "b s a -> b s a ()")
         y = self._recurrence(*(self._chunked(one) for one in (entering, decay, write, read)))
@@ -184,6 +188,16 @@ class Mamba2(_Mixer):
         chunks, rest = up_over(x.sizes[1], self.chunk_size), " ".join("xy"[: x.rank - 2])
         margins = ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2))
         return rearrange(pad(x, margins), f"b (c l) {rest} -> b c l {rest}", l=self.chunk_size)
+
+    def _step(self, x: Value, rate: Value, write: Value, read: Value, decay: Value) -> Value:
+        """Return what one position reads from the state, which decays and to which it adds; the reference does not limit the rate here."""
+        x, write, read = (rearrange(one, "b () a n -> b a n") for one in (x, write, read))
+        rate = rearrange(rate, "b () a -> b a ()")
+        before = constant("zeros", (*x.sizes, self.state_size))  # stands for the state that was kept
+        kept = rearrange(apply("exp", rate * rearrange(decay * -1, "a -> a ()")), "b a () -> b a () ()")
+        added = rearrange(rate * write, "b a n -> b a () n") * rearrange(x, "b a d -> b a d ()")
+        state = remember("recurrent", before * kept + added)
+        return rearrange(contract("b a d n, b a n -> b a d", state, read), "b a d -> b () a d")
 
     def _recurrence(self, x: Value, decay: Value, write: Value, read: Value) -> Value:
         """Return what the states give: within the chunks by pairs of positions, and from chunk to chunk by their last states."""

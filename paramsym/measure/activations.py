@@ -25,26 +25,34 @@ Recompute: TypeAlias = Literal["none", "selective", "full"]
 class Memory:
     """A convention for what is kept: the source, how attention is computed, the default format, and the bytes of what is no number.
 
-    A ``mask`` of None takes as many bytes as a number.
+    A ``mask`` or ``statistic`` of None takes as many bytes as a number. With ``copies`` those in float32 count that references make of
+    narrower numbers; with ``drops`` the fused attention has a dropout.
     """
 
     name: str
     source: str
     attention: Attention = "eager"
     dtype: str = "float32"
-    statistic: int = 4
+    statistic: int | None = 4
     index: int = 8
     mask: int | None = 1
+    copies: bool = True
+    drops: bool = True
 
 
+_CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
+_NATIVE = "the same with torch's native dropout, whose masks are of a byte"
 _KORTHIKANTI = "Korthikanti et al. 2022, arXiv:2205.05198, section 4.1: 2 bytes per number, 1 per entry of a mask, no statistics of norms"
 MEMORY: Mapping[str, Memory] = {
     one.name: one
     for one in (
         Memory("torch-eager", "torch's autograd on plain operations, as saved_tensors_hooks shows it; masks of a byte"),
         Memory("torch-sdpa", "the same with the fused attention of torch.nn.functional.scaled_dot_product_attention", "fused"),
-        Memory("torch-eager-cpu", "torch's autograd on a CPU, whose dropout keeps masks in the format of the numbers", mask=None),
-        Memory("korthikanti", _KORTHIKANTI, dtype="float16", statistic=0, index=0),
+        Memory("torch-eager-cpu", _CPU, statistic=None, mask=None),
+        Memory("torch-sdpa-cpu", f"{_CPU}; fused attention where it has no dropout", "fused", statistic=None, mask=None, drops=False),
+        Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None),
+        Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; fused attention where it has no dropout", "fused", statistic=None, drops=False),
+        Memory("korthikanti", _KORTHIKANTI, dtype="float16", statistic=0, index=0, copies=False),
     )
 }
 """Ways to account for activations, by name."""
@@ -120,8 +128,8 @@ def activations(
     Stored tensors and the inputs themselves are left out. Numbers take the bytes of ``dtype``, which the convention chooses where it is
     None; statistics of norms take 4, indices 8 and masks 1, unless the convention says otherwise. ``recompute`` says what is computed again
     rather than kept. Of a model that is shared over devices one device is counted: ``tensor``, ``sequence``, ``context``, ``pipeline`` and
-    ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in float32 that a model makes of
-    narrower numbers are not counted.
+    ``interleaved`` are those of ``Shares``. Inputs need no gradient unless ``input_gradients``. Copies in float32 that a reference
+    makes of narrower numbers count: those of Llama's norms and softmax.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
@@ -142,8 +150,16 @@ def activations(
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
     program = trace(layer, *inputs, **named)
     width = BYTES[dtype or memory.dtype]
-    widths = {"float": width, "statistic": memory.statistic, "index": memory.index, "truth": width if memory.mask is None else memory.mask}
-    way = Way("recomputed" if recompute == "selective" else memory.attention, recompute == "full")
+    widths = {
+        "float": width,
+        "wide float": 4 if memory.copies and width < 4 else width,
+        "statistic": width if memory.statistic is None else memory.statistic,
+        "wide statistic": 0 if memory.statistic == 0 else 4,
+        "index": memory.index,
+        "truth": width if memory.mask is None else memory.mask,
+    }
+    attention: Attention = "recomputed" if recompute == "selective" else memory.attention
+    way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)
     lines = tuple(_counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares))
 
     chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}

@@ -68,7 +68,7 @@ FORMATS: Mapping[str, Format] = {
         Format("bnb-int8", "bitsandbytes, LLM.int8 (Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row", 1, "blocks", row=4),
         Format(
             "gptq-g128",
-            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ has it: 16 bits of scale and 4 of zero for 128 numbers, an int32 per column",
+            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ has it: scales of 16 bits, zeros of 4 for 128 numbers, an int32 per column",
             _bits(4, 20, 128),
             "blocks",
             column=4,

@@ -13,7 +13,7 @@ from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, pla
 from paramsym.measure.work import check_stated, looped, shown, times
 from paramsym.program.arithmetic import Combine
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
-from paramsym.program.lookups import Best, Constant, Lookup, Stored
+from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat
@@ -24,10 +24,15 @@ Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How things are kept: the attention's kernel, or its inputs alone; and with ``blocks`` of every repeated block its inputs alone."""
+    """How things are kept: the attention's kernel, or its inputs alone; and with ``blocks`` of every repeated block its inputs alone.
+
+    ``narrow`` numbers are narrower than float32, so that what is wide is copied. With ``drops`` the fused attention has a dropout.
+    """
 
     attention: Attention = "eager"
     blocks: bool = False
+    narrow: bool = False
+    drops: bool = True
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,7 @@ class _Keeper:
                 kept = self._kept(step, body, needs)
                 if name == "attention" and any(needs) and self.way.attention == "recomputed":
                     kept = _given(body, kept, needs)
-                elif name == "attention" and any(needs) and runs_fused(self.way.attention, body, needs):
+                elif name == "attention" and any(needs) and runs_fused(self.way, body, needs):
                     kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
                 self._inside(step, kept, "")
             case Loop():
@@ -200,9 +205,13 @@ class _Keeper:
     def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
         check_stated(step.operation)
         for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
-            if one.source == "own":
+            if one.source == "own" or (one.wide and self.way.narrow):
                 name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"
-                self.lines.append(Line((name,), one.factors, role=_role(one.kind, step.gives[0] in self.split)))
+                kind = self.program.types[step.takes[one.number] if one.source == "taken" else step.gives[one.number]]
+                factors = one.factors if one.source == "own" else flat(kind.shape)
+                self.lines.append(
+                    Line((name,), factors, role=_role(f"wide {one.kind}" if one.wide else one.kind, step.gives[0] in self.split))
+                )
             else:
                 self.keep((step.takes if one.source == "taken" else step.gives)[one.number], one.merged)
 
@@ -287,10 +296,11 @@ class _Keeper:
                 self.keep(step.gives[number])
 
 
-def runs_fused(attention: Attention, body: Program, needs: tuple[bool, ...]) -> bool:
+def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
     """Return whether a fused kernel takes an attention: it gives no gradient to a bias, and wants keys and values of one width."""
     _, key, value, *_ = body.input_types
-    return attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1])
+    dropped = any(isinstance(step.operation, Drop) for step in body.steps)
+    return way.attention == "fused" and not any(needs[3:]) and not differ(key.sizes[-1], value.sizes[-1]) and (way.drops or not dropped)
 
 
 def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
@@ -310,7 +320,7 @@ def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keepin
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
-    inside = [Line(("logsumexp",), (batch, queries, heads), role=_role("statistic", split))]
+    inside = [Line(("logsumexp",), (batch, queries, heads), role=_role("wide statistic", split))]
     out = (Result(plain(body.output_types[0]), body.output_types[0], 0, split=split),)
     kept = {0, 1, 2}
     masked = bool(bias) or _windowed(body, key)

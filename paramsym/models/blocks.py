@@ -138,7 +138,7 @@ class RotatedAttention(Holder):
         kept = None if self.window is None else canonical(self.window - 1)  # the next query sees itself as well
         key, value = (remember(name, one, axis=1, at_most=kept) for name, one in (("key", key), ("value", value)))
         mask, sinks = Mask(self.causal, self.window), own.sinks if "sinks" in own else None
-        return own[self.output](attend(query, key, value, mask=mask, scale=self.scale, cap=self.cap, sinks=sinks))
+        return own[self.output](attend(query, key, value, mask=mask, scale=self.scale, cap=self.cap, sinks=sinks, wide=True))
 
 
 @dataclass(frozen=True)

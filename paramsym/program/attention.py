@@ -60,13 +60,15 @@ def attend(
     cap: float | None = None,
     dropout: float = 0.0,
     sinks: Value | None = None,
+    wide: bool = False,
 ) -> Value:
     """Return the softmax of scaled dot products of queries with keys, times the values (Vaswani et al. 2017, equation 1).
 
     Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of queries. ``scale`` is
     1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys); ``cap`` limits them to
     cap*tanh(scores/cap). ``sinks`` (heads,) take part in the softmax as one more score per head, which has no value (Xiao et al. 2023,
-    arXiv:2309.17453, section 3.3). The result is (batch, positions, (heads, width)).
+    arXiv:2309.17453, section 3.3). ``wide`` says that the reference works the softmax out in float32. The result
+    is (batch, positions, (heads, width)).
     """
     factor = root_reciprocal(q.sizes[-1]) if scale is None else scale
     groups = per(q.sizes[-2], k.sizes[-2])
@@ -79,7 +81,7 @@ def attend(
         scores = scores if cap is None else apply("tanh", scores / cap) * cap
         for one in bias:
             scores = scores + one
-        weights = drop(softmax(hide(scores, mask)) if sinks is None else beside(hide(scores, mask), sinks), dropout)
+        weights = drop(softmax(hide(scores, mask), wide=wide) if sinks is None else beside(hide(scores, mask), sinks), dropout)
         return rearrange(contract("b a q k, b a k d -> b a q d", weights, v, within=("q", "k", mask)), "b a s d -> b s (a d)")
 
     return region("attention", core, q, k, v, *(() if bias is None else (bias,)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from paramsym.program.graph import Kept, Operation, Work
@@ -66,10 +66,11 @@ class Cumulate(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Softmax(Operation):
-    """Exponentials divided by their sum over one axis."""
+    """Exponentials divided by their sum over one axis; ``wide`` in references that work them out in float32."""
 
     axis: int = -1
     log: bool = False
+    wide: bool = False
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the input
         """One softmax per entry; conventions weigh it."""
@@ -77,7 +78,7 @@ class Softmax(Operation):
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - always the same
         """Return the output."""
-        return (Kept("given"),)
+        return (Kept("given", wide=self.wide),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Compute it relative to the maximum, so that nothing overflows; a row in which everything is hidden gives NaN, as in torch."""
@@ -99,7 +100,7 @@ class Normalise(Operation):
     "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square. With
     "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
     ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
-    "rms", and others with ``steps``, are worked out by differences, powers and products, each of which keeps something of its own.
+    "rms", and others with ``steps``, are worked out by differences, powers and products in float32, each of which keeps something.
     """
 
     kind: Statistic
@@ -129,12 +130,14 @@ class Normalise(Operation):
         places = tuple(size for n, size in enumerate(x.sizes) if n not in over)
         if self.kind == "given":
             places = taken[1 + self.scaled + self.shifted].sizes
-        statistic, like = Kept("own", factors=places, kind="statistic"), Kept("own", factors=flat(x.shape))
+        statistic = Kept("own", factors=places, kind="statistic", wide=self.kind == "rms" or self.steps)
+        like = Kept("own", factors=flat(x.shape))
         scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
         if self.kind != "rms" and not self.steps:
             return (Kept("taken"), statistic, statistic, *scale)
         normalised = (like,) if self.scaled and needs[1] else ()
-        centred = (Kept("taken"),) if self.kind == "rms" else (like, like)
+        wide = replace(like, wide=True)
+        centred = (Kept("taken", wide=True),) if self.kind == "rms" else (wide, wide)
         return (*centred, statistic, *scale, *normalised) if needs[0] else normalised
 
     def run(self, xp: Any, *arrays: Any) -> Any:
@@ -168,9 +171,9 @@ def cumulate(x: Value, axis: int = -1) -> Value:
     return record(Cumulate(axis), x)
 
 
-def softmax(x: Value, axis: int = -1, *, log: bool = False) -> Value:
-    """Return exponentials divided by their sum over an axis, or the logarithm of that."""
-    return record(Softmax(axis, log), x)
+def softmax(x: Value, axis: int = -1, *, log: bool = False, wide: bool = False) -> Value:
+    """Return exponentials divided by their sum over an axis, or the logarithm of that; ``wide`` where a reference does it in float32."""
+    return record(Softmax(axis, log, wide), x)
 
 
 def normalise(
