@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from sympy import Integer, Rational
+from sympy import Integer, Rational, expand
 
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.layer import Layer
@@ -102,7 +102,7 @@ class Shares:
             yield _share(self.context)
         if self.interleaved != 1 and any(isinstance(step, Numbers) for step in line.path):
             stages, more = Integer(1) * self.pipeline, Integer(1) * self.interleaved
-            yield (1 + 1 / more - 1 / (stages * more)).expand()
+            yield expand(1 + 1 / more - 1 / (stages * more))
 
 
 def _share(devices: Dim) -> Dim:
@@ -162,7 +162,7 @@ def activations(
     way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)
     lines = tuple(_counted(_kept(program, way, shares, input_gradients=input_gradients), widths, shares))
 
-    chosen = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}
+    chosen: dict[str, Any] = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return activations(layer, *shapes, **{**chosen, "input_gradients": input_gradients, **changed})

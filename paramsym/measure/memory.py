@@ -128,7 +128,7 @@ def memory(
     return Cost(layer, flows.inputs, "bytes", f"{use}: {', '.join(words)}", Ledger(tuple(lines)), ask)
 
 
-_SETTINGS = frozenset(memory.__kwdefaults__)
+_SETTINGS = frozenset(memory.__kwdefaults__ or ())
 
 
 def _exact(number: Dim) -> Any:

@@ -88,8 +88,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 _KEEPS_OUTPUT = frozenset({"exp", "expm1", "reciprocal", "relu", "rsqrt", "sigmoid", "sqrt", "tanh"})
 """Functions whose derivative torch computes from the output."""
 _KEEPS_NOTHING = frozenset({"nonzero"})
-_PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1}
-"""Functions that transformers writes in Python, and how many arrays they keep beside the input."""
+_PYTHON: Mapping[str, int] = {"gelu_new": 3, "quick_gelu": 1, "softsign": 1, "tanhshrink": 1}
+"""Functions that transformers or torch write in Python, and how many arrays they keep beside the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,8 @@ class Apply(Operation):
         if self.name in _KEEPS_NOTHING:
             return ()
         own = (Kept("own", factors=flat(taken[0].shape)),) * _PYTHON.get(self.name, 0)
+        if self.name == "tanhshrink":  # x - tanh(x): the derivative follows from the tangent
+            return own
         return (Kept("given" if self.name in _KEEPS_OUTPUT else "taken"), *own)
 
     def run(self, xp: Any, *arrays: Any) -> Any:

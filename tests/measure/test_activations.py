@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import paramsym as ps
@@ -17,7 +19,7 @@ def gpt_block() -> ps.Layer:
     return ps.Sequential(ps.Residual(attention), ps.Residual(network))
 
 
-def per_block(layer: ps.Layer, **how: object) -> ps.Expr:
+def per_block(layer: ps.Layer, **how: Any) -> ps.Expr:
     """Return what one more block keeps, as a part of a stack: its own input is kept then."""
     total = ps.activations(ps.Repeat(layer, L), (B, S, H), input_gradients=True, **how).total
     return total.coeff(L)
@@ -33,7 +35,7 @@ def per_block(layer: ps.Layer, **how: object) -> ps.Expr:
         ({"convention": "torch-eager"}, 66 * S * B * H + 9 * A * S**2 * B + 16 * S * B),  # measured, float32 with masks of a byte
     ],
 )
-def test_gpt_block(how: dict[str, str], wanted: ps.Expr) -> None:
+def test_gpt_block(how: dict[str, Any], wanted: ps.Expr) -> None:
     """The paper's formula, and what torch's autograd kept for the same block."""
     assert (per_block(gpt_block(), **how) - wanted).expand() == 0
 
@@ -58,7 +60,7 @@ PAIRS = 5 * A * S**2 * B
         ({"context": T}, (34 * S * B * H + PAIRS) / T),
     ],
 )
-def test_korthikanti(how: dict[str, object], wanted: ps.Expr) -> None:
+def test_korthikanti(how: dict[str, Any], wanted: ps.Expr) -> None:
     """Korthikanti et al. 2022 (arXiv:2205.05198), equations 2, 4, 5 and 6 and table 2, as identities in letters."""
     assert (per_block(gpt_block(), convention="korthikanti", **how) - wanted).expand() == 0
 
@@ -74,7 +76,7 @@ def test_megatron_with_any_inner_width() -> None:
     network = ps.Sequential(ps.LayerNorm(H), ps.Dense(H, F), ps.GELU(), ps.Dense(F, H), ps.Dropout(0.1))
     attention = ps.Sequential(ps.LayerNorm(H), ps.MultiHeadAttention(H, A, dropout=0.1, batch_first=True), ps.Dropout(0.1))
     block = ps.Sequential(ps.Residual(attention), ps.Residual(network))
-    how = {"convention": "korthikanti", "recompute": "selective", "tensor": T, "sequence": True}
+    how: dict[str, Any] = {"convention": "korthikanti", "recompute": "selective", "tensor": T, "sequence": True}
     assert (per_block(block, **how) - S * B * H * (18 + 4 * F / H) / T).expand() == 0
 
 

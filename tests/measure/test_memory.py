@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sympy import Max, Rational
 
@@ -14,7 +16,7 @@ from paramsym.measure.moment import widest
 DENSE = ps.Dense(H, H)
 
 
-def states(**how: object) -> ps.Expr:
+def states(**how: Any) -> ps.Expr:
     """Return the bytes that training holds for a linear layer beside its activations, of which it has none."""
     return ps.memory(DENSE, (B, S, H), **how).total
 
@@ -31,12 +33,12 @@ def states(**how: object) -> ps.Expr:
         ({"dtype": "bfloat16", "master": False, "optimizer": "momentum"}, 8),
     ],
 )
-def test_bytes_per_parameter(how: dict[str, object], per_parameter: int) -> None:
+def test_bytes_per_parameter(how: dict[str, Any], per_parameter: int) -> None:
     """Weights, gradients, states of the optimizer and the copy in float32."""
     assert (states(**how) - per_parameter * DENSE.params).expand() == 0
 
 
-def of(kind: str, layer: ps.Layer, *shapes: object, **how: object) -> ps.Expr:
+def of(kind: str, layer: ps.Layer, *shapes: Any, **how: Any) -> ps.Expr:
     """Return the bytes of one kind."""
     cost = ps.memory(layer, *shapes, **how)
     return cost.ledger.where(lambda line: line.path[0] == kind).used
@@ -181,10 +183,11 @@ def test_another_size() -> None:
 
 def test_refusals() -> None:
     """Words that are not known are answered with those that are."""
-    for wrong in (
+    refused: tuple[dict[str, Any], ...] = (
         *({"use": "sale"}, {"dtype": "float31"}, {"optimizer": "lion"}, {"convention": "apple"}),
         *({"weights": "q4"}, {"cache": "q4"}, {"recompute": "some"}),
-    ):
+    )
+    for wrong in refused:
         with pytest.raises(ArgumentError, match="known are"):
             ps.memory(DENSE, (B, S, H), **wrong)
     with pytest.raises(ArgumentError, match="the stages are 0"):

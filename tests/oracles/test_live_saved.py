@@ -13,8 +13,14 @@ transformers = pytest.importorskip("transformers")
 
 SIZES: dict[str, dict[str, Any]] = {
     "GPT2": {
-        **{"vocab_size": 96, "n_positions": 32, "n_embd": 48, "n_layer": 1, "n_head": 4},
-        **{"resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0},
+        "vocab_size": 96,
+        "n_positions": 32,
+        "n_embd": 48,
+        "n_layer": 1,
+        "n_head": 4,
+        "resid_pdrop": 0,
+        "embd_pdrop": 0,
+        "attn_pdrop": 0,
     },
     "Llama": {
         "vocab_size": 96,
