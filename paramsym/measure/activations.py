@@ -165,7 +165,8 @@ def activations(
     chosen: dict[str, Any] = {"convention": convention, "dtype": dtype or memory.dtype, "recompute": recompute, **asdict(shares)}
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
-        return activations(layer, *shapes, **{**chosen, "input_gradients": input_gradients, **changed})
+        settings: dict[str, Any] = {**chosen, "input_gradients": input_gradients, **changed}
+        return activations(layer, *shapes, **settings)
 
     shapes = tuple(one.sizes for one in program.input_types)
     counted = convention if recompute == "none" else f"{convention}, {recompute} recomputation"
