@@ -154,7 +154,7 @@ def nearest_whole(value: int | Expr) -> Dim:
     if isinstance(value, int):
         return value
     if value.is_Number:
-        return round(Fraction(int(value.p), int(value.q)))  # type: ignore[attr-defined]
+        return round(Fraction(int(value.p), int(value.q)))
     if canonical(floor(value, evaluate=False)) == canonical(value):
         return canonical(value)
     t = (2 * value - 1) * Rational(1, 4)

@@ -204,11 +204,11 @@ class _Branches(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """What all routes give, one behind the other."""
         found = []
-        for *first, last in self.routes:
+        for route in self.routes:
             y = x
-            for name in first:
-                y = own[name](y)
-            found.append(join(*(own[name](y) for name in last), axis=1) if isinstance(last, tuple) else own[last](y))
+            for name in route:
+                y = own[name](y) if isinstance(name, str) else join(*(own[one](y) for one in name), axis=1)
+            found.append(y)
         return join(*found, axis=1)
 
 

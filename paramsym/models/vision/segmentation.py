@@ -182,7 +182,7 @@ def _backbone(name: str, *, aux: bool) -> Layer:
     """A network for classes without its classifier, its last stages dilated, tapped in one place or in two."""
     taps = _TAPS[name] if aux else _TAPS[name][1:]
     if name == "mobilenet_v3_large":
-        (features, *_) = MobileNetV3(name, dilated=True).own_parts
+        (features, *_) = MobileNetV3("mobilenet_v3_large", dilated=True).own_parts
         return _Tapped(features.layer.items, taps)  # type: ignore[attr-defined]
     dilated = ResNet(name, replace_stride_with_dilation=(False, True, True))
     return _Tapped(tuple((part.name, part.layer) for part in dilated.own_parts if part.name not in {"avgpool", "fc"}), taps)
@@ -197,7 +197,7 @@ class _Tapped(Holder):
     def forward(self, own: Own, x: Value) -> Any:
         """What the tapped layers give."""
         found = []
-        for name, _ in self.layers:
+        for name in dict(self.layers):
             x = own[name](x)
             found += [x] if name in self.taps else []
         return tuple(found) if len(found) > 1 else found[0]
