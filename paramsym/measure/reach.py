@@ -120,9 +120,8 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
     operation: Any, taken: list[Field], types: tuple[ArrayType, ...], given: tuple[ArrayType, ...], owner: str
 ) -> list[Field]:
     match operation:
-        case Region(name="attention") if any(one.gathered for one in taken):  # places of a map in a row attend to each other
-            message = f"an output of {owner} sees everything along an axis, and so sees every other one."
-            raise NotYetError(message)
+        case Region(name="attention") if any(one.gathered for one in taken):
+            raise _everything(owner)  # places of a map in a row attend to each other
         case Call(body=body) | Region(body=body):
             return followed(body, taken, owner)
         case Loop():
@@ -187,9 +186,7 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
                 raise NotYetError(message)
             return [taken[0]]
         case Combine() if any(source in _places(other) for one in taken for source in one.gathered for other in taken):
-            # A mean of all places meets these places again, as squeeze-and-excitation has it.
-            message = f"an output of {owner} sees everything along an axis, and so sees every other one."
-            raise NotYetError(message)
+            raise _everything(owner)  # a mean of all places meets these places again, as squeeze-and-excitation has it
         case Combine() | Where() | Join() | Pick():
             return [_merged(taken, len(given[0].shape))]
         case Segments() | Pad() | Best():
@@ -199,6 +196,10 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
     if not taken:
         return [Field((None,) * len(one.shape)) for one in given]
     return [taken[0]] * len(given)
+
+
+def _everything(owner: str) -> NotYetError:
+    return NotYetError(f"an output of {owner} sees everything along an axis, and so sees every other one.")
 
 
 def _places(seen: Field) -> set[int]:
@@ -271,8 +272,7 @@ def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...], own
     axes = [replace(one, view=None) if one is not None and one.source in sources else one for one in axes]
     kept = {one.source for one in axes if one is not None}
     if any(axis.spatial and axis.source not in kept for axis in summed):
-        message = f"an output of {owner} sees everything along an axis, and so sees every other one."
-        raise NotYetError(message)
+        raise _everything(owner)
     return Field(tuple(axes), _gathered(taken))
 
 

@@ -28,8 +28,8 @@ from paramsym.program import Own, Value, axes, rearrange, reduce
 from paramsym.size import Dim, Shape, canonical
 from paramsym.symbols import B, W
 
-Ratio: TypeAlias = Annotated[int | Fraction | Expr, "ratio"]
-"""A multiplier: an exact fraction, such as 1, ``Fraction(3, 4)`` or ``w/4`` with a letter w."""
+Ratio: TypeAlias = Annotated[int | Expr, "ratio"]
+"""A multiplier: an exact fraction, such as 1, ``Rational(3, 4)`` or ``w/4`` with a letter w; a ``Fraction`` becomes a Rational."""
 _Model = TypeVar("_Model", bound=type[Layer])
 _META = "torchvision 0.28, num_params of the weights"
 RELU = ReLU()
@@ -45,7 +45,7 @@ remembered = lru_cache(maxsize=4096)
 
 def named(cls: _Model) -> _Model:
     """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change."""
-    plain = cls.__init__
+    plain: Any = cls.__init__
 
     @wraps(plain)
     def __init__(self: Layer, *given: Any, **changed: Any) -> None:  # noqa: N807 - it takes the place of the one wrapped
@@ -154,7 +154,12 @@ def nearest_whole(value: int | Expr) -> Dim:
     if isinstance(value, int):
         return value
     if value.is_Number:
+<<<<<<< HEAD
         return round(Fraction(int(value.p), int(value.q)))
+=======
+        whole, rest = divmod(cast("Any", value), 1)
+        return int(whole) + (1 if rest > Rational(1, 2) or (rest == Rational(1, 2) and whole % 2 == 1) else 0)
+>>>>>>> garden
     if canonical(floor(value, evaluate=False)) == canonical(value):
         return canonical(value)
     t = (2 * value - 1) * Rational(1, 4)

@@ -101,15 +101,18 @@ class GoogLeNet(_Network):
     _modules: ClassVar[Mapping[str, tuple[int, ...]]] = {
         "inception3a": (192, 64, 96, 128, 16, 32, 32),
         "inception3b": (256, 128, 128, 192, 32, 96, 64),
-        "maxpool3": (3,),
         "inception4a": (480, 192, 96, 208, 16, 48, 64),
         "inception4b": (512, 160, 112, 224, 24, 64, 64),
         "inception4c": (512, 128, 128, 256, 24, 64, 64),
         "inception4d": (512, 112, 144, 288, 32, 64, 64),
         "inception4e": (528, 256, 160, 320, 32, 128, 128),
-        "maxpool4": (2,),
         "inception5a": (832, 256, 160, 320, 32, 128, 128),
         "inception5b": (832, 384, 192, 384, 48, 128, 128),
+    }
+
+    _before: ClassVar[Mapping[str, tuple[str, Layer]]] = {
+        "inception4a": ("maxpool3", MaxPool2d(3, 2, ceil_mode=True)),
+        "inception5a": ("maxpool4", MaxPool2d(2, 2, ceil_mode=True)),
     }
 
     def parts(self) -> Iterator[Part]:
@@ -120,7 +123,9 @@ class GoogLeNet(_Network):
         yield Part("conv3", _same(64, 192, 3))
         yield Part("maxpool2", MaxPool2d(3, 2, ceil_mode=True))
         for name, sizes in self._modules.items():
-            yield Part(name, _inception(*sizes) if len(sizes) > 1 else MaxPool2d(sizes[0], 2, ceil_mode=True))
+            if name in self._before:
+                yield Part(*self._before[name])
+            yield Part(name, _inception(*sizes))
         for name, width in (("aux1", 512), ("aux2", 528)) if self.aux_logits else ():
             matrices = {"fc1": Dense(2048, 1024), "relu": RELU, "dropout": Dropout(self.dropout_aux), "fc2": Dense(1024, self.num_classes)}
             yield Part(name, Sequential({"pool": AdaptiveAvgPool2d(4), "conv": _conv(width, 128), "flatten": Flatten(), **matrices}))
@@ -131,7 +136,7 @@ class GoogLeNet(_Network):
         x = own.maxpool1(own.conv1(self.transformed(x)))
         x = own.maxpool2(own.conv3(own.conv2(x)))
         for name in self._modules:
-            x = own[name](x)
+            x = own[name](own[self._before[name][0]](x) if name in self._before else x)
         return self.scores(own, x)
 
 
@@ -204,11 +209,17 @@ class _Branches(Holder):
     def forward(self, own: Own, x: Value) -> Value:
         """What all routes give, one behind the other."""
         found = []
-        for *first, last in self.routes:
+        for route in self.routes:
             y = x
+<<<<<<< HEAD
             for name in map(str, first):
                 y = own[name](y)
             found.append(join(*(own[name](y) for name in last), axis=1) if isinstance(last, tuple) else own[last](y))
+=======
+            for name in route:
+                y = own[name](y) if isinstance(name, str) else join(*(own[one](y) for one in name), axis=1)
+            found.append(y)
+>>>>>>> garden
         return join(*found, axis=1)
 
 

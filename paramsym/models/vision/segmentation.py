@@ -77,7 +77,7 @@ class FCN(_Segmenter):
     (32957013, 35322218)
     """
 
-    backbone: Literal["resnet50", "resnet101"] = "resnet50"
+    backbone: Backbone = "resnet50"
     num_classes: Dim = N
     aux_loss: bool = False
 

@@ -23,9 +23,9 @@ from paramsym.symbols import N, dims
 Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
 _DEPTHS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")
 _MAKERS: Mapping[str, tuple[Maker, Maker, Maker, Maker]] = {
-    "r3d_18": ("Conv3DSimple",) * 4,
+    "r3d_18": ("Conv3DSimple", "Conv3DSimple", "Conv3DSimple", "Conv3DSimple"),
     "mc3_18": ("Conv3DSimple", "Conv3DNoTemporal", "Conv3DNoTemporal", "Conv3DNoTemporal"),
-    "r2plus1d_18": ("Conv2Plus1D",) * 4,
+    "r2plus1d_18": ("Conv2Plus1D", "Conv2Plus1D", "Conv2Plus1D", "Conv2Plus1D"),
 }
 
 
@@ -157,9 +157,9 @@ class S3D(Videos):
     def parts(self) -> Iterator[Part]:
         """The features, a mean over windows, and a convolution to the classes."""
         flat = MaxPool3d((1, 3, 3), (1, 2, 2), (0, 1, 1))
-        first, second = (tuple(_Inception(sizes) for sizes in rows) for rows in _S3D)
+        first, second = (tuple(map(_mixed, rows)) for rows in _S3D)
         layers = (_separable(3, 64, 7, 2), flat, _conv(64, 64), _separable(64, 192, 3), flat, *first, MaxPool3d(3, 2, 1), *second)
-        yield Part("features", Sequential(*layers, MaxPool3d(2, 2), *(_Inception(sizes) for sizes in _S3D_LAST)))
+        yield Part("features", Sequential(*layers, MaxPool3d(2, 2), *map(_mixed, _S3D_LAST)))
         yield Part("avgpool", AvgPool3d((2, 7, 7), 1))
         yield Part("classifier", Sequential(Dropout(self.dropout), Conv3d(1024, self.num_classes, 1)))
 
@@ -172,9 +172,15 @@ def _conv(near: int, far: int) -> Sequential:
     return conv_norm(near, far, 1, eps=_EPS, rank=3)
 
 
+@remembered
 def _separable(near: int, far: int, kernel: int, stride: int = 1) -> Sequential:
     in_space = conv_norm(near, far, (1, kernel, kernel), (1, stride, stride), eps=_EPS, rank=3)
     return Sequential(in_space, conv_norm(far, far, (kernel, 1, 1), (stride, 1, 1), eps=_EPS, rank=3))
+
+
+@remembered
+def _mixed(widths: tuple[int, ...]) -> Layer:
+    return _Inception(widths)
 
 
 @dataclass(frozen=True)
