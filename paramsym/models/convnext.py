@@ -22,7 +22,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce
 from paramsym.size import Count, Dim, Shape, canonical
-from paramsym.symbols import B, K, W, dims
+from paramsym.symbols import B, C, K, W, dims
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class ConvNext(ImageModel, Backbone):
     8*H_1**2 + 58*H_1
     """
 
+    num_channels: Dim = key(C, 3)
     patch_size: Dim | tuple[Dim, Dim] = key(Pair(K, dims("K_h K_w"), 4))
     num_stages: int | None = key(Whole(4, least=0, null=False), argument=None)
     hidden_sizes: tuple[Dim, ...] = key(Several("H", (96, 192, 384, 768)))

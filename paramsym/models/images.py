@@ -15,10 +15,10 @@ from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Sizes
-from paramsym.models.model import Ignored, Model, key
+from paramsym.models.model import Ignored, Model
 from paramsym.program import Own, Value, copies, join, known, rearrange, reduce, resample, take
 from paramsym.size import Axis, Count, Dim, canonical, per
-from paramsym.symbols import C, N
+from paramsym.symbols import N
 
 _Extent = TypeVar("_Extent")
 
@@ -51,9 +51,7 @@ class Classifying(Model):
 
 @dataclass(frozen=True)
 class ImageModel(Classifying):
-    """A model that sees images of C channels, abstract."""
-
-    num_channels: Dim = key(C, 3)
+    """A model that sees images of C channels, abstract; it declares ``num_channels`` in its own place."""
 
 
 def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:

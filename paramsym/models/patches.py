@@ -23,7 +23,7 @@ from paramsym.models.keys import Function, Pair, Real, Sizes
 from paramsym.models.model import Ignored, key
 from paramsym.program import Own, Value, rearrange
 from paramsym.size import Count, Dim, Shape, canonical, divides, text
-from paramsym.symbols import A, B, D, H, K, L, W, dims
+from paramsym.symbols import A, B, C, D, H, K, L, W, dims
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class PatchModel(ImageModel):
 
     image_size: Dim | tuple[Dim, Dim] = key(Pair(W, dims("W_h W_w"), 224))
     patch_size: Dim | tuple[Dim, Dim] = key(Pair(K, dims("K_h K_w"), 16))
+    num_channels: Dim = key(C, 3)
 
     ignored: ClassVar[Ignored] = {
         **ImageModel.ignored,
@@ -86,9 +87,9 @@ class PatchTransformer(PatchModel):
     hidden_size: Dim = key(H, 768)
     num_hidden_layers: Count = key(L, 12, least=0)
     num_attention_heads: Dim = key(A, 12)
+    _: KW_ONLY
     hidden_act: str = key(Function("gelu"))
     head_dim: Dim | None = key(D, None, argument=None)
-    _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-12))
 
     def conditions(self) -> None:

@@ -22,7 +22,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
 from paramsym.size import Dim, Shape, canonical, same, within
-from paramsym.symbols import B, H, W
+from paramsym.symbols import B, C, H, W
 
 REDUCTION = 4
 """How much narrower a bottleneck is inside."""
@@ -47,6 +47,7 @@ class ResNetV15(ImageModel, Backbone):
     25557032
     """
 
+    num_channels: Dim = key(C, 3)
     embedding_size: Dim = key(H, 64)
     hidden_sizes: tuple[Dim, ...] = key(Several("H", (256, 512, 1024, 2048)))
     depths: tuple[Dim, ...] = key(Several("L", (3, 4, 6, 3), least=0))

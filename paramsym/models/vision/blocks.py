@@ -154,12 +154,8 @@ def nearest_whole(value: int | Expr) -> Dim:
     if isinstance(value, int):
         return value
     if value.is_Number:
-<<<<<<< HEAD
-        return round(Fraction(int(value.p), int(value.q)))
-=======
         whole, rest = divmod(cast("Any", value), 1)
         return int(whole) + (1 if rest > Rational(1, 2) or (rest == Rational(1, 2) and whole % 2 == 1) else 0)
->>>>>>> garden
     if canonical(floor(value, evaluate=False)) == canonical(value):
         return canonical(value)
     t = (2 * value - 1) * Rational(1, 4)

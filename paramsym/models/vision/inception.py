@@ -211,15 +211,9 @@ class _Branches(Holder):
         found = []
         for route in self.routes:
             y = x
-<<<<<<< HEAD
-            for name in map(str, first):
-                y = own[name](y)
-            found.append(join(*(own[name](y) for name in last), axis=1) if isinstance(last, tuple) else own[last](y))
-=======
             for name in route:
                 y = own[name](y) if isinstance(name, str) else join(*(own[one](y) for one in name), axis=1)
             found.append(y)
->>>>>>> garden
         return join(*found, axis=1)
 
 
