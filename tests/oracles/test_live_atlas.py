@@ -18,7 +18,7 @@ torch = imported("torch")
 transformers = imported("transformers")
 
 CLASSES = [(model_type, name) for model_type in recorded_types() for name in record_of(model_type)["classes"]]
-SAMPLE = random.Random(20261122).sample(CLASSES, min(8, len(CLASSES)))
+SAMPLE = random.Random(20261122).sample(CLASSES, min(8, len(CLASSES)))  # noqa: S311 - samples, no secrets
 
 
 def reference(model_type: str, name: str, config: dict[str, Any]) -> Any:
@@ -48,7 +48,10 @@ def drawn(keys: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, Any]]
             yield key, rng.choice(words)
         elif "whole" in domain:
             low, high = domain["whole"]
-            yield key, rng.choice([rng.randint(low, min(high, 9)) if low <= 9 else low, 4 * rng.randint(max(low // 4, 1), max(low // 4, 1) + 12)])
+            yield (
+                key,
+                rng.choice([rng.randint(low, min(high, 9)) if low <= 9 else low, 4 * rng.randint(max(low // 4, 1), max(low // 4, 1) + 12)]),
+            )
 
 
 def outcome(model_type: str, name: str, config: dict[str, Any]) -> str:
@@ -67,7 +70,7 @@ def outcome(model_type: str, name: str, config: dict[str, Any]) -> str:
 @pytest.mark.parametrize(("model_type", "name"), SAMPLE)
 def test_fresh_configurations_are_exact_or_refused(model_type: str, name: str) -> None:
     """Drawn by other rules than those of the search."""
-    rng = random.Random(f"{model_type} {name}")
+    rng = random.Random(f"{model_type} {name}")  # noqa: S311 - samples, no secrets
     keys = record_of(model_type)["classes"][name]["keys"]
     configs = [dict(drawn(keys, rng)) for _ in range(25)]
     found = [(outcome(model_type, name, config), config) for config in configs]
@@ -83,8 +86,6 @@ def test_a_class_is_derived_again() -> None:
     assert inside == []
     shipped = record_of("openai-gpt")["classes"]["OpenAIGPTModel"]
     values = {"n_embd": 60, "n_layer": 3, "n_positions": 17, "vocab_size": 101, "n_head": 4, "afn": "gelu"}
-    again, before = (
-        predicting.predicted(list(predicting.rows_of(one["rows"], one["expressions"])), values) for one in (entry, shipped)
-    )
+    again, before = (predicting.predicted(list(predicting.rows_of(one["rows"], one["expressions"])), values) for one in (entry, shipped))
     assert again == before
     assert len(again) == 2 + 12 * 3
