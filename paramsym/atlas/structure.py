@@ -12,7 +12,7 @@ from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
 from paramsym.atlas.predicting import NUMBER, Row
 from paramsym.atlas.values import Value
 from paramsym.compose import Repeat, Tied
-from paramsym.derive.modelled import Held, Level
+from paramsym.derive.levels import Held, Level
 from paramsym.layer import Layer
 from paramsym.size import Count, canonical
 
