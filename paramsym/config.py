@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramsym.atlas.model import recorded
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters
@@ -53,6 +52,8 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     """
     config = read_config(source)
     if config.get("model_type") not in model_types():
+        from paramsym.atlas.model import recorded
+
         found = recorded(config, architecture)
         if found is not None:
             return found

@@ -153,6 +153,10 @@ def _check(record: Any) -> None:
         _need(isinstance(one["certificate"], dict), "has no certificate")
 
 
+def _is_number(what: Any, *kinds: type) -> bool:
+    return isinstance(what, kinds) and not isinstance(what, bool)
+
+
 def _need(holds: bool, what: str) -> None:
     if not holds:
         _refuse(what)
@@ -201,7 +205,7 @@ def _check_row(template: Any, kind: Any, more: Any, expressions: int) -> None:
 
 
 def _check_set(what: Any) -> None:
-    kind, *operands = what
+    kind, operands = what[0], what[1:]
     if kind == "range":
         for one in operands:
             _check_expression(one)
@@ -231,9 +235,9 @@ def _check_tests(tests: Any, cases: Any) -> None:
 
 
 def _check_expression(what: Any) -> None:
-    if isinstance(what, int) and not isinstance(what, bool):
+    if _is_number(what, int):
         return
-    kind, *operands = what
+    kind, operands = what[0], what[1:]
     if kind == "+":
         for numerator, denominator, factors in operands[0]:
             _need(isinstance(numerator, int) and isinstance(denominator, int) and denominator > 0, "has a coefficient that is none")
@@ -248,9 +252,9 @@ def _check_expression(what: Any) -> None:
 
 
 def _check_atom(what: Any) -> None:
-    if isinstance(what, str) or (isinstance(what, int | float) and not isinstance(what, bool)):
+    if isinstance(what, str) or _is_number(what, int, float):
         return
-    kind, *operands = what
+    kind, operands = what[0], what[1:]
     if kind == "at":
         _need(isinstance(operands[0], str) and all(isinstance(one, int) for one in operands[1:]), "has an unknown entry")
     elif kind == "len":

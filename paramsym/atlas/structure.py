@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +12,7 @@ from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
 from paramsym.atlas.predicting import NUMBER, Row
 from paramsym.atlas.values import Value
 from paramsym.compose import Repeat, Tied
-from paramsym.derive.modelled import Held, Level
+from paramsym.derive.levels import Held, Level
 from paramsym.layer import Layer
 from paramsym.size import Count, canonical
 
@@ -57,7 +56,7 @@ def letters_of(rows: Iterable[Row], values: Values) -> dict[str, int]:
         steps = row.template
         places = [i for i, step in enumerate(steps) if step == NUMBER]
         for place, bound, one in zip(places, row.bounds, row.sets, strict=True):
-            _collect(bound, values, found, fixed if one == ["all"] and steps[:place] not in mixed else None)
+            _collect(bound, values, found, fixed)
             if one != ["all"] or steps[:place] in mixed or place == len(steps) - 1:
                 _fix(bound, values, fixed)
     return {name: value for name, value in found.items() if name not in fixed}
@@ -73,7 +72,7 @@ def _with_literal_numbers(rows: Sequence[Row]) -> set[tuple[str, ...]]:
     return literal | partial
 
 
-def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str] | None) -> None:
+def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str]) -> None:
     """Note the letters of an expression; those in operations that have no closed form are fixed."""
     if isinstance(what, int):
         return
@@ -85,19 +84,18 @@ def _collect(what: Any, values: Values, found: dict[str, int], fixed: set[str] |
             _collect_atom(one, values, found, fixed)
 
 
-def _collect_atom(one: Atom, values: Values, found: dict[str, int], fixed: set[str] | None) -> None:
+def _collect_atom(one: Atom, values: Values, found: dict[str, int], fixed: set[str]) -> None:
     name = letter_name(one, values)
     if name is not None:
         value = values_at(one, values)
         if isinstance(value, int):
             found[name] = value
     elif isinstance(one, list) and one[0] != "len":
-        closed = one[0] in {"//", "^/", "-", "*"} or (one[0] == "int*" and _whole_rate(one[2], values))
-        for inner in one[1:]:
-            if closed:
-                _collect_atom(inner, values, found, fixed)
-            elif fixed is not None:
-                _fix_atom(inner, values, fixed)
+        closed = {"//": 2, "^/": 2, "-": 2, "*": 2, "int*": int(_whole_rate(one[-1], values))}.get(one[0], 0)
+        for inner in one[1 : 1 + closed]:
+            _collect_atom(inner, values, found, fixed)
+        for inner in one[1 + closed :]:
+            _fix_atom(inner, values, fixed)
 
 
 def _fix(what: Any, values: Values, fixed: set[str]) -> None:
@@ -150,8 +148,12 @@ def values_at(one: Atom, values: Values) -> Any:
     return held
 
 
+def _rate(one: Atom, values: Values) -> Any:
+    return one if isinstance(one, int | float) else values_at(one, values) if letter_name(one, values) else None
+
+
 def _whole_rate(one: Atom, values: Values) -> bool:
-    rate = values_at(one, values) if isinstance(one, str) else one
+    rate = _rate(one, values)
     return isinstance(rate, int | float) and float(rate).is_integer()
 
 
@@ -206,23 +208,24 @@ class Sizes:
         if isinstance(one, int | float):
             return one
         kind = one[0]
-        if kind in {"//", "^/", "-", "*"} or (kind == "int*" and _whole_rate(one[2], self.values)):
+        if kind == "int*" and _whole_rate(one[2], self.values):
+            return self.atom(one[1]) * int(_rate(one[2], self.values))
+        if kind in {"//", "^/", "-", "*"}:
             a, b = self.atom(one[1]), self.atom(one[2])
-            if kind == "int*":
-                return a * int(b)
             if isinstance(a, Expr) or isinstance(b, Expr):
-                ways: dict[str, Callable[[Any, Any], Any]] = {"//": _floored, "^/": _raised, "-": operator.sub, "*": operator.mul}
-                return ways[kind](a, b)
+                return _combined(kind, a, b)
             return evaluated({"a": a, "b": b}, ["+", [[1, 1, [[[kind, "a", "b"], 1]]]]])
         return evaluated(self.values, ["+", [[1, 1, [[one, 1]]]]])
 
 
-def _floored(a: Any, b: Any) -> Any:
-    return floor(a * (Rational(1, b) if isinstance(b, int) else 1 / b))
-
-
-def _raised(a: Any, b: Any) -> Any:
-    return ceiling(a * (Rational(1, b) if isinstance(b, int) else 1 / b))
+def _combined(kind: str, a: Any, b: Any) -> Any:
+    """Return two sizes combined, of which one at least has a letter."""
+    if kind == "-":
+        return a - b
+    if kind == "*":
+        return a * b
+    quotient = a * (Rational(1, b) if isinstance(b, int) else 1 / b)
+    return floor(quotient) if kind == "//" else ceiling(quotient)
 
 
 # The tree ------------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paramsym.compose import Block, Tied
-from paramsym.derive.modelled import Held, Level
+from paramsym.derive.levels import Held, Level
 from paramsym.derive.observe import Seen, is_torch, tensors_of
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.layer import Layer

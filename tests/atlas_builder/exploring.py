@@ -425,12 +425,12 @@ class Explorer:
         steps = sorted({1, 2, 3, 4, 8, 16, 32, 64, 128, *heads, abs(value) or 1, *(64 * one for one in heads)})
         step = next((s for s in steps if s <= 4 * max(abs(value), 4) and self.tried({**at.point, key: value + s}) is not None), None)
         if step is None:
-            others = [0, *numbers_near(value)] if 0 < value <= 4 else numbers_near(value)
+            others = [0, *numbers_near(value)] if 0 < value <= 4 and "offset" in key else numbers_near(value)
             good = [other for other in others if self.tried({**at.point, key: other}) is not None]
             self._try(found, "divisor", good, base)
             return
         probes = [value + step, value + 3 * step, value + 8 * step]
-        lower = [other for other in (value // 2, value - step, 1, 0) if 0 <= other < value]
+        lower = [other for other in (value // 2, value - step, 1) if 0 < other < value]
         self._try(found, "width", [*probes, *lower], base)
         found.step = step
         if not found.active:
@@ -438,6 +438,7 @@ class Explorer:
         named = any(set(self.samples[j].tensors) != set(at.tensors) for i, j, k in self.lines if k == key and i == base)
         if named and (value <= 12 or _DEPTH.search(key.rpartition(".")[2])):
             found.kind = "count"
+            self._try(found, "count", [0], base)  # of a size, 0 often means that another key is read
             found.pool += [one for one in range(max(1, value - 2), value + 6) if one % step == value % step]
         elif _HEADS.search(key.rpartition(".")[2]) and value <= 128 and "dim" not in key:
             found.kind = "divisor"

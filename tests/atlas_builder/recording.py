@@ -388,7 +388,7 @@ class Entry:
             value = one.base
             if is_whole(value) and one.kind in {"width", "count", "divisor", "pool"} and rng.random() < 0.55:
                 grain = rng.choice([1, 1, 2, 4, 8, 16, one.step])
-                value = grain * rng.randint(0 if rng.random() < 0.1 else 1, max(2, 3 * max(value, 4) // grain))
+                value = grain * rng.randint(0 if one.kind == "count" and rng.random() < 0.1 else 1, max(2, 3 * max(value, 4) // grain))
                 if (one.kind == "count" or _DEPTH.search(one.key)) and value > 12 and not _TOKEN.search(one.key):
                     value = value % 12 + 1
             elif isinstance(value, float) and one.active and rng.random() < 0.5:
