@@ -212,10 +212,6 @@ def _without_positions(layer: Layer) -> Ledger:
     return ledger.where(lambda line: line.role != "table" or not (is_position(line) or line.sizes in outputs))
 
 
-def _without_embeddings(layer: Layer) -> Ledger:
-    return layer.ledger().where(lambda line: not _is_embedding(line))
-
-
 def _is_embedding(line: Line) -> bool:
     """Whether the tensor is an embedding layer's: Hugging Face goes by the module, and a bare table is no module."""
     return line.role == "table" and str(line.path[-1]) in {"weight", "embeddings"} and len(line.shape) == 2

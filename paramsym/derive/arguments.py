@@ -93,7 +93,8 @@ def by_name(what: str, given: object) -> dict[str, Any]:
 
 def check_limits(seconds: object, tests: object) -> None:
     """Raise ``ArgumentError`` where there is no time, or no number of tests."""
-    for what, value, kind in (("seconds", seconds, int | float), ("tests", tests, int)):
+    asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
+    for what, value, kind in asked:
         if isinstance(value, bool) or not isinstance(value, kind) or not value >= 0:
             message = f"{what} is {described(value)}; wanted a {'whole ' if kind is int else ''}number of at least 0."
             raise ArgumentError(message)

@@ -64,7 +64,8 @@ def _wanted(letters: Mapping[Any, Any]) -> dict[tuple[str, int], Any]:
     found: dict[tuple[str, int], Any] = {}
     numbers: dict[Any, int] = {}
     for key, letter in letters.items():
-        sort, number = key if isinstance(key, tuple) and len(key) == 2 else ("", key)
+        pair: tuple[Any, Any] = key if isinstance(key, tuple) and len(key) == 2 else ("", key)
+        sort, number = pair
         whole = isinstance(number, int) and not isinstance(number, bool) and number.bit_length() <= MAX_BITS
         if not whole or not isinstance(sort, str) or not isinstance(letter, Expr):
             message = f"letters has {quoted(key)}: {quoted(letter)}; wanted a number and a symbol, such as 768: H, or ('heads', 12): A."
