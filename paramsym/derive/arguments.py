@@ -95,7 +95,8 @@ def check_limits(seconds: object, tests: object) -> None:
     """Raise ``ArgumentError`` where there is no time, or no number of tests."""
     asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
     for what, value, kind in asked:
-        if isinstance(value, bool) or not isinstance(value, kind) or not value >= 0:
+        number: Any = value
+        if isinstance(value, bool) or not isinstance(value, kind) or not number >= 0:
             message = f"{what} is {described(value)}; wanted a {'whole ' if kind is int else ''}number of at least 0."
             raise ArgumentError(message)
 
