@@ -90,7 +90,8 @@ def in_unit_of(subject: Subject, said: Claim) -> Claim:
     if said.unit in {"", subject.unit}:
         return said
     if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
-        message = f"the claim {said.words} is in {said.unit}; what is counted for {subject.name} are {subject.unit}."
+        hint = " Count them in bytes, with dtype='bfloat16' or another format." if subject.unit == "elements" else ""
+        message = f"the claim {said.words} is in {said.unit}; what is counted for {subject.name} are {subject.unit}.{hint}"
         raise ArgumentError(message)
     if said.unit == "MACs":
         return replace(said, stated=said.stated.times(2, f"{said.words}, two FLOPs each,"))
