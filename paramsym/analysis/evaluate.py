@@ -141,7 +141,10 @@ class Plan:
                 return self.count(columns)
             return as_given(run(program, columns, self.count, chunk)[0], values)
         except ParamsymError as error:
-            message = f"{where}: {str(error).replace(f'{where}: ', '', 1).replace(f'{where}.at(): ', '', 1)}"
+            said = str(error)
+            for name in (where, type(self.subject).__name__):
+                said = said.removeprefix(f"{name}: ").removeprefix(f"{name}.at(): ")
+            message = f"{where}: {said}"
             raise type(error)(message) from None
 
 

@@ -115,7 +115,8 @@ class Deepseek(Decoder):
         if self.kind == "DeepseekV2":
             divides(self.num_attention_heads, self.hidden_size, "num_attention_heads", "hidden_size")
         if self.num_nextn_predict_layers != 0 and self.architecture != "DeepseekV3ForCausalLM":
-            message = f"num_nextn_predict_layers={self.num_nextn_predict_layers}: {self.architecture} has none; DeepseekV3ForCausalLM has."
+            given = f"num_nextn_predict_layers={self.num_nextn_predict_layers}"
+            message = f"{given}: {self.architecture} has no num_nextn_predict_layers; DeepseekV3ForCausalLM has."
             raise ArgumentError(message)
 
     def parts(self) -> Iterator[Part]:

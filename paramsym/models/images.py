@@ -74,7 +74,7 @@ def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
 def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, stride: int = 1) -> Convolved:
     """Return a convolution without bias, its normalisation by batch, and what its activation learns.
 
-    >>> from paramsym.symbols import H
+    >>> from paramsym.symbols import C, H
     >>> convolved(C, H, 3).params
     9*C*H + 2*H
     """

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from frameworks import imported
 
 import paramsym as ps
+from paramsym.atlas.predicting import predicted, rows_of
 from paramsym.atlas.record import record_of, recorded_types
 from paramsym.errors import ConfigError
 
@@ -78,14 +83,26 @@ def test_fresh_configurations_are_exact_or_refused(model_type: str, name: str) -
     assert outcome(model_type, name, {}) == "exact"
 
 
+DERIVED = """
+import transformers
+from atlas_builder import recording
+from paramsym.atlas import predicting
+
+entry, inside = recording.entry_of("openai-gpt", transformers.OpenAIGPTModel, 40)
+assert inside == []
+print(predicting.predicted(list(predicting.rows_of(entry["rows"], entry["expressions"])), {values}))
+"""
+
+
 def test_a_class_is_derived_again() -> None:
-    """The documented command's search finds the closed form that the record has."""
-    recording = pytest.importorskip("atlas_builder.recording")
-    predicting = importlib.import_module("paramsym.atlas.predicting")
-    entry, inside = recording.entry_of("openai-gpt", transformers.OpenAIGPTModel, 40)
-    assert inside == []
-    shipped = record_of("openai-gpt")["classes"]["OpenAIGPTModel"]
+    """The documented command's search finds the closed form that the record has; it changes the framework, so that it has a process."""
     values = {"n_embd": 60, "n_layer": 3, "n_positions": 17, "vocab_size": 101, "n_head": 4, "afn": "gelu"}
-    again, before = (predicting.predicted(list(predicting.rows_of(one["rows"], one["expressions"])), values) for one in (entry, shipped))
-    assert again == before
-    assert len(again) == 2 + 12 * 3
+    here = Path(__file__).parents[1]
+    path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    code = DERIVED.replace("{values}", repr(values))
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path})
+    assert run.returncode == 0, run.stderr[-2000:]
+    shipped = record_of("openai-gpt")["classes"]["OpenAIGPTModel"]
+    before = predicted(list(rows_of(shipped["rows"], shipped["expressions"])), values)
+    assert run.stdout.strip() == repr(before)
+    assert len(before) == 2 + 12 * 3
