@@ -163,7 +163,7 @@ def to_latex(
         raise ArgumentError(message)
     check_depth(depth)
     root = layer.origin[0] if form == "steps" else layer
-    chosen = lettering(letters, root.symbols)
+    chosen = lettering(letters, symbols_in(tuple((line.factors, line.stored, line.used) for line in root.lines)))
     limit = limit_of(width, LINE if standalone or form in {"align", "steps"} else 10**9)
     written = _steps(layer, chosen, limit, unit) if form == "steps" else _written(layer, form, chosen, by, depth, limit)
     return document([displayed(written)]) if standalone else written
