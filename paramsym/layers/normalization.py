@@ -124,8 +124,9 @@ class LayerNorm(FeatureNorm):
     rms_scaling: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
+        scale, shift = (self.scale or self.rms_scaling, self.bias and not self.rms_scaling)  # Keras scales then, and does not shift
         kept = self.elementwise_affine
-        yield from affine_tensors(_as_shape(self.normalized_shape), self.dialect, scale=kept and self.scale, shift=kept and self.bias)
+        yield from affine_tensors(_as_shape(self.normalized_shape), self.dialect, scale=kept and scale, shift=kept and shift)
 
     def conditions(self) -> None:
         super().conditions()
