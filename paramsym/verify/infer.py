@@ -179,8 +179,10 @@ class _Numbered:
         owned = (owners for like in self.like.values() for owners in self._owners(like, known).values())
         there = {template.numbers[:depth] for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
         for runs, position in self._runs():
-            # Of copies inside copies it is the outermost that there are none of.
-            if not any(run.numbers[: position + 1] in there for run in runs) and (not position or runs[0].numbers[:position] in there):
+            # Of copies inside copies it is the outermost that there are none of, unless their number is given.
+            around = runs[0].numbers[:position]
+            held = around in there or all(isinstance(step.count, int) for step in around)
+            if held and not any(run.numbers[: position + 1] in there for run in runs):
                 counts = [(run.numbers[position].count, run.line.name) for run in runs]
                 yield from (Equation(count, 0, where, copies=True) for count, where in counts if isinstance(count, Expr))
 

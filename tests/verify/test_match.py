@@ -377,3 +377,11 @@ def test_a_layer_has_names_for_a_screen(name: str) -> None:
         ps.Tensor(name, (2,))
     with pytest.raises(StructureError, match="needs a name"):
         ps.Part(3, ps.Dense(2, 3))  # type: ignore[arg-type]
+
+
+def test_a_given_number_of_groups_without_blocks() -> None:
+    """Of ALBERT's groups one is there, whatever it holds; the blocks inside are those that there are none of."""
+    inside = ps.dims("n_i")
+    narrow = {"vocab_size": 1, "hidden_size": 1, "num_hidden_layers": 1, "num_attention_heads": 1, "embedding_size": 1}
+    albert = ps.models.Albert(**narrow, inner_group_num=inside)  # type: ignore[arg-type]
+    assert ps.match(albert, albert.at(n_i=0, F=1, P=1, T=1).shapes()).ok
