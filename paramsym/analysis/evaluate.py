@@ -143,7 +143,7 @@ class Plan:
         except ParamsymError as error:
             said = str(error)
             for name in (where, type(self.subject).__name__):
-                said = said.removeprefix(f"{name}: ").removeprefix(f"{name}.at(): ")
+                said = said.replace(f"{name}: ", "", 1).replace(f"{name}.at(): ", "", 1)
             message = f"{where}: {said}"
             raise type(error)(message) from None
 
