@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
-from paramsym.models.family import Family, in_letters
-from paramsym.models.keys import Sizes, shown, whole
+from paramsym.models.family import Family, in_letters, labels_of
+from paramsym.models.keys import Sizes, shown
 from paramsym.naming import described, nearest
 from paramsym.symbols import N
 
@@ -83,35 +83,11 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
         if not key.only or architecture.endswith(key.only):
             arguments[name] = value
             sizes.update(here)
-    labels = _labels(config, reader.labels)
+    labels = labels_of(config)
     if architecture in reader.labelled:
         arguments["num_labels"] = N
-        sizes[N] = labels
+        sizes[N] = reader.labels if labels is None else labels
     return arguments
-
-
-def _labels(config: Mapping[str, Any], default: int) -> int:
-    """Return the number of labels: ``num_labels``, else how many ``id2label`` names, else the reference's default."""
-    if config.get("num_labels") is not None:
-        return whole(config["num_labels"], "num_labels", 0)
-    names = config.get("id2label")
-    if names is None:
-        return default
-    if not isinstance(names, Mapping):
-        message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
-        raise ConfigError(message)
-    return len({_label_number(number) for number in names})
-
-
-def _label_number(key: object) -> int:
-    """Read a key of ``id2label``: JSON has string keys only, so the reference reads numbers back from strings."""
-    try:
-        if isinstance(key, int | str):
-            return int(key)
-    except ValueError:
-        pass
-    message = f"id2label has the key {shown(key)}; wanted whole numbers."
-    raise ConfigError(message)
 
 
 # Which family, which class, which keys ----------------------------------------------------------------------------------------

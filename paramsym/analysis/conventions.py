@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias, overload
 
 from sympy import Expr, Integer
 
 from paramsym.analysis.counted import Counted
-from paramsym.analysis.listing import Listing, Topic, listing
+from paramsym.analysis.listing import ByName, Listing, Topic, listing
 from paramsym.analysis.ways import Alternative, ways
-from paramsym.errors import UnknownNameError
 from paramsym.layer import Layer, check_layer, class_name
 from paramsym.ledger import Kind, Ledger, Line, Numbers
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS, is_position
-from paramsym.naming import quoted
 from paramsym.polynomial import Polynomial
-from paramsym.render.table import Printed, Table, Tabular
+from paramsym.render.table import Printed, Table
 from paramsym.size import substitute, text
 from paramsym.tabulate import PAPER
 
@@ -60,34 +58,12 @@ class Convention(Printed):
 
 
 @dataclass(frozen=True)
-class Conventions(Tabular, Sequence[Convention]):
+class Conventions(ByName[Convention]):
     """The conventions side by side, *stored* first; by number or by name, as in ``conventions(model)["trainable"]``."""
 
     subject: str
     items: tuple[Convention, ...]
     unit: str = "parameters"
-
-    @overload
-    def __getitem__(self, index: int | str) -> Convention: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Convention, ...]: ...
-    def __getitem__(self, index: int | str | slice) -> Convention | tuple[Convention, ...]:
-        """Return a convention by its number or its name."""
-        if not isinstance(index, str):
-            return self.items[index]
-        for item in self.items:
-            if item.name == index:
-                return item
-        message = f"there is no convention {quoted(index)}; there are {', '.join(self.names)}."
-        raise UnknownNameError(message)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names, in order."""
-        return tuple(item.name for item in self.items)
 
     def table(self) -> Table:
         """Return them as a table: count, and the term by which it differs from what is stored, or from the cost at hand."""

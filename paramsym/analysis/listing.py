@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args, overload
+from typing import Literal, Protocol, TypeAlias, TypeVar, get_args, overload
 
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
@@ -17,6 +17,17 @@ from paramsym.naming import quoted
 from paramsym.render.table import Printed, Table, Tabular
 from paramsym.size import text
 
+
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        ...
+
+
+N = TypeVar("N", bound=Named)
 Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "sharings", "machines", "all"]
 
 
@@ -34,17 +45,16 @@ class Known(Printed):
         return f"{self.name} ({self.source}): {self.counts}" + (f"; but {self.wrong}" if self.wrong else "")
 
 
-@dataclass(frozen=True)
-class Listing(Tabular, Sequence[Known]):
-    """What is known by name; by number or by name, as in ``conventions("work")["kaplan"]``."""
+class ByName(Tabular, Sequence[N]):
+    """Conventions side by side, by number or by name; a subclass holds them as ``items``."""
 
-    items: tuple[Known, ...]
+    items: tuple[N, ...]
 
     @overload
-    def __getitem__(self, index: int | str) -> Known: ...
+    def __getitem__(self, index: int | str) -> N: ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Known, ...]: ...
-    def __getitem__(self, index: int | str | slice) -> Known | tuple[Known, ...]:
+    def __getitem__(self, index: slice) -> tuple[N, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> N | tuple[N, ...]:
         """Return a convention by its number or its name."""
         if not isinstance(index, str):
             return self.items[index]
@@ -61,6 +71,13 @@ class Listing(Tabular, Sequence[Known]):
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
         return tuple(item.name for item in self.items)
+
+
+@dataclass(frozen=True)
+class Listing(ByName[Known]):
+    """What is known by name; by number or by name, as in ``conventions("work")["kaplan"]``."""
+
+    items: tuple[Known, ...]
 
     def table(self) -> Table:
         """Return them as a table."""

@@ -9,8 +9,8 @@ from typing import Any
 from paramsym.atlas.domain import check, default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.values import Value, frozen_value
-from paramsym.models.family import CENTRAL, COMMON, USUAL
-from paramsym.models.keys import shown, whole
+from paramsym.models.family import CENTRAL, COMMON, USUAL, labels_of
+from paramsym.models.keys import shown
 from paramsym.naming import nearest
 
 _NEVER_READ = frozenset(word for words in COMMON.values() for word in words.split()) | (CENTRAL - {"num_labels"})
@@ -26,19 +26,6 @@ def flattened(config: Mapping[str, Any], inside: frozenset[str], prefix: str = "
             yield from flattened(value, inside, f"{whole_key}.")
         else:
             yield whole_key, frozen_value(value)
-
-
-def labels_of(config: Mapping[str, Any]) -> int | None:
-    """Return the number of labels that a configuration says; None where it says none."""
-    if config.get("num_labels") is not None:
-        return whole(config["num_labels"], "num_labels", 0)
-    names = config.get("id2label")
-    if names is None:
-        return None
-    if not isinstance(names, Mapping):
-        message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
-        raise OutsideError(message)
-    return len(names)
 
 
 def values_of(config: Mapping[str, Any], record: Mapping[str, Any], of_class: Mapping[str, Any]) -> dict[str, Value]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from paramsym.errors import ConfigError, ParamsymError
 from paramsym.layer import Layer
-from paramsym.models.keys import Key, Size, Sizes, shown
+from paramsym.models.keys import Key, Size, Sizes, shown, whole
 
 
 @dataclass(frozen=True)
@@ -185,3 +185,34 @@ USUAL: Mapping[str, tuple[Any, ...]] = {
     "per_layer_config": ({}, None),
 }
 """Keys that change no tensor at these values; at others they could, and a family that reads them lists them among its keys."""
+
+
+def labels_of(config: Mapping[str, Any]) -> int | None:
+    """Return the number of labels: ``num_labels``, else how many ``id2label`` names; None where a configuration says neither.
+
+    Raises:
+        ConfigError: no number of labels, or names that are no object from numbers to labels.
+
+    >>> labels_of({"id2label": {"0": "no", "1": "yes"}}), labels_of({})
+    (2, None)
+    """
+    if config.get("num_labels") is not None:
+        return whole(config["num_labels"], "num_labels", 0)
+    names = config.get("id2label")
+    if names is None:
+        return None
+    if not isinstance(names, Mapping):
+        message = f"id2label is {shown(names)}; wanted an object from numbers to labels."
+        raise ConfigError(message)
+    return len({_label_number(number) for number in names})
+
+
+def _label_number(key: object) -> int:
+    """Read a key of ``id2label``: JSON has string keys only, so the reference reads numbers back from strings."""
+    try:
+        if isinstance(key, int | str):
+            return int(key)
+    except ValueError:
+        pass
+    message = f"id2label has the key {shown(key)}; wanted whole numbers."
+    raise ConfigError(message)
