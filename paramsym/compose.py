@@ -15,7 +15,7 @@ from paramsym.layer import Layer, Part, letters_apart
 from paramsym.ledger import Numbers
 from paramsym.naming import described
 from paramsym.program import Own, Value, in_turn, routed
-from paramsym.program.own import accepted
+from paramsym.program.signature import accepted
 from paramsym.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
 from paramsym.symbols import dims, index as zero_based
 

@@ -82,14 +82,6 @@ def axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     return found
 
 
-def only_input(layer: Layer, shape: Shape) -> None:
-    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
-    found = each_input(shape)
-    if len(found) > 1 and not layer.takes_several:
-        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
-        raise ShapeError(message)
-
-
 def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
     """Return the error with the whole path of the part, and with what arrived there; a part without a name leaves that to its parent."""
     if not name:

@@ -22,7 +22,7 @@ from paramsym.inputs import Step
 from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.naming import described, quoted
 from paramsym.paths import check_tied_shapes, frozen_under_any, resolve_ties
-from paramsym.program.own import in_turn, taken
+from paramsym.program.own import in_turn
 from paramsym.size import Count, Dim, Shape, count, substitute, symbols_in, text
 from paramsym.sizing import (
     changed_sizes,
@@ -206,11 +206,6 @@ class Layer:
             return derived.output_shape(self, input_shape)
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
-
-    @property
-    def takes_several(self) -> bool:
-        """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
-        return self.computes and taken(self) != 1
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""

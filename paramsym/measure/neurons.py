@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.extents import share
-from paramsym.inputs import only_input
 from paramsym.layer import Layer, check_layer
 from paramsym.measure.shapes import located
 from paramsym.measure.walk import Visit, gated, units, visits, within
 from paramsym.polynomial import Polynomial
+from paramsym.program.signature import only_input
 from paramsym.size import Count, Dim, Shape, canonical, product, text
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from paramsym.errors import ShapeError
-from paramsym.inputs import only_input
 from paramsym.layer import Layer, check_layer
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
 from paramsym.measure.walk import gated, rebuilt, visits
+from paramsym.program.signature import only_input
 from paramsym.size import Count, Shape, canonical
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")

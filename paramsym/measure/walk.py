@@ -9,10 +9,11 @@ from typing import cast
 
 from paramsym.compose import Sequential
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.inputs import axes, each_input, only_input, together
+from paramsym.inputs import axes, each_input, together
 from paramsym.layer import Layer
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
+from paramsym.program.signature import only_input
 from paramsym.size import Count, Dim, Shape, canonical, count, product
 
 _NUMBERED = re.compile(r"\{[^}]*\}")

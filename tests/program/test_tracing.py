@@ -117,7 +117,7 @@ class TestInputs:
 
     def test_too_many(self) -> None:
         """The number that the layer takes is named."""
-        with pytest.raises(ArgumentError, match="Dense takes 1 input; found 2 shapes"):
+        with pytest.raises(ArgumentError, match=r"Dense: wanted 1 input \(x\); found 2"):
             ps.trace(Dense(H, F), (B, H), (B, H))
 
     def test_none(self) -> None:
