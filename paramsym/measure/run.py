@@ -7,9 +7,10 @@ from typing import Any
 
 from sympy import Symbol
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import symbols_in, text
+from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
-from paramsym.layer import Layer, check_layer, class_name
-from paramsym.ledger import Numbers
 from paramsym.measure.trace import telling
 from paramsym.naming import described, quoted
 from paramsym.optional import needed
@@ -18,7 +19,6 @@ from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of
 from paramsym.program.types import ArrayType, Kind
-from paramsym.size import symbols_in, text
 
 
 def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from paramsym.algebra.size import Count, Dim, text
+from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
-from paramsym.layer import Layer, check_layer, class_name
 from paramsym.measure.derived import types_of
 from paramsym.measure.walk import gated
 from paramsym.program.graph import Program
@@ -15,7 +16,6 @@ from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of, stated
 from paramsym.program.state import after
 from paramsym.program.types import ArrayType
-from paramsym.size import Count, Dim, text
 
 
 def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:

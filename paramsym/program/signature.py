@@ -7,13 +7,13 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
+from paramsym.algebra.size import text
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.inputs import each_input
-from paramsym.size import text
+from paramsym.program.inputs import each_input
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
-    from paramsym.size import Shape
+    from paramsym.algebra.size import Shape
+    from paramsym.core.layer import Layer
 
 _ROUTED = 3
 """Positions, weights, and the numbers of the chosen copies."""
