@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from paramsym.algebra.convolution import share
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.shapes import located
@@ -122,7 +122,7 @@ def _batch_axis(layer: Layer, shape: Shape) -> int | None:
 def _known(shape: Shape, batch_axis: int | None) -> Dim:
     found = units(shape, batch_axis)
     if found is None:
-        message = f"the units of {text(shape)} cannot be counted; give a size or a symbol in the place of None."
+        message = f"the units of {shown(shape)} cannot be counted; give a size or a symbol in the place of None."
         raise ShapeError(message)
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import symbols_in, text
+from paramsym.algebra.size import shown, symbols_in
 from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
 from paramsym.measure.trace import telling
@@ -105,12 +105,12 @@ def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str
             shape = entries[name].sizes
             first = next((one for one in (name, tied.get(name, name)) if one in tensors), None)
             if first is None:
-                message = f"the buffer {name!r} of shape {text(shape)} is missing, which {kind} reads."
+                message = f"the buffer {name!r} of shape {shown(shape)} is missing, which {kind} reads."
                 raise ArgumentError(message)
             array = _array(xp, tensors[first], f"the tensor {name!r}")
             if tuple(array.shape) != tuple(shape):
                 order = ", its axes in another order" if sorted(array.shape) == sorted(map(int, shape)) else ""
-                message = f"the tensor {name!r} has shape {array.shape}; {kind} stores {text(shape)}{order}."
+                message = f"the tensor {name!r} has shape {array.shape}; {kind} stores {shown(shape)}{order}."
                 raise ArgumentError(message)
             known[name] = array
         return known[name]

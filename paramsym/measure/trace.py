@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from paramsym.algebra.size import Count, Dim, text
+from paramsym.algebra.size import Count, Dim, shown
 from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.measure.derived import types_of
@@ -84,7 +84,7 @@ def telling(layer: Layer, shapes: Sequence[Sequence[Dim]]) -> Iterator[None]:
         yield
     except ShapeError as error:
         names = (*names_of(layer), *(f"input {n}" for n in range(len(names_of(layer)), len(shapes))))
-        given = ", ".join(f"{name} {text(tuple(shape))}" for name, shape in zip(names, shapes, strict=False))
+        given = ", ".join(f"{name} {shown(tuple(shape))}" for name, shape in zip(names, shapes, strict=False))
         found = type(error)(f"{class_name(layer)}{f', given {given}' if len(shapes) > 1 else ''}: {error}")
         found.__dict__.update(error.__dict__)
         raise found from None

@@ -8,9 +8,9 @@ from functools import cache
 from math import erf, pi, sqrt
 from typing import Any
 
-from paramsym.errors import ArgumentError, NotYetError
-from paramsym.naming import nearest
+from paramsym.errors import NotYetError
 from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -150,8 +150,5 @@ def apply(name: str, x: Value, *settings: float) -> Value:
     Raises:
         ArgumentError: an unknown name; the message lists the nearest.
     """
-    if name not in _FUNCTIONS:
-        near = nearest(name, _FUNCTIONS)
-        message = f"{name!r} is not a known function{f'; did you mean {near[0]!r}?' if near else '.'} Known: {', '.join(_FUNCTIONS)}."
-        raise ArgumentError(message)
+    check_word(name, _FUNCTIONS, "function")
     return record(Apply(name, settings), x)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Count, Dim, shown
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.pairs import Rows
@@ -140,7 +140,7 @@ class Put(Operation):
         return y
 
     def __str__(self) -> str:
-        return f"put into {self.size}"
+        return f"put into {shown(self.size)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class Best(Operation):
         return xp.take_along_axis(x, index, -1), index
 
     def __str__(self) -> str:
-        return f"best {self.k}"
+        return f"best {shown(self.k)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class Constant(Operation):
         return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
 
     def __str__(self) -> str:
-        return " ".join((self.name, *map(str, self.settings)))
+        return " ".join((self.name, *map(shown, self.settings)))
 
 
 def _frequencies(xp: Any, shape: tuple[int, ...], rope: Rope, width: int, length: int) -> Any:  # noqa: ARG001 - the width gives the shape

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from sympy import Integer
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Count, Dim, canonical, text
-from paramsym.errors import NotYetError, ShapeError, StructureError
+from paramsym.algebra.size import Count, Dim, canonical, shown
+from paramsym.errors import NotYetError, ParamsymError, ShapeError, StructureError
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
 from paramsym.program.inputs import each_input, located, together
 from paramsym.program.lookups import Stored, constant
+from paramsym.program.mistakes import explained
 from paramsym.program.signature import accepted, check_number
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
@@ -134,7 +135,13 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
     if key not in known:
         check_number(layer, len(types))
         body = (lambda *values: layer.forward(Own(layer), *values)) if stated else partial(through_opaque, layer)
-        program, captured = traced(layer, body, types)
+        try:
+            program, captured = traced(layer, body, types)
+        except (AttributeError, TypeError) as error:
+            found = None if isinstance(error, ParamsymError) else explained(layer, error)
+            if found is None:
+                raise
+            raise found from error
         if captured:
             message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
             raise StructureError(message)
@@ -248,7 +255,7 @@ def through(
     if known:
         return one_by_one(copies, carry, along, shared, several=several)
     where = f"{programs[-1][0]}: " if shared is None else f"{shared}: " if shared else ""
-    message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
+    message = f"{where}a block that turns {shown(sizes[0])} into {shown(after[0])} cannot be repeated a symbolic number of times."
     raise ShapeError(message)
 
 
@@ -276,7 +283,7 @@ def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tup
 
     program = applied(str(numbers), layer, (*at(index), *more))
     if [one.sizes for one in program.output_types[: len(carry)]] != [one.sizes for one in at(index + 1)]:
-        shapes = f"{text(first[0].sizes)} into {text(second[0].sizes)}"
+        shapes = f"{shown(first[0].sizes)} into {shown(second[0].sizes)}"
         message = f"{numbers}: a block that turns {shapes}, and not every block so, cannot be repeated a symbolic number of times."
         raise ShapeError(message)
     loop = Loop(((numbers, program),), len(carry), None, at(numbers.start + numbers.count))

@@ -7,7 +7,7 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.program.inputs import each_input
 
@@ -79,7 +79,7 @@ def only_input(layer: Layer, shape: Shape) -> None:
     """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
     found = each_input(shape)
     if len(found) > 1 and accepted(layer) == 1:
-        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
+        message = f"wanted one shape, for one input; found {len(found)}, {shown(shape)}."
         raise ShapeError(message)
 
 
