@@ -52,7 +52,7 @@ class Gpt(Decoder):
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
         """As every decoder; ``along`` are the states to attend to, (batch, positions, width). Without them no block attends across."""
-        return self.answered(own, own[self.base_path](tokens(input_ids), *along))
+        return self.answered(own, own[self.base_path](tokens(input_ids), *along), input_ids)
 
     def base(self) -> Layer:
         """The base model."""

@@ -65,6 +65,6 @@ class Olmo(RmsDecoder):
 
 
 FAMILIES = (
-    family("olmo", Olmo, "Olmo", {"vocab_size": 50304}, settled()),
-    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304}, settled()),
+    family("olmo", Olmo, "Olmo", {"vocab_size": 50304, "pad_token_id": 1}, settled()),
+    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304, "pad_token_id": 1}, settled()),
 )
