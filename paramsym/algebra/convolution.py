@@ -192,10 +192,12 @@ def windows(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0,
     >>> windows(227, 11, stride=4), windows(W, K), windows(W, 3, padding=2)
     (55, -K + W + 1, W)
     """
-    room = canonical(length + padding - reach(kernel, dilation))
-    if not within(reach(kernel, dilation), length + padding):
-        span = f"{reach(kernel, dilation)} entries"
-        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span}."
+    span = reach(kernel, dilation)
+    if stride == 1 and padding == span - 1:
+        return canonical(length)
+    room = canonical(length + padding - span)
+    if not within(span, length + padding):
+        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span} entries."
         raise ShapeError(message)
     return canonical(over(room, stride) + 1)
 
