@@ -384,8 +384,9 @@ def known(x: Value, *shape: Axis) -> Value:
 def heads(x: Value, axis: int = -1) -> Value:
     """Take an axis apart into its factors: (batch, positions, (heads, width)) becomes (batch, positions, heads, width)."""
     position = x.type.axis(axis)
-    factors = [f"f{n}" for n in range(len(factors_of(x.shape[position])))]
-    plain = [f"a{n}" for n in range(x.rank)]
+    count = len(factors_of(x.shape[position]))
+    factors = ["a", "d", *(f"d{n}" for n in range(count))][:count]
+    plain = ["b", "s", *(f"s{n}" for n in range(x.rank))][: x.rank]
     apart = " ".join((*plain[:position], *factors, *plain[position + 1 :]))
     plain[position] = f"({' '.join(factors)})"
     return x if len(factors) == 1 else rearrange(x, f"{' '.join(plain)} -> {apart}")
