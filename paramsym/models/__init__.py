@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
     from paramsym.models.vision.generative import VAE as VAE, DCGANDiscriminator as DCGANDiscriminator, DCGANGenerator as DCGANGenerator
     from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
+    from paramsym.models.vision.maxvit import MaxVit as MaxVit
     from paramsym.models.vision.mnasnet import MNASNet as MNASNet
     from paramsym.models.vision.mobilenet import MobileNet as MobileNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
@@ -132,6 +133,7 @@ FAMILIES = {
     "vision.video_resnet": ("VideoResNet S3D", ""),
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vision.swin_transformer": ("SwinTransformer", ""),
+    "vision.maxvit": ("MaxVit", ""),
     "vision.mobilenet": ("MobileNet", ""),
     "vision.unet": ("UNet HubUNet", ""),
     "vision.generative": ("DCGANDiscriminator DCGANGenerator VAE", ""),
