@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
     from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
     from paramsym.models.vision.swin_transformer import SwinTransformer as SwinTransformer
+    from paramsym.models.vision.swin_transformer3d import SwinTransformer3d as SwinTransformer3d
     from paramsym.models.vision.unet import HubUNet as HubUNet, UNet as UNet
     from paramsym.models.vision.vgg import VGG as VGG
     from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
@@ -133,6 +134,7 @@ FAMILIES = {
     "vision.video_resnet": ("VideoResNet S3D", ""),
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vision.swin_transformer": ("SwinTransformer", ""),
+    "vision.swin_transformer3d": ("SwinTransformer3d", ""),
     "vision.maxvit": ("MaxVit", ""),
     "vision.mobilenet": ("MobileNet", ""),
     "vision.unet": ("UNet HubUNet", ""),

@@ -53,7 +53,7 @@ class MaxVit(Pictures):
     >>> MaxVit("maxvit_t").params
     30919624
     >>> MaxVit().part("blocks.1.layers.1.layers.grid_attention").params
-    12*C_2**2 + 4*C_2*p**2/D - 4*C_2*p/D + 13*C_2 + C_2/D
+    12*C_2**2 + 13*C_2 + 4*C_2*p**2/D - 4*C_2*p/D + C_2/D
     """
 
     ratios = ("squeeze_ratio", "expansion_ratio", "mlp_ratio")
