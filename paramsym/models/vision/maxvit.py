@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from sympy import Rational
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.core.compose import Repeat, Sequential
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import differ, exactly
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.algebra.convolution import differ, exactly
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.activation import SiLU, Tanh
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -25,8 +25,8 @@ from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import EXACT_GELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, down, named, remembered
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Dim, Shape, canonical, cat, divides, text
-from paramsym.symbols import B, C, D, N, W, dims
+from paramsym.algebra.size import Dim, Shape, canonical, cat, divides, text
+from paramsym.algebra.symbols import B, C, D, N, W, dims
 
 _EPS = 0.001
 _CHANNELS: tuple[Dim, ...] = dims("C_1 C_2 C_3 C_4")

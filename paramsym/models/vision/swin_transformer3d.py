@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Block, Sequential
+from paramsym.core.compose import Block, Sequential
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
@@ -17,8 +17,8 @@ from paramsym.models.swin import filled
 from paramsym.models.vision.blocks import Ratio, Videos, counted, down, named
 from paramsym.models.vision.swin_transformer import Merging, stage
 from paramsym.program import Own, Value, rearrange, reduce
-from paramsym.size import Dim, canonical, divides
-from paramsym.symbols import H, N, dims
+from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.algebra.symbols import H, N, dims
 
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
