@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from sympy import Rational
 
-from paramsym.core.compose import Repeat, Sequential
-from paramsym.errors import ArgumentError, ShapeError
 from paramsym.algebra.convolution import differ, exactly
+from paramsym.algebra.size import Dim, Shape, canonical, cat, divides, text
+from paramsym.algebra.symbols import B, C, D, N, W, dims
+from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.activation import SiLU, Tanh
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -25,8 +27,6 @@ from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import EXACT_GELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, down, named, remembered
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
-from paramsym.algebra.size import Dim, Shape, canonical, cat, divides, text
-from paramsym.algebra.symbols import B, C, D, N, W, dims
 
 _EPS = 0.001
 _CHANNELS: tuple[Dim, ...] = dims("C_1 C_2 C_3 C_4")
@@ -120,9 +120,7 @@ class MaxVit(Pictures):
         return own.classifier(own.blocks(own.stem(x)))
 
     def _layer(self, near: Dim, far: Dim, stride: int) -> Sequential:
-        inner, squeezed, wide = (
-            down(canonical(far * factor), 1) for factor in (self.expansion_ratio, self.squeeze_ratio, self.mlp_ratio)
-        )
+        inner, squeezed, wide = (down(canonical(far * factor), 1) for factor in (self.expansion_ratio, self.squeeze_ratio, self.mlp_ratio))
         return _layer(near, far, stride, inner, squeezed, wide, self.partition_size, self.head_dim)
 
 

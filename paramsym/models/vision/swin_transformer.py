@@ -8,7 +8,7 @@ from math import inf, log
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.convolution import over
-from paramsym.algebra.size import Count, Dim, canonical, cat, divides
+from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product
 from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -38,11 +38,6 @@ from paramsym.program import (
     segments,
     take,
 )
-<<<<<<< HEAD
-from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product
-from paramsym.algebra.symbols import H, N, dims
-=======
->>>>>>> main
 
 BlockName = Literal["SwinTransformerBlock", "SwinTransformerBlockV2"]
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Block, Sequential
-from paramsym.errors import ArgumentError
 from paramsym.core.layer import Layer, Part
+from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
@@ -17,8 +19,6 @@ from paramsym.models.swin import filled
 from paramsym.models.vision.blocks import Ratio, Videos, counted, down, named
 from paramsym.models.vision.swin_transformer import Merging, stage
 from paramsym.program import Own, Value, rearrange, reduce
-from paramsym.algebra.size import Dim, canonical, divides
-from paramsym.algebra.symbols import H, N, dims
 
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
@@ -79,7 +79,9 @@ class SwinTransformer3d(Videos):
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""
         width = self.embed_dim
-        yield Part("patch_embed", Block(proj=Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size), norm=LayerNorm(width)))
+        yield Part(
+            "patch_embed", Block(proj=Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size), norm=LayerNorm(width))
+        )
         layers: list[Layer] = []
         for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
             if number:
