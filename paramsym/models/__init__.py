@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from paramsym.models.vision.mobilenet import MobileNet as MobileNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
     from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
+    from paramsym.models.vision.mvit import MViT as MViT
     from paramsym.models.vision.regnet import RegNet as RegNet
     from paramsym.models.vision.segmentation import FCN as FCN, LRASPP as LRASPP, DeepLabV3 as DeepLabV3
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
@@ -135,6 +136,7 @@ FAMILIES = {
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vision.swin_transformer": ("SwinTransformer", ""),
     "vision.swin_transformer3d": ("SwinTransformer3d", ""),
+    "vision.mvit": ("MViT", ""),
     "vision.maxvit": ("MaxVit", ""),
     "vision.mobilenet": ("MobileNet", ""),
     "vision.unet": ("UNet HubUNet", ""),

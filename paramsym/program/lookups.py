@@ -300,6 +300,14 @@ def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, ...], win
     return xp.where(rows == rows.swapaxes(2, 3), 0.0, -100.0)
 
 
+def _pooled_distances(xp: Any, shape: tuple[int, ...]) -> Any:
+    """The row of every pair of a query and a key of which one kind is pooled more, in float32 as in the reference (Li et al. 2022)."""
+    queries, keys = shape
+    more, fewer = xp.float32(max(queries / keys, 1)), xp.float32(max(keys / queries, 1))
+    apart = xp.arange(queries)[:, None] * fewer - (xp.arange(keys) + 1 - keys) * more
+    return apart.astype(int)
+
+
 def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
     """Likewise behind a class token; three more rows are for what lies from it, to it, and on it (Bao et al. 2022)."""
     index = xp.pad(_swin_index(xp, (shape[0] - 1, shape[1] - 1), height, width), ((1, 0), (1, 0)))
@@ -322,6 +330,7 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "swin index": _swin_index,
     "swin regions": _swin_regions,
     "beit index": _beit_index,
+    "pooled distances": _pooled_distances,
 }
 
 

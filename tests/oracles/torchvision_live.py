@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 from frameworks import imported
 
@@ -32,8 +34,18 @@ def built(name: str, **arguments: Any) -> Any:
         quiet["weights_backbone"] = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = models.get_model(name, weights=None, **quiet, **arguments).eval()
+        with sized(arguments) if name.startswith("mvit") else contextlib.nullcontext():
+            module = models.get_model(name, weights=None, **quiet, **({} if name.startswith("mvit") else arguments)).eval()
     return jumbled(torch, module)
+
+
+@contextlib.contextmanager
+def sized(arguments: dict[str, Any]) -> Iterator[None]:
+    """Give torchvision's class the arguments that its function for a published network sets by itself and refuses."""
+    home = imported("torchvision.models.video.mvit")
+    inside = home._mvit
+    with mock.patch.object(home, "_mvit", lambda **given: inside(**{**given, **arguments})):
+        yield
 
 
 def jumbled(torch: Any, module: Any) -> Any:

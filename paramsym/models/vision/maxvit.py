@@ -28,7 +28,7 @@ from paramsym.models.vision.blocks import EXACT_GELU, Pictures, Ratio, SqueezeEx
 from paramsym.program import Own, Value, attend, constant, heads as heads_of, lookup, rearrange, segments
 from paramsym.program.attention import root_reciprocal
 
-_EPS = 0.001
+_EPS, _QUARTER = 0.001, Rational(1, 4)
 _CHANNELS: tuple[Dim, ...] = dims("C_1 C_2 C_3 C_4")
 _LAYERS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _PARTITION: Dim = dims("p")
@@ -64,7 +64,7 @@ class MaxVit(Pictures):
     block_channels: tuple[Dim, ...] = _CHANNELS
     block_layers: tuple[Dim, ...] = _LAYERS
     head_dim: Dim = D
-    squeeze_ratio: Ratio = Rational(1, 4)
+    squeeze_ratio: Ratio = _QUARTER
     expansion_ratio: Ratio = 4
     mlp_ratio: Ratio = 4
     num_classes: Dim = N
