@@ -160,14 +160,13 @@ class MViT(Videos):
         tables = (canonical(2 * over(_longer(*room[1:]), min(step, wide)) - 1), canonical(2 * room[0] - 1)) if self.rel_pos_embed else None
         residual = self.residual_pool + (self.residual_pool and self.residual_with_cls_embed)
         heads, convolves = canonical(self.num_heads * 2**number), self.pool_every_query or step > 1
-        attention = _Attention(heads, near, width if self.proj_after_attn else near, step, convolves, wide, extents, tables, residual)
-        return _block(attention, far)
+        return _block(heads, near, width if self.proj_after_attn else near, far, step, convolves, wide, extents, tables, residual)
 
 
 @remembered
-def _block(attention: _Attention, far: Dim) -> Layer:
-    near, width = attention.incoming, attention.width
+def _block(heads: Dim, near: Dim, width: Dim, far: Dim, *settings: Any) -> Layer:
     wide = canonical(4 * width)
+    attention = _Attention(heads, near, width, *settings)
     layers: dict[str, Layer] = {"norm1": LayerNorm(near, _EPS), "norm2": LayerNorm(width, _EPS), "attn": attention}
     layers["mlp"] = Sequential({"0": Dense(width, wide), "1": EXACT_GELU, "3": Dense(wide, far)})
     if near != far:
