@@ -58,3 +58,22 @@ def jumbled(torch: Any, module: Any) -> Any:
                 low = 0.5 if name.endswith(("weight", "running_var", "layer_scale", "logit_scale")) else -0.5
                 tensor.copy_(torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) + low)
     return module
+
+
+def detections(module: Any, x: Any, *regions: Any) -> tuple[Any, ...]:
+    """Return what a detector says before it chooses among its boxes, which is where data and compiled operators come in.
+
+    Of one in two stages: of every anchor, then of the regions that are given in the place of those that it would cut out of the pyramid.
+    """
+    maps = list(module.backbone(x).values())
+    if hasattr(module, "head"):
+        said = module.head(maps)
+        return tuple(said[name] for name in ("cls_logits", "bbox_regression", "bbox_ctrness") if name in said)
+    joined = imported("torchvision.models.detection.rpn").concat_box_prediction_layers(*module.rpn.head(maps))
+    found = [one.reshape(len(x), -1, one.shape[-1]) for one in joined]
+    heads = module.roi_heads
+    for number, region in enumerate(regions):
+        kind = "box" if number == 0 else "mask" if heads.has_mask() else "keypoint"
+        said = getattr(heads, f"{kind}_predictor")(getattr(heads, f"{kind}_head")(region))
+        found += said if isinstance(said, tuple) else [said]
+    return tuple(found)
