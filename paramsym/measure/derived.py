@@ -101,7 +101,7 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Application]:
             case Scan(body=body, length=length):
                 yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared, left=left):
-                if left is not None:
+                if left is not None and bodies[0][0].count != 1:
                     message = f"{bodies[0][0]}: layers each of which is given more than the one before cannot be listed."
                     raise NotYetError(message)
                 for numbers, body in bodies:

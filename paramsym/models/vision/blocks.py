@@ -24,6 +24,7 @@ from paramsym.layers.convolution import Conv2d, Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
+from paramsym.models.blocks import Holder
 from paramsym.models.published import Claim
 from paramsym.naming import described, nearest
 from paramsym.program import Own, Value, axes, rearrange, reduce
@@ -300,6 +301,21 @@ def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) 
     Widths in letters are equal where they are one expression.
     """
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
+
+
+@dataclass(frozen=True)
+class Tapped(Holder):
+    """Layers one after another, of which some show what they give. Reference: ``IntermediateLayerGetter``."""
+
+    taps: tuple[str, ...]
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What the tapped layers give."""
+        found = []
+        for name in dict(self.layers):
+            x = own[name](x)
+            found += [x] if name in self.taps else []
+        return tuple(found) if len(found) > 1 else found[0]
 
 
 @dataclass(frozen=True)
