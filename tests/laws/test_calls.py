@@ -12,6 +12,7 @@ import os
 import random
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -329,9 +330,9 @@ class Caller:
             self.said = f"keras.{cls.__name__}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"
             return getattr(ps.keras, cls.__name__)(**arguments)
         positional, _ = plain(cls).arguments()
-        fields = [name for name, one in cls.__dataclass_fields__.items() if one.init]
-        given: dict[str, Any] = dict(zip(fields, positional, strict=False))
-        for name in self.draw.sample(fields, min(len(fields), self.draw.choice([1, 1, 2]))):
+        names = [field.name for field in fields(cls) if field.init]
+        given: dict[str, Any] = dict(zip(names, positional, strict=False))
+        for name in self.draw.sample(names, min(len(names), self.draw.choice([1, 1, 2]))):
             given[name] = self.draw.choice(junk())
         self.said = f"{cls.__name__}({', '.join(f'{key}={shown(value)}' for key, value in given.items())})"
         return cls(**given)
