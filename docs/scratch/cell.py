@@ -28,6 +28,7 @@ class Printed(io.TextIOBase):
     """What a cell prints, sent a few times a second."""
 
     def __init__(self, send: Send) -> None:
+        """Begin with nothing printed."""
         self.send = send
         self.waiting: list[str] = []
         self.left = MOST

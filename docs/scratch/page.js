@@ -30,7 +30,7 @@
 
   function put(text) {
     cell.value = text;
-    cell.rows = Math.min(Math.max(text.split("\n").length + 1, 8), 26); // the button and the first answer stay in sight
+    cell.rows = Math.min(Math.max(text.split("\n").length + 1, 8), 20); // the button and the first answer stay in sight
   }
 
   examples.forEach(({ title }, index) => example.append(new Option(title, index)));

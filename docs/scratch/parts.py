@@ -1,4 +1,4 @@
-"""What the scratch page loads when a reader asks: Python for the browser from the npm registry, and the libraries as they are installed here."""
+"""What the scratch page loads when a reader asks: Python for the browser from npm, and the libraries as they are installed here."""
 
 from __future__ import annotations
 
@@ -24,6 +24,34 @@ PACKAGES = ("mpmath", "sympy", "paramsym")
 
 class LeftOutError(Exception):
     """A reason why the page has nothing to run."""
+
+
+def provide(choice: str, cache: Path, target: Path) -> str:
+    """Put the page's files into ``target``, as ``choice`` says ("auto", "yes" or "no"); return what that costs, or why it is left out.
+
+    Raises:
+        LeftOutError: the choice is "yes" and it cannot be.
+    """
+    target.mkdir(exist_ok=True)
+    megabytes, reason = 0, "it was built with -D scratch=no"
+    if choice != "no":
+        try:
+            megabytes, reason = round(gather(cache, target) / 1e6), ""
+        except LeftOutError as error:
+            if choice == "yes":
+                raise
+            reason = str(error)
+    data = {"examples": examples(), "megabytes": megabytes, "leftOut": reason}
+    (target / "data.js").write_text(f"window.scratch = {json.dumps(data)};\n", encoding="utf-8")
+    for name in ("page.js", "page.css", "worker.js"):
+        shutil.copy(HERE / name, target / name)
+    return f"left out, because {reason}" if reason else f"{megabytes} MB beside the page, loaded only when a reader asks"
+
+
+def examples() -> list[dict[str, str]]:
+    """Return the ready cells; the first line of each, a comment, is its title."""
+    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES]
+    return [{"title": text.partition("\n")[0].removeprefix("# "), "text": text} for text in texts]
 
 
 def gather(cache: Path, target: Path) -> int:
