@@ -66,6 +66,9 @@ def test_a_layer_is_shown_with_formula_and_tables_under_its_source() -> None:
     assert blocks[0][1] == "layer"
     assert blocks[1][1] == r"\text{parameters} = \displaystyle F H + F"
     assert "<table>" in blocks[2][1]
+    ((_, written, _), (kind, text, _)) = shown("__import__('paramsym').load('gpt2')")  # the first line of the HTML has formula and number
+    assert (written, kind) == ("__import__('paramsym').load('gpt2')", "html")
+    assert "<strong>124,439,808</strong> parameters" in text
 
 
 @pytest.mark.usefixtures("home")

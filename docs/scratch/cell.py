@@ -89,9 +89,9 @@ def _displayed(statement: ast.stmt) -> ast.stmt:
 
 
 def shown(value: Any) -> list[tuple[str, str]]:
-    """Return a value as blocks: HTML, else LaTeX, else text; a layer, which has parts, as its formula and HTML."""
+    """Return a value as blocks: HTML, else LaTeX, else text; a layer in letters (it has parts) as its formula and HTML."""
     html, latex = (getattr(value, name, lambda: None)() for name in ("_repr_html_", "_repr_latex_"))
-    if html and latex and hasattr(value, "parts"):
+    if html and latex and hasattr(value, "parts") and value.symbols:
         return [("latex", rf"\text{{parameters}} = {latex.strip('$')}"), ("html", html)]
     if html:
         return [("html", html)]

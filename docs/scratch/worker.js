@@ -9,7 +9,8 @@ async function start() {
     if (!answer.ok) throw new Error(`libraries.zip: ${answer.status} ${answer.statusText}`);
     return answer.arrayBuffer();
   });
-  const [python, archive] = await Promise.all([loadPyodide(), libraries]);
+  const stdin = () => null; // nobody is there to answer input()
+  const [python, archive] = await Promise.all([loadPyodide({ stdin }), libraries]);
   say("stage", "Loading SymPy and paramsym …");
   const site = python.runPython("import site; site.getsitepackages()[0]");
   python.unpackArchive(archive, "zip", { extractDir: site });
