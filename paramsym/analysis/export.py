@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.analysis.counted import Counted, title as title_of, words
-from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, Program, compiled
+from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, StraightLine, compiled
 from paramsym.analysis.formula import Subject
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost
@@ -103,7 +103,7 @@ class _Writer:
     A text goes with how tightly it binds; parentheses stand where they are needed.
     """
 
-    def __init__(self, program: Program, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
+    def __init__(self, program: StraightLine, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
         self.program, self.templates = program, templates
         self.texts: dict[int, tuple[str, int]] = {i: (one, _ATOM) for i, one in enumerate(names)}
         for i, value in enumerate(program.constants, len(names)):
@@ -173,7 +173,7 @@ _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
 _PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod": "{} % {}", "pow": "{} ** {}"}
 
 
-def _python(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _python(program: StraightLine, names: tuple[str, ...], name: str, title: str) -> str:
     del title
     writer = _Writer(program, names, _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"})
     divide = "if {0} % {1}:\n        raise ValueError(f'{{{0}}} is not divisible by {{{1}}}')"
@@ -181,7 +181,7 @@ def _python(program: Program, names: tuple[str, ...], name: str, title: str) -> 
     return _function(writer, names, name, _checks(divide, compare), ())
 
 
-def _numpy(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _numpy(program: StraightLine, names: tuple[str, ...], name: str, title: str) -> str:
     del title
     writer = _Writer(program, names, _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"})
     divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
@@ -196,7 +196,7 @@ def _function(writer: _Writer, names: tuple[str, ...], name: str, checks: Mappin
     return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body)])
 
 
-def _c(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _c(program: StraightLine, names: tuple[str, ...], name: str, title: str) -> str:
     for op in program.ops:
         if op.kind == "pow" and not (_is_constant(program, op.left) and program.constants[op.left - len(program.inputs)] == 2):
             message = "C has no power of whole numbers; export this formula to python or javascript."
@@ -238,11 +238,11 @@ _C_HELPERS = {
 }
 
 
-def _is_constant(program: Program, register: int) -> bool:
+def _is_constant(program: StraightLine, register: int) -> bool:
     return len(program.inputs) <= register < program.first
 
 
-def _javascript(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _javascript(program: StraightLine, names: tuple[str, ...], name: str, title: str) -> str:
     templates = _INFIX | {"divides": "{} / {}", "exact": "{} / {}", "pow": "{} ** {}"}
     templates |= {
         "floordiv": "floordiv({}, {})",
@@ -263,7 +263,7 @@ def _javascript(program: Program, names: tuple[str, ...], name: str, title: str)
     return "\n".join([comment, f"function {name}({', '.join(names)}) {{", *body, "}"])
 
 
-def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
+def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:

@@ -35,7 +35,7 @@ from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_tie
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described, quoted
-from paramsym.program.inputs import Step
+from paramsym.program.inputs import Application
 from paramsym.program.own import in_turn, taken
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class Layer:
             return derived.batch_axis(self, input_shape)
         return 0
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Application]:
         """Say which shape reaches which part; known by itself where the parts are applied one after another.
 
         Raises:
@@ -679,8 +679,8 @@ def class_name(layer: Layer) -> str:
     >>> class_name(Dense(H, H)), class_name(Bert())
     ('Dense', 'BertModel')
     """
-    held: Any = layer
-    return str(held.architecture) if hasattr(type(layer), "architecture") else type(layer).__name__  # an edited model is not this class
+    held: Any = layer  # an edited model passes on what it holds without being of its class: its own fields decide
+    return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else type(layer).__name__
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

@@ -89,7 +89,7 @@ def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: 
         yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
 
 
-def reach(layer: Layer, path: str) -> Layer:
+def layer_at(layer: Layer, path: str) -> Layer:
     """Return the layer at a dotted path, as it is stated there.
 
     Raises:

@@ -11,7 +11,7 @@ from paramsym.algebra.size import Count
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.derived import types_of
-from paramsym.measure.walk import gated
+from paramsym.measure.walk import checked_shape
 from paramsym.program.graph import Program
 from paramsym.program.own import accepted, trace_layer
 from paramsym.program.state import after
@@ -71,7 +71,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
         message = f"{type(layer).__name__} is given no {missing!r}, which comes before {list(named)[-1]!r}; give its shape as well."
         raise ArgumentError(message)
     ordered = [*shapes, *(named[name] for name in later if name in named)]
-    return types_of(gated(ordered) if len(ordered) > 1 else gated(ordered[0]))
+    return types_of(checked_shape(ordered) if len(ordered) > 1 else checked_shape(ordered[0]))
 
 
 def stated_inputs(layer: Layer) -> Mapping[str, Any]:

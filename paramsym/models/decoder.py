@@ -21,7 +21,7 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_position, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
-from paramsym.models.rope import RopeSettings, Share
+from paramsym.models.rope import RopeSettings, RotaryShare
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
 
 _LAYER_TYPES = frozenset(
@@ -220,7 +220,7 @@ class GroupedDecoder(Decoder):
         "rope_scaling": RopeSettings(),
         "rope_theta": Real(10000.0),
         "max_position_embeddings": Whole(2048),
-        "partial_rotary_factor": Share(),
+        "partial_rotary_factor": RotaryShare(),
     }
 
     def conditions(self) -> None:

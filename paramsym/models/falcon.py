@@ -20,7 +20,7 @@ from paramsym.models.gpt import Alibi, Fused, FusedBiased, FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import RopeSettings, Share, settled
+from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 
@@ -69,7 +69,7 @@ class Falcon(Decoder):
         "n_embed": Whole(),
         "rope_parameters": RopeSettings(),
         "rope_scaling": RopeSettings(),
-        "partial_rotary_factor": Share(),
+        "partial_rotary_factor": RotaryShare(),
         "rope_theta": Real(10000.0),
         "max_position_embeddings": Whole(2048),
     }
@@ -156,7 +156,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if not arguments["new_decoder_architecture"] and arguments["num_kv_heads"] is not None:
         arguments["num_kv_heads"] = None  # only the new architecture reads it
         del sizes[G]
-    settled(floors=False, named=True)(arguments, sizes)
+    rope_arguments(floors=False, named=True)(arguments, sizes)
 
 
 _FORMER = {f"RW{rest}": f"Falcon{rest}" for rest in ("Model", "ForCausalLM")}

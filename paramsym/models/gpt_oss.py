@@ -16,7 +16,7 @@ from paramsym.models.decoder import RmsDecoder, by_turns, check_window
 from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
@@ -98,7 +98,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if arguments["rope_parameters"] is None and arguments["rope_scaling"] is None:
         arguments["rope_parameters"] = {"kind": "yarn", "share": None, "numbers": _YARN}
     listed = arguments["layer_types"]
-    settled()(arguments, sizes)
+    rope_arguments()(arguments, sizes)
     if listed:
         arguments["layer_types"] = by_turns(listed)
     arguments["sliding_window"] = arguments["sliding_window"] or None

@@ -15,7 +15,7 @@ from paramsym.models.decoder import RmsDecoder
 from paramsym.models.keys import Function, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, heads, segments
 
 
@@ -89,7 +89,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
                 raise ConfigError(message)
             numbers = {**found["numbers"], "original_positions": original}
             arguments[name] = {**found, "kind": "longrope", "numbers": numbers}
-    settled(partial=True)(arguments, sizes)
+    rope_arguments(partial=True)(arguments, sizes)
     check_factors(arguments, sizes)
 
 

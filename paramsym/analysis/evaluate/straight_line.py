@@ -81,7 +81,7 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class StraightLine:
     """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer.
 
     ``least`` is the least value of each input.
@@ -224,7 +224,7 @@ class Statement:
         free = () if self.polynomial is None else self.polynomial.free_symbols
         return tuple(symbol for symbol in self.symbols if symbol in free)
 
-    def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> Program:
+    def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> StraightLine:
         """Return the program that reads these symbols in this order.
 
         ``value`` is what it computes in place of the statement's own. Conditions on symbols that are not ``held`` are left out; all inputs
@@ -258,7 +258,7 @@ def stated(subject: Counted | Expr | int) -> Statement:
         raise SizeError(message) from None
 
 
-def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
+def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> StraightLine:
     """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
 
     It reads ``inputs`` in this order; without them all symbols, by name.
@@ -278,7 +278,7 @@ def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = 
 
 
 @lru_cache(maxsize=1024)
-def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> StraightLine:
     return stated(subject).program(inputs)
 
 
@@ -301,7 +301,7 @@ def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
     return tuple(sorted(symbols, key=lambda symbol: symbol.name))
 
 
-def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) -> tuple[Program, Program]:
+def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) -> tuple[StraightLine, StraightLine]:
     """Return programs of two whole numbers whose quotient is the value, whole or not; nothing is checked.
 
     >>> from paramsym import A, H
@@ -309,7 +309,7 @@ def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) 
     >>> above.run([2, 3]), below.run([2, 3])
     (5, 2)
     """
-    sides: list[Program] = []
+    sides: list[StraightLine] = []
     for side in (0, 1):
         compiler = _Compiler(inputs, ())
         sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
@@ -341,7 +341,7 @@ class _Compiler:
             elif not always(_CHECKED[one.kind], self.bounds[small], self.bounds[large]):
                 self.step(_CHECKED[one.kind], small, large)
 
-    def finished(self, result: int) -> Program:
+    def finished(self, result: int) -> StraightLine:
         """Return a program with its answer in a register, without what nothing reads and nothing asks."""
         kept = {result, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
         for place, (kind, *sides) in reversed([*enumerate(self.nodes)]):
@@ -350,7 +350,7 @@ class _Compiler:
         constants = [place for place in sorted(kept) if self.nodes[place][0] == "constant"]
         steps = [place for place in sorted(kept) if self.nodes[place][0] not in {"constant", "input"}]
         register = {place: number for number, place in enumerate([*range(len(self.inputs)), *constants, *steps])}
-        return Program(
+        return StraightLine(
             self.inputs,
             self.least,
             tuple(self.nodes[place][1] for place in constants),
