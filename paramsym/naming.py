@@ -8,6 +8,10 @@ MOST_BITS = 8192
 """A longer number is not written out; Python writes 4,300 digits and refuses more."""
 
 
+_MODULES = {("keras", "Layer"): "a Keras layer or model", ("flax", "Module"): "a Flax module", ("torch", "Module"): "a PyTorch module"}
+"""What the classes are from which the models of frameworks inherit. A Keras layer may be a PyTorch module as well."""
+
+
 def meant(typed: str, names: Iterable[str]) -> str | None:
     """Return the one name that is meant: spelt so, or without its organisation, or in other capitals; else None.
 
@@ -22,12 +26,16 @@ def meant(typed: str, names: Iterable[str]) -> str | None:
 
 
 def described(value: object, limit: int = 80) -> str:
-    """Return what was found in another thing's place: one line, however it prints itself, and its type.
+    """Return what was found in another thing's place: one line, however it prints itself, and its type; of a module, what reads it.
 
     >>> described([1, 2])
     '[1, 2] (list)'
     """
-    return f"{quoted(value, limit)} ({type(value).__name__})"
+    kind, bases = type(value).__name__, [(cls.__module__.partition(".")[0], cls.__name__) for cls in type(value).__mro__]
+    for base, words in _MODULES.items():
+        if base in bases:
+            return f"{words} ({kind}; ps.from_module reads it)"
+    return f"{quoted(value, limit)} ({kind})"
 
 
 def quoted(value: object, limit: int = 80) -> str:

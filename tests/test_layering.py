@@ -27,6 +27,7 @@ FLOORS = (
     {"written"},
     {"layer"},
     {"edit", "conditions"},
+    {"everywhere"},
     {"compose"},
     {"tabulate"},
     {"typeset"},
@@ -46,7 +47,7 @@ FLOORS = (
 """Bottom to top. A room imports from its own floor and from those below it."""
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 DELEGATES = {
-    ("layer", "edit"),
+    ("layer", "everywhere"),
     ("layer", "compose"),
     ("layer", "tabulate"),
     ("layer", "typeset"),
