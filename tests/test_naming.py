@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from frameworks import imported
 
 import paramsym as ps
-from frameworks import imported
 from paramsym.errors import ParamsymError, UnknownNameError
 from paramsym.naming import described, meant, nearest
 
@@ -85,7 +85,7 @@ def test_modules_of_frameworks_are_recognised(base: type, words: str) -> None:
         lambda: ps.Residual(net),
         lambda: ps.Dense(3, 4) + net,
     ):
-        with pytest.raises(ParamsymError, match="ps.from_module reads it"):
+        with pytest.raises(ParamsymError, match=r"ps\.from_module reads it"):
             asked()
 
 

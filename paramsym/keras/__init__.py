@@ -23,7 +23,9 @@ def __getattr__(name: str) -> Door:
     """Say which doors have a name like this one."""
     near = nearest(name, __dir__())
     meant = f"; did you mean {' or '.join(near)}?" if near else "."
-    message = f"module 'paramsym.keras' has no attribute {name!r}{meant} dir(ps.keras) lists all layers, and ps.from_module reads a Keras model."
+    message = (
+        f"module 'paramsym.keras' has no attribute {name!r}{meant} dir(ps.keras) lists all layers, and ps.from_module reads a Keras model."
+    )
     raise AttributeError(message)
 
 

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym import compose
+from paramsym.core import compose
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, StructureError
 from paramsym.keras._arguments import takes
 from paramsym.keras._door import Given, Shape, Unbuilt, door, listed, shape_of
-from paramsym.layer import Layer
 from paramsym.layers.wrappers import keras_name
 from paramsym.measure.shapes import output_shape
 from paramsym.naming import described, quoted

@@ -16,10 +16,15 @@ MODELS: dict[str, Any] = {
         *(Input((28, 28, 1)), k.Conv2D(32, (3, 3), activation="relu"), k.MaxPooling2D((2, 2)), k.Conv2D(64, (3, 3), activation="relu")),
         *(k.MaxPooling2D((2, 2)), k.Flatten(), k.Dropout(0.5), k.Dense(10, activation="softmax")),
     ],
-    "words": lambda k, Input: [Input((None,)), k.Embedding(20000, 128), k.Bidirectional(k.LSTM(64, return_sequences=True)), k.LSTM(64), k.Dense(1)],
-    "named": lambda k, Input: [Input(batch_shape=(4, 6)), k.Dense(5, name="first"), k.Dense(5), k.BatchNormalization(), k.Dense(5), k.PReLU()],
+    "words": lambda k, Input: [
+        *(Input((None,)), k.Embedding(20000, 128), k.Bidirectional(k.LSTM(64, return_sequences=True)), k.LSTM(64), k.Dense(1)),
+    ],
+    "named": lambda k, Input: [
+        *(Input(batch_shape=(4, 6)), k.Dense(5, name="first"), k.Dense(5), k.BatchNormalization(), k.Dense(5), k.PReLU()),
+    ],
 }
 """A net for digits, one for words, one with names."""
+
 
 @pytest.mark.parametrize("name", MODELS)
 def test_as_keras_stores_it(name: str) -> None:
@@ -48,14 +53,19 @@ def test_without_an_input() -> None:
     assert repr(waiting) == "<keras.Sequential waiting for its input_shape>"
     assert waiting.build((None, 3)).params == 16 + 10
     assert ps.keras.Sequential([ps.keras.Dense(4)], input_shape=(None, 3)).params == 16
-    assert list(ps.keras.Sequential([ps.Dense(3, 4), ps.Dense(4, 2)]).shapes()) == ["dense.weight", "dense.bias", "dense_1.weight", "dense_1.bias"]
+    assert list(ps.keras.Sequential([ps.Dense(3, 4), ps.Dense(4, 2)]).shapes()) == [
+        "dense.weight",
+        "dense.bias",
+        "dense_1.weight",
+        "dense_1.bias",
+    ]
 
 
 def test_inside_one_another_and_frozen() -> None:
     """A sequence is a layer; ``trainable=False`` freezes it."""
     inner = ps.keras.Sequential([ps.keras.Dense(4)], trainable=False, name="head")
     outer = ps.keras.Sequential([ps.keras.Input((3,)), inner, ps.keras.Dense(2)])
-    assert list(outer.shapes())[0] == "head.dense.kernel"
+    assert next(iter(outer.shapes())) == "head.dense.kernel"
     assert (outer.count, outer.trainable) == (26, 10)
 
 
@@ -91,7 +101,7 @@ def test_two_of_one_name() -> None:
 
 def test_shapes_that_do_not_fit() -> None:
     """A layer that cannot take what the one before gives says so."""
-    with pytest.raises(ParamsymError, match="keras.Conv2D"):
+    with pytest.raises(ParamsymError, match=r"keras\.Conv2D"):
         ps.keras.Sequential([ps.keras.Input((3,)), ps.keras.Dense(3), ps.keras.Conv2D(3, 3)])
 
 

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 from sympy import Rational
 
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.symbols import B, N, W
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import ReLU6
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -18,8 +20,6 @@ from paramsym.layers.separable import DepthwiseConv2d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import Pictures, Ratio, down, named
 from paramsym.program import Own, Value, axes, rearrange, reduce, softmax
-from paramsym.size import Dim, Shape, canonical
-from paramsym.symbols import B, N, W
 
 _BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
 """Channels and stride of each separable convolution (Howard et al. 2017, table 1)."""

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Dim, Shape
+from paramsym.algebra.symbols import B, N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -18,8 +20,6 @@ from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Classifier, counted, named
 from paramsym.program import Own, Value, apply, axes, rearrange, softmax
-from paramsym.size import Dim, Shape
-from paramsym.symbols import B, N
 
 Widths: TypeAlias = tuple[tuple[Dim, ...], ...]
 
