@@ -21,6 +21,9 @@ from paramsym.models.family import Family
 from paramsym.naming import meant, nearest
 
 
+_LIKE = 0.65  # how much of a name has to agree before it is suggested
+
+
 @dataclass(frozen=True)
 class Source:
     """What a name or a path stands for: a configuration, or a model class that has none.
@@ -83,7 +86,8 @@ def find(text: str) -> Source:
             return _sized(name, model)
     if _exists(text) or text.endswith(".json"):
         return Source(text, read_config(text))  # which says what is missing
-    near = nearest(text, [*model_types(), *FAMILIES, *(name for name, _ in published(text))])
+    known = [*model_types(), *(home.rpartition(".")[2] for home in FAMILIES), *(name for name, _ in published(text))]
+    near = nearest(text, known, cutoff=_LIKE) or nearest(text.rpartition("/")[2], known, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)

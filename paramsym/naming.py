@@ -15,15 +15,23 @@ _MODULES = {("keras", "Layer"): "a Keras layer or model", ("flax", "Module"): "a
 """What the classes are from which the models of frameworks inherit. A Keras layer may be a PyTorch module as well."""
 
 
+_CANONICAL = frozenset({"albert", "distilbert", "facebookai", "google-bert", "google-t5", "openai-community"})
+"""Organisations under which the Hugging Face Hub lists models that had a name alone before, such as ``gpt2``."""
+
+
 def meant(typed: str, names: Iterable[str]) -> str | None:
     """Return the one name that is meant: spelt so, or without its organisation, or in other capitals; else None.
 
     >>> meant("llama-2-7B-hf", ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf"])
     'meta-llama/Llama-2-7b-hf'
+    >>> meant("openai-community/gpt2", ["gpt2", "gpt2-medium"])
+    'gpt2'
     """
     known = list(names)
     if typed in known:
         return typed
+    organisation, _, rest = typed.rpartition("/")
+    typed = rest if organisation.lower() in _CANONICAL else typed
     found = {name for name in known if typed.lower() in {name.lower(), name.rpartition("/")[2].lower()}}
     return found.pop() if len(found) == 1 else None
 

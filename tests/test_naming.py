@@ -9,7 +9,7 @@ import paramsym as ps
 from paramsym.errors import ParamsymError, UnknownNameError
 from paramsym.naming import described, meant, nearest
 
-NAMES = ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf", "one/base", "two/base"]
+NAMES = ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf", "one/base", "two/base", "base2"]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,9 @@ NAMES = ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf", "one/base", "t
         ("one/base", "one/base"),
         ("Llama-2-7b", None),
         ("", None),
+        ("google-bert/BASE2", "base2"),
+        ("FacebookAI/base2", "base2"),
+        ("else/base2", None),
     ],
 )
 def test_meant(typed: str, name: str | None) -> None:
