@@ -22,6 +22,9 @@ from paramsym.models.family import Family
 from paramsym.naming import meant, nearest
 
 
+_LIKE = 0.65  # how much of a name has to agree before it is suggested
+
+
 @dataclass(frozen=True)
 class Found:
     """What a name or a path stands for: a configuration, or a model class that has none.
@@ -87,7 +90,9 @@ def find(text: str) -> Found:
         return Found(text, read_config(text))  # which says what is missing
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
-    near = nearest(text, [*model_types(), *recorded_types(), *FAMILIES, *(name for name, _ in published(text))])
+    homes = (home.rpartition(".")[2] for home in FAMILIES)
+    known = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
+    near = nearest(text, known, cutoff=_LIKE) or nearest(text.rpartition("/")[2], known, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)

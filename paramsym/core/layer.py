@@ -518,23 +518,34 @@ class Layer:
 
     # Editing ------------------------------------------------------------------------------------------------------------------
 
-    def replace(self, path: str, layer: Layer) -> Layer:
-        """Return this layer with another one at ``path``; ``{}`` in the path stands for every copy.
+    def replace(self, path: str | Sequence[str], layer: Layer | Callable[[Layer], Layer]) -> Layer:
+        """Return this layer with another one at ``path``, or with what a function makes of the layer that is there.
 
-        The new layer brings tensors of its own. A tied tensor that also has names elsewhere keeps them, and stays frozen if it was.
+        In the path ``{}`` stands for every copy and ``*`` for any characters, dots too. A list of names means every part whose path ends in
+        one of them, as PEFT's ``target_modules`` does. The new layer has its own tensors. A tied tensor that also has names elsewhere
+        keeps them, and stays frozen if it was.
+
+        Raises:
+            UnknownNameError: a path that does not exist.
+            ArgumentError: something else in place of the path, of the layer, or of what the function returns.
+
+        >>> from paramsym import LoRA, load
+        >>> llama = load("meta-llama/Llama-2-7b-hf").freeze()
+        >>> llama.replace(["q_proj", "v_proj"], lambda old: LoRA(old, 8)).trainable
+        4194304
         """
-        from paramsym.core.edit import edited
+        from paramsym.core.everywhere import replaced
 
-        return edited(self, path, layer)
+        return replaced(self, path, layer)
 
-    def freeze(self, path: str = "") -> Layer:
-        """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more.
+    def freeze(self, path: str | Sequence[str] = "") -> Layer:
+        """Return this layer with everything at ``path`` frozen: a part, or one tensor. A frozen tensor is stored and not trained.
 
-        A tied tensor is frozen under all its names.
+        ``path`` is read as in ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
         """
-        from paramsym.core.edit import frozen
+        from paramsym.core.everywhere import frozen_at
 
-        return frozen(self, path)
+        return frozen_at(self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------
 
@@ -603,7 +614,8 @@ class Layer:
         """``a + b`` is ``Sequential(a, b)``."""
         from paramsym.core.compose import chain
 
-        return chain(self, other) if isinstance(other, Layer) else NotImplemented
+        check_layer(other, "It is added to another layer.")
+        return chain(self, cast("Layer", other))
 
     def __radd__(self, other: object) -> Layer:
         """``sum(layers)`` starts at 0."""
