@@ -21,15 +21,51 @@ if TYPE_CHECKING:
         testing as testing,
         verify as verify,
     )
-    from paramsym.analysis.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
+    from paramsym.algebra.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
+    from paramsym.algebra.numbering import Numbers as Numbers
+    from paramsym.algebra.size import (
+        Count as Count,
+        Dim as Dim,
+        Width as Width,
+        at_most as at_most,
+        canonical as canonical,
+        cat as cat,
+        divides as divides,
+        per as per,
+        stack as stack,
+    )
+    from paramsym.algebra.symbols import (
+        LETTERS as LETTERS,
+        A as A,
+        B as B,
+        C as C,
+        D as D,
+        E as E,
+        F as F,
+        G as G,
+        H as H,
+        K as K,
+        L as L,
+        Letter as Letter,
+        N as N,
+        P as P,
+        R as R,
+        S as S,
+        T as T,
+        V as V,
+        W as W,
+        dims as dims,
+        index as index,
+    )
     from paramsym.analysis.asymptotics import Asymptotics as Asymptotics, Within as Within, asymptotics as asymptotics
     from paramsym.analysis.compare import Comparison as Comparison, Crossover as Crossover, Difference as Difference, compare as compare
     from paramsym.analysis.conventions import Convention as Convention, Conventions as Conventions, conventions as conventions
-    from paramsym.analysis.evaluate import Approximate as Approximate, as_function as as_function, evaluate as evaluate
+    from paramsym.analysis.evaluate.evaluating import Approximate as Approximate, as_function as as_function, evaluate as evaluate
     from paramsym.analysis.explain import Explanation as Explanation, explain as explain
     from paramsym.analysis.export import Source as Source, export as export
     from paramsym.analysis.listing import Known as Known, Listing as Listing
-    from paramsym.analysis.reconcile import reconcile as reconcile
+    from paramsym.analysis.reconcile.answers import Answer as Answer, Reading as Reading, Reconciliation as Reconciliation
+    from paramsym.analysis.reconcile.reconciling import reconcile as reconcile
     from paramsym.analysis.sensitivity import PartSensitivity as PartSensitivity, Sensitivity as Sensitivity, sensitivity as sensitivity
     from paramsym.analysis.solve import (
         Solution as Solution,
@@ -39,7 +75,9 @@ if TYPE_CHECKING:
         solve as solve,
     )
     from paramsym.analysis.sweep import Sweep as Sweep, sweep as sweep
-    from paramsym.compose import (
+    from paramsym.checking import Verdict as Verdict, check as check
+    from paramsym.config import from_config as from_config
+    from paramsym.core.compose import (
         Block as Block,
         Repeat as Repeat,
         Residual as Residual,
@@ -48,13 +86,13 @@ if TYPE_CHECKING:
         Shared as Shared,
         Tied as Tied,
     )
-    from paramsym.config import from_config as from_config
+    from paramsym.core.layer import Layer as Layer, Part as Part, Tensor as Tensor
+    from paramsym.core.ledger import Ledger as Ledger, Line as Line
     from paramsym.derive.certificate import Derivation as Derivation
     from paramsym.derive.deriving import DerivedCount as DerivedCount, derive as derive
     from paramsym.derive.generalising import generalise as generalise
     from paramsym.derive.reading import from_module as from_module
     from paramsym.errors import ParamsymError as ParamsymError, ParamsymWarning as ParamsymWarning
-    from paramsym.layer import Layer as Layer, Part as Part, Tensor as Tensor
     from paramsym.layers.activation import (
         CELU as CELU,
         ELU as ELU,
@@ -249,16 +287,15 @@ if TYPE_CHECKING:
         MaxUnpool3d as MaxUnpool3d,
     )
     from paramsym.layers.wrappers import Bidirectional as Bidirectional, TimeDistributed as TimeDistributed
-    from paramsym.ledger import Ledger as Ledger, Line as Line, Numbers as Numbers
-    from paramsym.letters import LETTER_SETS as LETTER_SETS, LetterSet as LetterSet
+    from paramsym.loading import load as load
     from paramsym.measure.activations import activations as activations
     from paramsym.measure.communication import communication as communication
     from paramsym.measure.cost import Cost as Cost
-    from paramsym.measure.field import effective_stride as effective_stride, receptive_field as receptive_field
     from paramsym.measure.machines import Machine as Machine
     from paramsym.measure.memory import memory as memory
     from paramsym.measure.neurons import connections as connections, kernels as kernels, neurons as neurons
     from paramsym.measure.readings import InputReading as InputReading, readings as readings
+    from paramsym.measure.receptive_field import effective_stride as effective_stride, receptive_field as receptive_field
     from paramsym.measure.run import run as run
     from paramsym.measure.shapes import infer as infer, output_shape as output_shape
     from paramsym.measure.state import kv_cache as kv_cache
@@ -267,44 +304,8 @@ if TYPE_CHECKING:
     from paramsym.measure.traffic import Intensity as Intensity, Roofline as Roofline, intensity as intensity, traffic as traffic
     from paramsym.measure.training import Training as Training, training as training
     from paramsym.measure.work import flops as flops, macs as macs
-    from paramsym.size import (
-        Count as Count,
-        Dim as Dim,
-        Width as Width,
-        at_most as at_most,
-        canonical as canonical,
-        cat as cat,
-        divides as divides,
-        per as per,
-        stack as stack,
-    )
-    from paramsym.source import load as load
-    from paramsym.symbols import (
-        LETTERS as LETTERS,
-        A as A,
-        B as B,
-        C as C,
-        D as D,
-        E as E,
-        F as F,
-        G as G,
-        H as H,
-        K as K,
-        L as L,
-        Letter as Letter,
-        N as N,
-        P as P,
-        R as R,
-        S as S,
-        T as T,
-        V as V,
-        W as W,
-        dims as dims,
-        index as index,
-    )
-    from paramsym.tabulate import table as table
-    from paramsym.typeset import latex_document as latex_document
-    from paramsym.verdict import Verdict as Verdict, check as check
+    from paramsym.present.tabulate import table as table
+    from paramsym.present.typeset import latex_document as latex_document
     from paramsym.verify.match import Match as Match, match as match
 
     LazyLinear = LazyDense
@@ -315,13 +316,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "paramsym.errors": "ParamsymError ParamsymWarning",
-    "paramsym.symbols": "A B C D E F G H K L N P R S T V W LETTERS Letter dims index",
-    "paramsym.size": "Count Dim Width at_most canonical cat divides per stack",
-    "paramsym.ledger": "Ledger Line Numbers",
-    "paramsym.letters": "LETTER_SETS LetterSet",
-    "paramsym.typeset": "latex_document",
-    "paramsym.layer": "Layer Part Tensor",
-    "paramsym.compose": "Block Repeat Residual Runs Sequential Shared Tied",
+    "paramsym.algebra.symbols": "A B C D E F G H K L N P R S T V W LETTERS Letter dims index",
+    "paramsym.algebra.size": "Count Dim Width at_most canonical cat divides per stack",
+    "paramsym.algebra.numbering": "Numbers",
+    "paramsym.core.ledger": "Ledger Line",
+    "paramsym.algebra.letters": "LETTER_SETS LetterSet",
+    "paramsym.present.typeset": "latex_document",
+    "paramsym.core.layer": "Layer Part Tensor",
+    "paramsym.core.compose": "Block Repeat Residual Runs Sequential Shared Tied",
     "paramsym.layers.dense": "Bilinear Dense EinsumDense TransposedDense",
     "paramsym.layers.lazy": "LazyDense",
     "paramsym.layers.lora": "LoRA",
@@ -374,18 +376,18 @@ _HOMES = {
     "paramsym.analysis.explain": "Explanation explain",
     "paramsym.analysis.asymptotics": "Asymptotics Within asymptotics",
     "paramsym.analysis.compare": "Comparison Crossover Difference compare",
-    "paramsym.analysis.evaluate": "Approximate as_function evaluate",
+    "paramsym.analysis.evaluate.evaluating": "Approximate as_function evaluate",
     "paramsym.analysis.export": "Source export",
     "paramsym.analysis.sensitivity": "PartSensitivity Sensitivity sensitivity",
     "paramsym.analysis.solve": "Solution Solutions multiples rounded_up solve",
     "paramsym.analysis.sweep": "Sweep sweep",
     "paramsym.analysis.conventions": "Convention Conventions conventions",
     "paramsym.analysis.listing": "Known Listing",
-    "paramsym.analysis.reconcile": "reconcile",
-    "paramsym.analysis.answers": "Answer Reading Reconciliation",
+    "paramsym.analysis.reconcile.reconciling": "reconcile",
+    "paramsym.analysis.reconcile.answers": "Answer Reading Reconciliation",
     "paramsym.verify.match": "Match match",
     "paramsym.measure.cost": "Cost",
-    "paramsym.measure.field": "effective_stride receptive_field",
+    "paramsym.measure.receptive_field": "effective_stride receptive_field",
     "paramsym.measure.neurons": "connections kernels neurons",
     "paramsym.measure.readings": "InputReading readings",
     "paramsym.measure.shapes": "infer output_shape",
@@ -405,9 +407,9 @@ _HOMES = {
     "paramsym.derive.generalising": "generalise",
     "paramsym.derive.reading": "from_module",
     "paramsym.config": "from_config",
-    "paramsym.source": "load",
-    "paramsym.tabulate": "table",
-    "paramsym.verdict": "Verdict check",
+    "paramsym.loading": "load",
+    "paramsym.present.tabulate": "table",
+    "paramsym.checking": "Verdict check",
 }
 _ALIASES = {"LazyLinear": "LazyDense", "Linear": "Dense", "MultiheadAttention": "MultiHeadAttention"}
 """The spelling of torch, where it differs."""

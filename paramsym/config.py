@@ -12,15 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paramsym.algebra.symbols import N
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters, labels_of
 from paramsym.models.keys import Sizes, shown
 from paramsym.naming import described, nearest
-from paramsym.symbols import N
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
+    from paramsym.core.layer import Layer
 
 LARGEST_FILE = 16 * 2**20
 """The largest known configuration, with 21,843 labels, is a tenth of this."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from paramsym.screen import harmless
+from paramsym.naming import harmless
 
 
 class ParamsymError(Exception):
@@ -137,7 +137,7 @@ class NotYetError(ParamsymError, NotImplementedError):
 class ShapeError(ParamsymError, ValueError):
     """An input shape that a layer cannot take, or a length that a window does not fit.
 
-    >>> from paramsym.extents import windows
+    >>> from paramsym.algebra.convolution import windows
     >>> windows(4, 5)
     Traceback (most recent call last):
         ...

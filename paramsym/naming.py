@@ -1,11 +1,14 @@
-"""Names as people type them: without the organisation, in other letters; the nearest where none is meant; and what was no name at all."""
+"""Names as people type them, the nearest known names, and text from a stranger made safe to show."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 MOST_BITS = 8192
 """A longer number is not written out; Python writes 4,300 digits and refuses more."""
+_STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves the cursor, starts an escape sequence or turns the direction of writing; the line feed is left."""
 
 
 def meant(typed: str, names: Iterable[str]) -> str | None:
@@ -81,3 +84,21 @@ def nearest(typed: str, names: Iterable[str], cutoff: float = 0.5, most: int = 3
     lower = typed.lower()
     longer = [name for name in known if len(typed) > 2 and lower in name.lower()]
     return list(dict.fromkeys([*longer, *get_close_matches(typed, known, n=most, cutoff=cutoff)]))[:most]
+
+
+def harmless(text: str) -> str:
+    r"""Return the text with control characters spelt out; lines stay lines.
+
+    >>> harmless("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return text if text.isprintable() else _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def one_line(text: str) -> str:
+    r"""Return the text with line feeds spelt out, too.
+
+    >>> one_line("a\nb")
+    'a\\nb'
+    """
+    return text if text.isprintable() else harmless(text).replace("\n", r"\n")

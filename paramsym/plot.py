@@ -14,20 +14,20 @@ from typing import Any, Literal, cast
 
 from sympy import Expr, Integer, Symbol, ceiling
 
+from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import size, symbols_in
+from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.compare import compare as compared
 from paramsym.analysis.counted import Counted, check_counted, lines as lines_of, title as title_of, words
+from paramsym.core.at import symbol_of
+from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.ledger import Ledger
-from paramsym.letters import Lettering, lettering
 from paramsym.naming import described, quoted
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import check_depth
+from paramsym.present.typeset import names, shares
 from paramsym.render import latex
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
-from paramsym.size import size, symbols_in
-from paramsym.sizing import symbol_of
-from paramsym.symbols import BY_NAME
-from paramsym.tabulate import check_depth
-from paramsym.typeset import names, shares
 
 __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
 

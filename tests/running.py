@@ -8,7 +8,7 @@ from typing import Any
 
 from frameworks import imported
 
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 from paramsym.measure.run import run
 from paramsym.testing.running import largest_difference
 

@@ -20,8 +20,8 @@ from paramsym.cli.arguments import COSTS
 from paramsym.cli.source import is_source, load
 from paramsym.errors import ParamsymError
 from paramsym.models import FAMILIES, model_types
+from paramsym.naming import harmless
 from paramsym.render.table import Table
-from paramsym.screen import harmless
 
 EXAMPLE = str(Path(__file__).parent.parent / "examples" / "bert-base-uncased")
 BERT = "2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H"

@@ -15,8 +15,8 @@ from sympy import floor
 
 import paramsym as ps
 from paramsym import A, F, H, L, N, P, T, V
+from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymWarning
-from paramsym.layer import Layer
 from paramsym.models import family_of, model_types
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "bert-base-uncased"

@@ -20,7 +20,7 @@ import paramsym as ps
 from paramsym.analysis.claim import read
 from paramsym.errors import ParamsymError
 from paramsym.measure.shapes import output_shape
-from paramsym.tabulate import formula_latex
+from paramsym.present.tabulate import formula_latex
 
 HERE = Path(__file__).parent
 FACTS = HERE.parent.parent / "tests" / "facts" / "seeds_audit.json.gz"

@@ -10,16 +10,16 @@ from typing import Any, cast
 import sympy
 from sympy import Add, Expr, Integer, Rational, Symbol
 
+from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import substitute, symbols_in
 from paramsym.analysis.formula import Formula, Subject, formula_of, quotient
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.letters import Lettering, lettering
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import PAPER
 from paramsym.render import forms, latex
 from paramsym.render.html import formula
 from paramsym.render.table import Printed
 from paramsym.render.widths import LINE
-from paramsym.size import substitute, symbols_in
-from paramsym.tabulate import PAPER
 
 TOLERANCES = (Fraction(1, 100), Fraction(1, 10))
 """The errors for which the range is given: 1 % and 10 %."""

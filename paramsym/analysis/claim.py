@@ -4,7 +4,7 @@ A claim about a cost may end in its unit: 4.9 GB, 15.5 GFLOPs, 3.14e23 FLOPs. Ot
 with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and parentheses. A number has
 digits (``,`` stands between thousands and nowhere else, ``_`` between any two digits), at most one decimal point, and a unit: K, M, B or G,
 T, also in words; Ki, Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers and quotients, is read by
-``paramsym.grammar``, or as papers write it by ``notation``; an expression of SymPy is taken as it is.
+``paramsym.algebra.grammar``, or as papers write it by ``notation``; an expression of SymPy is taken as it is.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from math import ceil, floor
 
 from sympy import Expr, Integer, Symbol
 
-from paramsym import grammar
+from paramsym.algebra import grammar
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, canonical, substitute, symbols_in, text
 from paramsym.analysis import notation
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import MOST_BITS, described
-from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, canonical, substitute, symbols_in, text
 
 _LONGEST = 200
 _DEEPEST = 20

@@ -10,14 +10,14 @@ from typing import Any, cast
 import sympy
 from sympy import Add, Expr, Symbol
 
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
+from paramsym.core.at import two_of_one_name
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import described
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
-from paramsym.sizing import two_of_one_name
-from paramsym.tabulate import PAPER
 
 _HIGHEST = 2  # degrees up to which the crossover of two formulas with several letters is written out
 _SHORT = 16  # terms up to which a crossover is simplified; of a longer difference, taking factors out takes seconds and leaves it long

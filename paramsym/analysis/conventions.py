@@ -8,17 +8,18 @@ from typing import TypeAlias, overload
 
 from sympy import Expr, Integer
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import substitute, text
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.listing import ByName, Listing, Topic, listing
 from paramsym.analysis.ways import Alternative, ways
-from paramsym.layer import Layer, check_layer, class_name
-from paramsym.ledger import Kind, Ledger, Line, Numbers
+from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.core.ledger import Kind, Ledger, Line
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS, is_position
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import PAPER
 from paramsym.render.table import Printed, Table
-from paramsym.size import substitute, text
-from paramsym.tabulate import PAPER
 
 Selection: TypeAlias = Callable[[Layer], Ledger]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from paramsym.layer import Layer, check_layer, class_name
-from paramsym.ledger import Line
+from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.core.ledger import Line
 from paramsym.measure.cost import Cost
 
 Counted: TypeAlias = Layer | Cost

@@ -11,12 +11,12 @@ from typing import TypeAlias
 
 from sympy import Add, Expr, Integer, Symbol
 
-from paramsym.ledger import Numbers
-from paramsym.polynomial import Polynomial
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count, canonical, substitute
 from paramsym.render import latex
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
-from paramsym.size import Count, canonical, substitute
 
 Said: TypeAlias = "str | Expr | int"
 """A piece of a sentence: words, or a formula inside them."""

@@ -10,26 +10,26 @@ from typing import Literal
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, per, substitute, symbols_in
+from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import PARAMETERS, Counted, Words, check_counted, holder, lines as lines_of, title, words as words_of
 from paramsym.analysis.derivation import Product, Said, Step, Sum, plain, shown, written_in
 from paramsym.analysis.formula import formula_of
 from paramsym.analysis.groups import Group, grouped, how, quotients, tensors
 from paramsym.analysis.named import named
 from paramsym.analysis.wording import listed
+from paramsym.core.at import symbol_of
+from paramsym.core.fields import field_names
 from paramsym.errors import ArgumentError
-from paramsym.fields import field_names
-from paramsym.letters import Lettering, lettering
 from paramsym.naming import quoted
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import PAPER
 from paramsym.render import latex
 from paramsym.render.html import formula
 from paramsym.render.markdown import escaped
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import limit_of, width as measured
-from paramsym.size import Dim, per, substitute, symbols_in
-from paramsym.sizing import symbol_of
-from paramsym.symbols import BY_NAME
-from paramsym.tabulate import PAPER
 
 _LONG = 200  # characters of a derivative that a sentence still takes
 _NOTHING_SAID = frozenset({"size", "num", "number", "of", "dim", "width", "the", "a", "n", "in"})

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.analysis.counted import Counted, title as title_of, words
+from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.analysis.formula import Subject
-from paramsym.analysis.program import CHECKS, QUOTIENTS, Check, Op, Program, compiled
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost
 from paramsym.naming import MOST_BITS, described, quoted

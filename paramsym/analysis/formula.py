@@ -8,13 +8,13 @@ from typing import Any, TypeAlias, cast
 
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, size, substitute
 from paramsym.analysis.counted import Counted, lines as lines_of, title, words
+from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described
-from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, size, substitute
-from paramsym.sizing import symbol_of
-from paramsym.tabulate import check_depth
+from paramsym.present.tabulate import check_depth
 
 Subject: TypeAlias = Counted | Expr
 _ENOUGH = 3  # parts that tell something; a model that only wraps another is looked into

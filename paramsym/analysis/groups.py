@@ -8,11 +8,11 @@ from functools import cached_property
 
 from sympy import Expr, Symbol
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count, Dim, per, symbols_in, text
 from paramsym.analysis.derivation import Product, Said
 from paramsym.analysis.wording import plain
-from paramsym.ledger import Line
-from paramsym.polynomial import Polynomial
-from paramsym.size import Count, Dim, per, symbols_in, text
+from paramsym.core.ledger import Line
 
 _SLICED = frozenset("AG")
 _ONE_OF = {"L": "layer", "E": "expert"}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar, get_args, overload
 
+from paramsym.algebra.size import text
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.communication import SHARINGS
@@ -15,7 +16,6 @@ from paramsym.measure.machines import MACHINES
 from paramsym.measure.state import BYTES
 from paramsym.naming import quoted
 from paramsym.render.table import Printed, Table, Tabular
-from paramsym.size import text
 
 
 class Named(Protocol):

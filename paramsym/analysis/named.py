@@ -9,12 +9,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from sympy import Symbol
 
+from paramsym.algebra.size import symbols_in
+from paramsym.algebra.symbols import dims
 from paramsym.analysis.counted import Counted, holder, with_layer
+from paramsym.core.fields import hints_of
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
-from paramsym.fields import hints_of
-from paramsym.layer import Layer
-from paramsym.size import symbols_in
-from paramsym.symbols import dims
 
 
 def named(subject: Counted, asked: str = "") -> Counted:

@@ -19,9 +19,9 @@ from fractions import Fraction
 
 from sympy import Symbol
 
+from paramsym.algebra.grammar import DEEPEST, LONGEST
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.grammar import DEEPEST, LONGEST
-from paramsym.polynomial import Polynomial
 
 _SUPERSCRIPTS = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "0123456789")
 _TOKEN = re.compile(

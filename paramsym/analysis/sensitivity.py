@@ -8,16 +8,16 @@ from typing import Any
 
 from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import symbols_in, text
+from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.formula import Formula, Subject, formula_of, number
 from paramsym.analysis.wording import listed
-from paramsym.conditions import conditions_of
-from paramsym.polynomial import Polynomial
+from paramsym.core.conditions import conditions_of
+from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
 from paramsym.render.table import Cell, Letters, Table, Tabular
-from paramsym.size import symbols_in, text
-from paramsym.symbols import BY_NAME
-from paramsym.tabulate import PAPER
 
 _NOUNS = {"L": "layer", "A": "head", "G": "key/value head", "E": "expert", "V": "word", "P": "position", "T": "token type", "C": "channel"}
 

@@ -15,17 +15,17 @@ from typing import Any, cast, overload
 from sympy import Expr, Integer, Rational, Symbol, ceiling
 from sympy.logic.boolalg import Boolean
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import MAX_BITS, substitute, symbols_in
 from paramsym.analysis.claim import read
 from paramsym.analysis.counted import Counted, words
-from paramsym.analysis.evaluate import called, planned
-from paramsym.analysis.program import SURE, Broken, numerator_and_denominator, stated
+from paramsym.analysis.evaluate.evaluating import called, planned
+from paramsym.analysis.evaluate.straight_line import SURE, Broken, numerator_and_denominator, stated
 from paramsym.analysis.progress import reporter
+from paramsym.core.at import symbol_of
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import described, quoted
-from paramsym.polynomial import Polynomial
 from paramsym.render.table import Printed, Table, Tabular
-from paramsym.size import MAX_BITS, substitute, symbols_in
-from paramsym.sizing import symbol_of
 
 _SHOWN = 20
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, get_args
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.core.ledger import Line
 from paramsym.errors import ParamsymError
-from paramsym.ledger import Line
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.cost import Cost
 from paramsym.measure.counting import CONVENTIONS
@@ -16,7 +17,6 @@ from paramsym.measure.formats import OPTIMIZERS
 from paramsym.measure.memory import USES
 from paramsym.measure.state import BYTES
 from paramsym.measure.work import PAIRS, Share, Way, inside
-from paramsym.polynomial import Polynomial
 
 _TRIED = ("float32", "float16", "float8", "int4")  # a format of each width
 _PASSES = {"forward": "the forward pass alone", "backward": "the backward pass alone", "both": "the forward and the backward pass"}

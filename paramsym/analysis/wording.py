@@ -8,10 +8,11 @@ from functools import lru_cache
 import sympy
 from sympy import Add, Expr, Mul, Symbol
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.symbols import LETTERS
 from paramsym.analysis.derivation import shown
-from paramsym.ledger import Line, Numbers
-from paramsym.screen import one_line
-from paramsym.symbols import LETTERS
+from paramsym.core.ledger import Line
+from paramsym.naming import one_line
 
 _ORDER = {letter.name: position for position, letter in enumerate(LETTERS)}
 _ONE_OF = {"A": "head", "G": "key/value head", "E": "expert", "L": "layer", "C": "channel", "T": "token type"}

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from paramsym.algebra.size import Count
+from paramsym.algebra.symbols import dims
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import record_of, recorded_types
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.values import Value
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError, ParamsymError, StructureError
-from paramsym.layer import Layer, Part
-from paramsym.size import Count
-from paramsym.symbols import dims
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 from sympy import Expr, Rational, ceiling, floor
 
+from paramsym.algebra.size import Count, canonical
 from paramsym.atlas.expression import OutsideError, Values, chosen, evaluated
 from paramsym.atlas.predicting import NUMBER, Row
 from paramsym.atlas.values import Value
-from paramsym.compose import Repeat, Tied
+from paramsym.core.compose import Repeat, Tied
+from paramsym.core.layer import Layer
 from paramsym.derive.levels import Held, Level
-from paramsym.layer import Layer
-from paramsym.size import Count, canonical
 
 Atom = Any
 

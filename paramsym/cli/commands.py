@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sympy import Expr, Integer
 
+from paramsym.algebra.size import text
+from paramsym.algebra.symbols import W
 from paramsym.cli import data, layout
 from paramsym.cli.arguments import COSTS
 from paramsym.cli.source import find, is_source, load
 from paramsym.cli.streams import complain, on_a_terminal, painted, width
+from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, ParamsymWarning, SizeError, UnknownNameError
-from paramsym.layer import Layer, class_name
+from paramsym.loading import published
 from paramsym.models import FAMILIES, family_of, model_types
+from paramsym.present.tabulate import formula_latex
 from paramsym.render import json
 from paramsym.render.table import Cell, Table
-from paramsym.size import text
-from paramsym.source import published
-from paramsym.symbols import W
-from paramsym.tabulate import formula_latex
 
 if TYPE_CHECKING:
-    from paramsym.analysis.answers import Reconciliation
     from paramsym.analysis.explain import Explanation
+    from paramsym.analysis.reconcile.answers import Reconciliation
     from paramsym.measure.cost import Cost
 
 Writer: TypeAlias = "Callable[[], str]"
@@ -222,7 +222,7 @@ def _steps(why: Explanation, write: Callable[[int, str, str], str], *, head: boo
 
 
 def _reconcile(arguments: argparse.Namespace) -> Reply:
-    from paramsym.analysis.reconcile import reconcile
+    from paramsym.analysis.reconcile.reconciling import reconcile
 
     asked = _asked_first(arguments)
     if arguments.of:
@@ -267,7 +267,7 @@ def _conventions(arguments: argparse.Namespace) -> Reply:
 
 
 def _check(arguments: argparse.Namespace) -> Reply:
-    from paramsym.verdict import check
+    from paramsym.checking import check
 
     verdict = check(arguments.source, arguments.architecture, strict=arguments.strict)
 

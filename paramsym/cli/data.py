@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Expr, Integer
 
-from paramsym.layer import Layer
-from paramsym.ledger import Ledger
-from paramsym.symbols import BY_NAME
+from paramsym.algebra.symbols import BY_NAME
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Ledger
 
 if TYPE_CHECKING:
-    from paramsym.analysis.answers import Reconciliation
     from paramsym.analysis.conventions import Conventions
     from paramsym.analysis.explain import Explanation
-    from paramsym.verdict import Verdict
+    from paramsym.analysis.reconcile.answers import Reconciliation
+    from paramsym.checking import Verdict
 
 Data = dict[str, Any]
 

@@ -9,14 +9,15 @@ from typing import Any
 
 from sympy import Symbol
 
-from paramsym import grammar, source
+from paramsym import loading
+from paramsym.algebra import grammar
+from paramsym.algebra.size import Dim
 from paramsym.config import LARGEST_FILE, from_config, parse_config, reader_of
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
-from paramsym.layer import Layer
+from paramsym.loading import Source, constructed
 from paramsym.models.family import Family
 from paramsym.naming import nearest
-from paramsym.size import Dim
-from paramsym.source import Source, constructed
 
 _LITERALS = {"true": True, "false": False, "null": None}
 
@@ -59,7 +60,7 @@ def find(text: str) -> Source:
     Raises:
         UnknownNameError: nothing of that name; the message has those that are nearest.
     """
-    return Source("standard input", _standard_input()) if text == "-" else source.find(text)
+    return Source("standard input", _standard_input()) if text == "-" else loading.find(text)
 
 
 def _standard_input() -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import shutil
 import sys
 from typing import TextIO
 
-from paramsym.screen import harmless
+from paramsym.naming import harmless
 
 NARROWEST = 40
 WIDEST = 200

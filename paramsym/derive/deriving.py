@@ -12,6 +12,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Symbol
 
+from paramsym.algebra.size import text
 from paramsym.derive.arguments import by_name, check_limits, read_call
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import said_domain
@@ -20,7 +21,6 @@ from paramsym.derive.observe import Builder
 from paramsym.derive.search import OutOfTime, Sample, Search
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, StructureError
 from paramsym.render.table import Printed
-from paramsym.size import text
 
 _MOST_STRATA = 16
 _EVERY = 25  # so many-th fresh point is built as a layer, too, and compared

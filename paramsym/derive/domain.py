@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.algebra.grammar import read
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Condition, canonical, per
 from paramsym.derive.arguments import Variable
 from paramsym.derive.law import Law
 from paramsym.errors import ArgumentError
-from paramsym.grammar import read
-from paramsym.polynomial import Polynomial
-from paramsym.size import Condition, canonical, per
 
 LARGEST = 1 << 17
 _DIVISORS = (2, 3, 4, 6, 8, 16, 32)

@@ -10,10 +10,10 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.algebra.size import MAX_BITS, substitute, symbols_in, text
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, StructureError
-from paramsym.layer import Layer, check_layer
 from paramsym.naming import quoted
-from paramsym.size import MAX_BITS, substitute, symbols_in, text
 
 _SORTS = {
     "num_heads": "heads", "nhead": "heads", "kv_heads": "heads", "copies": "copies", "num_layers": "copies", "num_encoder_layers": "copies",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.layer import Layer, Part, Tensor
-from paramsym.size import Count
+from paramsym.algebra.size import Count
+from paramsym.core.layer import Layer, Part, Tensor
 
 
 @dataclass(frozen=True)

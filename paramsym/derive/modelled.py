@@ -8,7 +8,9 @@ from typing import Any
 
 from sympy import Expr, Symbol
 
-from paramsym.compose import Repeat, Tied
+from paramsym.algebra.size import Condition, Count, Dim, canonical, divides, same, text, within
+from paramsym.core.compose import Repeat, Tied
+from paramsym.core.layer import Layer, Part
 from paramsym.derive.certificate import Derivation
 from paramsym.derive.domain import Domain
 from paramsym.derive.law import Law
@@ -16,8 +18,6 @@ from paramsym.derive.levels import Held, Level
 from paramsym.derive.names import filled
 from paramsym.derive.tree import FROM_END, CopiesLaw, LevelLaw
 from paramsym.errors import StructureError
-from paramsym.layer import Layer, Part
-from paramsym.size import Condition, Count, Dim, canonical, divides, same, text, within
 
 
 @dataclass(frozen=True)

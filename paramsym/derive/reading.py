@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from paramsym.compose import Block, Tied
+from paramsym.core.compose import Block, Tied
+from paramsym.core.layer import Layer
 from paramsym.derive.levels import Held, Level
 from paramsym.derive.observe import Seen, is_torch, tensors_of
 from paramsym.errors import ArgumentError, StructureError
-from paramsym.layer import Layer
 from paramsym.layers.parameter import Parameter
 from paramsym.naming import described
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import paramsym
+from paramsym.core.layer import Layer
 from paramsym.derive.observe import Seen, tensors_of
 from paramsym.derive.reading import assembled, same
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer
 
 _DIALECT: dict[str, Any] = {"dialect": "flax"}
 

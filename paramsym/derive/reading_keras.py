@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import paramsym.keras as doors
-from paramsym.compose import Sequential
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer
 from paramsym.derive.observe import Seen, tensors_of
 from paramsym.derive.reading import assembled, same
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer
 
 _LEFT_OUT = frozenset({"name", "dtype", "trainable", "batch_input_shape", "registered_name"})
 

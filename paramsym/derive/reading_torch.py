@@ -9,11 +9,11 @@ from itertools import groupby
 from typing import Any
 
 import paramsym
-from paramsym.compose import Repeat, Sequential
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer
 from paramsym.derive.observe import Seen, tensors_of, torch_tensors
 from paramsym.derive.reading import is_single, levelled, same, single, tied
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer
 
 _MANY = 2  # equal copies from which on they are written as a repeat
 

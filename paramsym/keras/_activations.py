@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
-from paramsym.edit import Around
+from paramsym.core.edit import Around
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer
 from paramsym.layers import activation as plain
 from paramsym.layers.reshaping import Identity
 from paramsym.naming import quoted

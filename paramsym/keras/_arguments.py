@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from typing import Any, TypeAlias
 
+from paramsym.algebra.size import size
 from paramsym.errors import ArgumentError
 from paramsym.keras._activations import activation_of
 from paramsym.naming import quoted
-from paramsym.size import size
 
 Reader: TypeAlias = Callable[[Any, str], Any]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from inspect import Parameter, Signature
 from typing import Any, TypeAlias, cast
 
+from paramsym.algebra.size import Dim, size
+from paramsym.core.fields import field_names
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError
-from paramsym.fields import field_names
 from paramsym.keras._arguments import CALLED, PER_AXIS, READ, Reader, entries
-from paramsym.layer import Layer
 from paramsym.naming import quoted
-from paramsym.size import Dim, size
 
 Shape: TypeAlias = tuple[Dim | None, ...]
 _EVERY_LAYER = frozenset({"activity_regularizer", "autocast", "dtype", "name", "trainable"})

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from paramsym.algebra.size import divides
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Given, Shape, axis_size, door, listed, shape_of
-from paramsym.layer import Layer
 from paramsym.layers import additive_attention, attention
 from paramsym.naming import quoted
-from paramsym.size import divides
 
 _ROLES = ("query", "value", "key")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from paramsym.extents import windows
+from paramsym.algebra.convolution import windows
+from paramsym.core.layer import Layer
 from paramsym.keras._activations import activated
 from paramsym.keras._arguments import one_of, takes, weights
 from paramsym.keras._door import Door, Given, axis_size, listed, shape_of
 from paramsym.keras.dense import adapted
 from paramsym.keras.recurrent import DROPPED, RETURNED, SEED, UNMASKED, recurrent
-from paramsym.layer import Layer
 from paramsym.layers import conv_lstm, convolution, separable
 from paramsym.layers.spatial import per_axis
 

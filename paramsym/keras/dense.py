@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramsym.algebra.size import Dim
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.keras._activations import activated
 from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Given, anywhere, axis_size, door, listed, shape_of
-from paramsym.layer import Layer
 from paramsym.layers import activation, dense, embedding
 from paramsym.layers.lora import LoRA
-from paramsym.size import Dim
 
 
 def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramsym.algebra.size import Dim
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.keras._arguments import axes_of, takes, weights
 from paramsym.keras._door import Given, axis_size, door, listed, shape_of
-from paramsym.layer import Layer
 from paramsym.layers import normalization
 from paramsym.layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from paramsym.size import Dim
 
 _BY_RANK = {4: BatchNorm2d, 5: BatchNorm3d}
 

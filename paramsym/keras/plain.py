@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from paramsym.algebra.size import Count, count, size
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.keras._arguments import Reader, axes_of, entries, listed, number, one_of, optional, takes, tupled
 from paramsym.keras._door import Door, Given, anywhere, door, listed as by_name, shape_of
-from paramsym.layer import Layer
 from paramsym.layers import activation, adaptive_pooling, dropout, normalization, padding, pooling, preprocessing, reshaping
 from paramsym.layers.resampling import Upsample
 from paramsym.layers.spatial import per_axis
 from paramsym.naming import quoted
-from paramsym.size import Count, count, size
 
 
 def _plain(

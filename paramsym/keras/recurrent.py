@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from paramsym.core.layer import Layer
 from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Door, Given, axis_size, listed, shape_of
-from paramsym.layer import Layer
 from paramsym.layers import cells, recurrent as stacks
 from paramsym.layers.activation import Sigmoid, Tanh
 

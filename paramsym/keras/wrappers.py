@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from paramsym.algebra.size import size
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ShapeError, UnknownNameError
 from paramsym.keras._arguments import takes
 from paramsym.keras._door import Given, Unbuilt, door, listed, shape_of
-from paramsym.layer import Layer
 from paramsym.layers import wrappers
 from paramsym.layers.reparametrized import SpectralNorm
 from paramsym.layers.wrappers import keras_name
 from paramsym.naming import described
-from paramsym.size import size
 
 _RECURRENT = frozenset({"GRU", "LSTM", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"})
 

@@ -7,14 +7,14 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import ClassVar, Literal, cast
 
+from paramsym.algebra.convolution import differ, exactly
+from paramsym.algebra.size import Dim, text
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import differ, exactly
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import axis_of
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling
 from paramsym.program import Own, Value, apply, axes, is_known, rearrange, reduce, segments, softmax, unknown
-from paramsym.size import Dim, text
 
 
 class _Function(Sibling):

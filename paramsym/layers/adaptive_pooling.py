@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from paramsym.algebra.size import Dim, within
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import per_axis
 from paramsym.program import Own, Value, pool_to, reduce
-from paramsym.size import Dim, within
 
 Target: TypeAlias = Dim | tuple[Dim | None, ...] | None
 """One extent for every spatial axis, or one per axis; None keeps the input's."""

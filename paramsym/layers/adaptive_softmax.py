@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from sympy import Expr, Integer, Rational, floor
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Dim, canonical, within
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, compare, constant, features, pick, rearrange, softmax, take, where
-from paramsym.size import Dim, canonical, within
 
 
 @dataclass(frozen=True)

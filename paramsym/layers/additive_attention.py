@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import pairs
 from paramsym.layers.dense import Dense
 from paramsym.program import ALL, Own, Value, apply, contract, drop, features, reduce, softmax, take
-from paramsym.size import Dim, canonical
 
 
 @dataclass(frozen=True)

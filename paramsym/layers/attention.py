@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
+from paramsym.algebra.size import Dim, Width, canonical, cat, divides, text
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.dialects import affine_tensors
 from paramsym.program import (
@@ -31,7 +32,6 @@ from paramsym.program import (
     segments,
     softmax,
 )
-from paramsym.size import Dim, Width, canonical, cat, divides, text
 
 
 @dataclass(frozen=True)

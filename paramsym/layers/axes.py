@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
+from paramsym.algebra.size import Dim, Shape, text
 from paramsym.errors import RankError, ShapeError
 from paramsym.program import Value, axes, rearrange
-from paramsym.size import Dim, Shape, text
 
 DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
 """Where the channels stand, as a field of a layer says it."""

@@ -22,13 +22,13 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
+from paramsym.algebra.size import Width
+from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Tensor
 from paramsym.layers.axes import per_channel
 from paramsym.layers.dialects import Dialect, affine_tensors, check_scale
 from paramsym.layers.normalization import ChannelNorm, affine
 from paramsym.program import Own, Value, normalise
-from paramsym.size import Width
 
 _STATISTICS = {
     "torch": ("running_mean", "running_var"),

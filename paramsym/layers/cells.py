@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from paramsym.algebra.size import Axis, Dim, cat
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, axes, constant, contract, segments, take
-from paramsym.size import Axis, Dim, cat
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax", "nnx"]
 """Flax has two ways: linen's cells (``flax``) keep dense layers for every gate, NNX' (``nnx``) one for the input and one for the state."""

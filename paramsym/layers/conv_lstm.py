@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal
 
 from sympy import Max
 
+from paramsym.algebra.size import Dim, canonical, cat, within
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import DataFormat, per_channel
 from paramsym.layers.cells import Functions, check_functions, functions, lstm_gates, lstm_state
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, exclude, per_axis
 from paramsym.layers.windowed import Sliding
 from paramsym.program import Own, Value, axes, constant, flip, rearrange, scan, segments
-from paramsym.size import Dim, canonical, cat, within
 
 
 @dataclass(frozen=True)

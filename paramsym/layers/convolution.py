@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
+from paramsym.algebra.size import Axis, Dim, divides, per, within
+from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Tensor
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, exclude, per_axis
 from paramsym.layers.windowed import Sliding, Spreading, data_format_of
 from paramsym.program import Own, Value, flip
-from paramsym.size import Axis, Dim, divides, per, within
 
 
 class _Convolution(Sibling):

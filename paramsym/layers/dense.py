@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Dim, Shape, Width, text
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.extents import differ
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
 from paramsym.program import Own, Value, contract, features
-from paramsym.size import Dim, Shape, Width, text
 
 
 @dataclass(frozen=True)

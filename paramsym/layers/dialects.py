@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from paramsym.algebra.size import Axis
+from paramsym.core.layer import Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Tensor
-from paramsym.size import Axis
 
 Dialect: TypeAlias = Literal["torch", "keras", "flax"]
 

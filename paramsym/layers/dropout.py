@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer
 from paramsym.program import Own, Value, drop
 
 

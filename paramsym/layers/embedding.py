@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Literal
 
+from paramsym.algebra.size import Width, extent, text, within
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import RankError, SizeError
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.dialects import Dialect
 from paramsym.program import Own, Value, apply, compare, contract, features, lookup, rearrange, reduce, where
-from paramsym.size import Width, extent, text, within
 
 
 def renormed(rows: Value, max_norm: float | None, norm_type: float) -> Value:

@@ -7,9 +7,10 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Any, Literal
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import Axis, Dim, at_most, canonical, cat, divides, stack
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.feed_forward import GatedFeedForward
 from paramsym.program import (
@@ -32,7 +33,6 @@ from paramsym.program import (
     unchosen,
     where,
 )
-from paramsym.size import Axis, Dim, at_most, canonical, cat, divides, stack
 
 
 @dataclass(frozen=True)

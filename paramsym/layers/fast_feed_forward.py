@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.size import Count, Dim, canonical, stack, within
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, choose, compare, constant, contract, features, rearrange, scan, where
-from paramsym.size import Count, Dim, canonical, stack, within
 
 _DEEPEST = 256  # a tree of depth 256 has more nodes than there are atoms; 2**(10**9) would only fill the memory
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, cat
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value, apply, drop, segments
-from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)

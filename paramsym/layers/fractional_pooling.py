@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from paramsym.algebra.convolution import scaled
+from paramsym.algebra.size import Count, Dim
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.extents import scaled
 from paramsym.layers.axes import not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, per_axis
 from paramsym.program import Own, Value, pool_to
 from paramsym.program.windows import along_each
-from paramsym.size import Count, Dim
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 
 from sympy import Expr
 
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, cat
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
 from paramsym.program import Mask, Own, Value, attend, copies, heads, join, rearrange, remember, rotate, rotation, segments
-from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from typing import Literal
 
 from sympy import Symbol
 
+from paramsym.algebra.size import Dim, Shape, Width, text
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.program import Own, Value
-from paramsym.size import Dim, Shape, Width, text
 
 OPEN = Symbol("in_features", integer=True, positive=True)
 """The width of a lazy layer until a shape reaches it; the second of a model has ``in_features_2``."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
+from paramsym.algebra.convolution import differ, windows
+from paramsym.algebra.size import Dim, text
+from paramsym.core.layer import Tensor
 from paramsym.errors import ShapeError
-from paramsym.extents import differ, windows
-from paramsym.layer import Tensor
 from paramsym.layers.axes import spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, contract, known, rearrange, unfold
-from paramsym.size import Dim, text
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Expr, sqrt
 
-from paramsym.compose import Block
-from paramsym.edit import thawed
+from paramsym.algebra.size import Dim, divides
+from paramsym.core.compose import Block
+from paramsym.core.edit import thawed
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.dense import Dense, EinsumDense, TransposedDense
 from paramsym.layers.embedding import Embedding, ReversibleEmbedding
 from paramsym.layers.parameter import Parameter
 from paramsym.program import Lent, Own, Value, apply, contract, drop, lookup, rearrange, reduce
-from paramsym.size import Dim, divides
 
 _Convolution: TypeAlias = Conv1d | Conv2d | Conv3d
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from paramsym.algebra.convolution import up_over
+from paramsym.algebra.size import Dim, Width, canonical, cat, divides, equal, extent, per
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import NotYetError, SizeError
-from paramsym.extents import up_over
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.program import (
     Mask,
@@ -35,7 +36,6 @@ from paramsym.program import (
     segments,
     take,
 )
-from paramsym.size import Dim, Width, canonical, cat, divides, equal, extent, per
 
 
 class _Mixer(Layer):

@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import ClassVar
 
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Dim, canonical, divides, extent, text
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.extents import differ
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
-from paramsym.size import Dim, canonical, divides, extent, text
 
 
 class ChannelNorm(Layer):

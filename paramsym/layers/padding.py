@@ -11,13 +11,13 @@ from typing import ClassVar, Literal, TypeAlias
 
 from sympy import Expr
 
+from paramsym.algebra.size import Count, canonical, text
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, named, not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.windowed import check_copied
 from paramsym.program import Own, Value, pad
-from paramsym.size import Count, canonical, text
 
 Sides: TypeAlias = int | Expr | tuple[int | Expr, ...]
 """One number for every side, or one per side."""

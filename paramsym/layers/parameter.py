@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from paramsym.layer import Layer, Tensor
+from paramsym.algebra.size import Dim, Width
+from paramsym.core.layer import Layer, Tensor
 from paramsym.program import Own, Value
-from paramsym.size import Dim, Width
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Dim, canonical, divides, text
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
-from paramsym.extents import differ
-from paramsym.layer import Layer, Part
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.spatial import per_axis
 from paramsym.program import Own, Value, known, rearrange
-from paramsym.size import Dim, canonical, divides, text
 
 
 @dataclass(frozen=True)

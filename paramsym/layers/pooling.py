@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from paramsym.algebra.size import Count, Dim, product, text, within
 from paramsym.errors import ShapeError, SizeError
 from paramsym.layers.axes import DataFormat, not_empty, spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, pad, pool
 from paramsym.program.windows import Margins, margins_of
-from paramsym.size import Count, Dim, product, text, within
 
 Padding: TypeAlias = Margin | Literal["valid", "same"]
 """Numbers as in torch, or one of Keras' words."""

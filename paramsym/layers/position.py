@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
+from paramsym.algebra.size import Count, Dim, Shape, Width, canonical, divides, extent, text
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.spatial import per_axis
 from paramsym.program import (
     Own,
@@ -26,7 +27,6 @@ from paramsym.program import (
     segments,
     take,
 )
-from paramsym.size import Count, Dim, Shape, Width, canonical, divides, extent, text
 
 Counting: TypeAlias = Literal["once", "buffer", "each"]
 """How a reference gets the numbers of positions: once for all examples, from a buffer, or for each example."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 from paramsym.program import Own, Value, apply, constant, reduce
 
 Constant: TypeAlias = float | tuple[float, ...]

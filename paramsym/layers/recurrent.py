@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Axis, Count, Dim, Width, text, within
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError, SizeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.cells import (
     Dialect,
     GRUCell,
@@ -23,7 +25,6 @@ from paramsym.layers.cells import (
     lstm_state,
     peepholes,
 )
-from paramsym.ledger import Numbers
 from paramsym.program import (
     Own,
     Value,
@@ -42,7 +43,6 @@ from paramsym.program import (
     segments,
     take,
 )
-from paramsym.size import Axis, Count, Dim, Width, text, within
 
 _PLAIN = str.maketrans("", "", "[]")
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
+from paramsym.algebra.size import Axis
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from paramsym.layers.wrappers import keras_name
 from paramsym.program import Lent, Own, Value, apply, contract, rearrange, reduce, take
-from paramsym.size import Axis
 
 
 class _Reparametrized(Layer):

@@ -6,14 +6,14 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Any, Literal, TypeAlias, cast
 
+from paramsym.algebra.convolution import differ, exactly, scaled
+from paramsym.algebra.size import Dim, canonical, product, text
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.extents import differ, exactly, scaled
-from paramsym.layer import Layer
 from paramsym.layers.axes import DataFormat, named, not_empty, spatial
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, fold, pool_to, rearrange, resample, unfold
 from paramsym.program.windows import along_each, lengths
-from paramsym.size import Dim, canonical, product, text
 
 Factors: TypeAlias = Dim | float | tuple[Dim | float, ...]
 """By how much each spatial axis grows: whole numbers stay exact, torch also takes fractions."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
+from paramsym.algebra.convolution import differ, exactly
+from paramsym.algebra.size import Count, Dim, product, size, text
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
-from paramsym.extents import differ, exactly
-from paramsym.layer import Layer
 from paramsym.layers.axes import axis_of
 from paramsym.program import Own, Value, copies, known, rearrange
-from paramsym.size import Count, Dim, product, size, text
 
 
 @dataclass(frozen=True, init=False)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.layer import Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Part, Tensor
 from paramsym.layers.axes import DataFormat, in_front, per_channel, spatial
 from paramsym.layers.convolution import Conv1d, Conv2d, Conv3d
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Padding, PaddingMode, per_axis
 from paramsym.layers.windowed import Sliding, data_format_of
 from paramsym.program import Own, Value, convolve
-from paramsym.size import Dim, canonical
 
 Dialect: TypeAlias = Literal["torch", "keras"]
 """Flax has neither layer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 
 
 class Sibling(Layer):

@@ -6,8 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Max, Min
 
+from paramsym.algebra.size import Count, Dim, canonical, text, within
 from paramsym.errors import ArgumentError
-from paramsym.size import Count, Dim, canonical, text, within
 
 Extents: TypeAlias = Dim | tuple[Dim, ...]
 """One size for every spatial axis, or one per axis."""

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import Count, Dim
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.feed_forward import FeedForward
 from paramsym.layers.normalization import LayerNorm
 from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, drop, is_known, unknown
-from paramsym.size import Count, Dim
 
 
 @dataclass(frozen=True)

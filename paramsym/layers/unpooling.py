@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from paramsym.algebra.size import canonical, product
 from paramsym.layers.axes import spatial
 from paramsym.layers.siblings import Sibling
 from paramsym.layers.spatial import Extents, Margin, per_axis
 from paramsym.program import Own, Value, put, rearrange
 from paramsym.program.windows import transposed_lengths
-from paramsym.size import canonical, product
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 from sympy import Max, Mod
 
+from paramsym.algebra.convolution import over, reach, spread, spread_by_word, up_over, windows
+from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.errors import ShapeError
-from paramsym.extents import over, reach, spread, spread_by_word, up_over, windows
 from paramsym.layers.axes import DataFormat, not_empty
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.spatial import Extents, Margin, Padding, PaddingMode, per_axis
 from paramsym.program import Value, convolve, convolve_transposed, pad, rearrange, reduce
 from paramsym.program.windows import along_each
-from paramsym.size import Count, Dim, canonical
 
 
 def data_format_of(data_format: DataFormat | None, dialect: str) -> DataFormat:

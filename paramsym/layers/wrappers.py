@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paramsym.edit import Around
+from paramsym.algebra.size import text
+from paramsym.core.edit import Around
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError, StructureError
-from paramsym.layer import Layer, Part
 from paramsym.program import Own, Value, flip, join, scan
 from paramsym.program.tracing import each
-from paramsym.size import text
 
 
 def keras_name(layer: Layer | str) -> str:

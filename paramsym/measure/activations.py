@@ -8,15 +8,16 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Integer, Rational, expand
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Dim, canonical, size
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
-from paramsym.layer import Layer
-from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.kept import Attention, Way, keeping, of_outputs
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
 from paramsym.program.graph import Program
-from paramsym.size import Dim, canonical, size
 
 Recompute: TypeAlias = Literal["none", "selective", "full"]
 

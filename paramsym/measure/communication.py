@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Expr, Integer
 
-from paramsym.layer import Layer
-from paramsym.ledger import Ledger, Line
+from paramsym.algebra.size import size
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.state import BYTES
 from paramsym.measure.trace import trace
@@ -17,7 +18,6 @@ from paramsym.measure.work import walked
 from paramsym.program.arithmetic import Combine
 from paramsym.program.graph import Program, Region
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import size
 
 Travels: TypeAlias = Literal["weights", "stream", "boundary", "keys"]
 

@@ -10,17 +10,17 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
+from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, substitute, symbols_in
+from paramsym.core.at import mapping_from
+from paramsym.core.layer import Layer, class_name
+from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, ParamsymError, SizeError
-from paramsym.layer import Layer, class_name
-from paramsym.ledger import Ledger, Line
-from paramsym.letters import Lettering, lettering
 from paramsym.naming import described
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import check_depth
+from paramsym.present.typeset import Form, to_latex
 from paramsym.render.table import Cell, Printed, Table
-from paramsym.size import Dim, substitute, symbols_in
-from paramsym.sizing import mapping_from
-from paramsym.tabulate import check_depth
-from paramsym.typeset import Form, to_latex
 
 
 @dataclass(frozen=True, repr=False)

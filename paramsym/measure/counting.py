@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from paramsym.ledger import Line
+from paramsym.core.ledger import Line
 from paramsym.program.graph import MULTIPLY_ADD
 
 LOOKUP = "lookup"

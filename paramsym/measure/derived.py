@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Rational
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
 from paramsym.errors import NotYetError, SizeError
-from paramsym.inputs import Step, each_input, together
-from paramsym.polynomial import Polynomial
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Join, Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
+from paramsym.program.inputs import Step, each_input, together
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.pairs import sizes_of
 from paramsym.program.reductions import Normalise
 from paramsym.program.types import ArrayType, Open, flat
-from paramsym.size import Count, Dim, Shape, canonical, product, text
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
+    from paramsym.core.layer import Layer
 
 
 def types_of(input_shape: Shape) -> tuple[ArrayType, ...]:

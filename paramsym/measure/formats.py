@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 
 from sympy import Rational
 
-from paramsym.ledger import Line, Numbers
-from paramsym.size import Dim, canonical, extent, factors_of, product, stack
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Dim, canonical, extent, factors_of, product, stack
+from paramsym.core.ledger import Line
 
 Which: TypeAlias = Literal["all", "matrices", "repeated", "blocks", "experts"]
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-from paramsym.extents import differ
-from paramsym.ledger import Line, Numbers
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import canonical
+from paramsym.core.ledger import Line
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, plain, viewed
 from paramsym.measure.work import check_stated, looped, shown, times
@@ -17,7 +19,6 @@ from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import canonical
 
 Attention: TypeAlias = Literal["eager", "fused", "recomputed"]
 

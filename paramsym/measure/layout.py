@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from paramsym.algebra.size import Axis, Dim, canonical, extent, factors_of, product
 from paramsym.program.activations import Apply
 from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
@@ -21,7 +22,6 @@ from paramsym.program.conditions import Where
 from paramsym.program.lookups import Choose, Drop, Still
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
-from paramsym.size import Axis, Dim, canonical, extent, factors_of, product
 
 Stride: TypeAlias = tuple[Dim, ...]
 """The factors of a step from one entry of an axis to the next; (0,) for an axis that is stretched."""

@@ -8,16 +8,16 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Rational
 
+from paramsym.algebra.size import Dim, size
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer
-from paramsym.ledger import Ledger, Line
 from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.formats import FORMATS, OPTIMIZERS, chosen, in_format, of_states
 from paramsym.measure.moment import widest
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.measure.trace import trace
-from paramsym.size import Dim, size
 
 Use: TypeAlias = Literal["training", "inference"]
 USES: tuple[Use, ...] = ("training", "inference")

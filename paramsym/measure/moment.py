@@ -7,12 +7,12 @@ from typing import Any
 
 from sympy import Max
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim
 from paramsym.measure.layout import plain, viewed
-from paramsym.polynomial import Polynomial
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, bodies
 from paramsym.program.lookups import Constant, Stored
 from paramsym.program.state import Remember
-from paramsym.size import Dim
 
 
 def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) -> Dim:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from paramsym.algebra.convolution import share
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.extents import share
-from paramsym.inputs import only_input
-from paramsym.layer import Layer, check_layer
 from paramsym.measure.shapes import located
 from paramsym.measure.walk import Visit, gated, units, visits, within
-from paramsym.polynomial import Polynomial
-from paramsym.size import Count, Dim, Shape, canonical, product, text
+from paramsym.program.inputs import only_input
 
 
 def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = False) -> Dim:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from paramsym.algebra.convolution import View, reach, widest
+from paramsym.algebra.size import extent, product
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
-from paramsym.extents import View, reach, widest
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Copies, Flip, Join, Named, Pad, Rearrange, Roll, Segments, Take, groups
 from paramsym.program.conditions import Where
@@ -20,10 +21,9 @@ from paramsym.program.resampling import Resample
 from paramsym.program.routing import Collect, Places, Weights
 from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import Convolve, ConvolveTransposed, Fold, Pool, PoolTo, Unfold
-from paramsym.size import extent, product
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
+    from paramsym.core.layer import Layer
 
 _OWN = View()
 _NOT_SPATIAL = {"batch", "one", "channels", "features"}

@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields, replace
 
 from sympy import Expr
 
+from paramsym.algebra.size import Count, Shape, canonical, text
+from paramsym.core.layer import Layer, check_layer
+from paramsym.core.names import reach
 from paramsym.errors import ParamsymError, ShapeError
-from paramsym.layer import Layer, check_layer
 from paramsym.measure.walk import gated, rebuilt
 from paramsym.render.table import Printed
-from paramsym.size import Count, Shape, canonical, text
-from paramsym.written import reach
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from typing import Any
 
 from sympy import Symbol
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import symbols_in, text
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
-from paramsym.layer import Layer, check_layer
-from paramsym.ledger import Numbers
 from paramsym.optional import needed
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.types import ArrayType, Kind
-from paramsym.size import symbols_in, text
 
 
 def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import cast
 
+from paramsym.algebra.size import Count, Shape, canonical
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ShapeError
-from paramsym.inputs import only_input
-from paramsym.layer import Layer, check_layer
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
 from paramsym.measure.walk import gated, rebuilt, visits
-from paramsym.size import Count, Shape, canonical
+from paramsym.program.inputs import only_input
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
 _SYMBOLS = re.compile(r"\{[^}]*\}")

@@ -8,15 +8,15 @@ from typing import Any
 
 from sympy import Rational
 
-from paramsym.layer import Layer
-from paramsym.ledger import Ledger, Line
+from paramsym.algebra.size import Count, Dim
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
 from paramsym.program.graph import Program
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Count, Dim
 
 BYTES: Mapping[str, Dim] = {
     "float64": 8,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count, Dim, Shape, canonical, text
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
-from paramsym.layer import Layer, check_layer
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import located, settled
 from paramsym.measure.walk import Visit, gated, units, visits
-from paramsym.polynomial import Polynomial
+from paramsym.present.tabulate import PAPER, check_depth
 from paramsym.render.table import Cell, Table
-from paramsym.size import Count, Dim, Shape, canonical, text
-from paramsym.tabulate import PAPER, check_depth
 
 
 def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None = None) -> Table:

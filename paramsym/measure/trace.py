@@ -7,15 +7,15 @@ from inspect import signature
 from itertools import pairwise
 from typing import Any
 
+from paramsym.algebra.size import Count
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, NotYetError
-from paramsym.layer import Layer, check_layer
 from paramsym.measure.derived import types_of
 from paramsym.measure.walk import gated
 from paramsym.program.graph import Program
 from paramsym.program.own import accepted, trace_layer
 from paramsym.program.state import after
 from paramsym.program.types import ArrayType
-from paramsym.size import Count
 
 
 def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:

@@ -8,19 +8,19 @@ from typing import Any
 
 from sympy import Expr, Integer, Rational, cancel
 
-from paramsym.layer import Layer
-from paramsym.ledger import Ledger, Line
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
 from paramsym.measure.work import flops, walked
-from paramsym.polynomial import Polynomial
 from paramsym.program.graph import MULTIPLY_ADD, Region
 from paramsym.program.lookups import Stored
 from paramsym.program.types import ArrayType, flat
 from paramsym.render.table import Printed, Table, Tabular
-from paramsym.size import Count
 
 _WIDTHS = {"index": 8, "truth": 1}
 

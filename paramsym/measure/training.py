@@ -7,14 +7,14 @@ from typing import Any, cast
 
 from sympy import Expr, Integer, Rational
 
+from paramsym.algebra.size import Count, count
+from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, class_name
 from paramsym.measure.cost import Cost
 from paramsym.measure.machines import Speed, exact_share, machine_of
 from paramsym.measure.work import flops
 from paramsym.naming import described
 from paramsym.render.table import Table, Tabular
-from paramsym.size import Count, count
 
 _DAY = 86_400
 

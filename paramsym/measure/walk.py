@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import cast
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Count, Dim, Shape, canonical, count, product
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.inputs import axes, each_input, only_input, together
-from paramsym.layer import Layer
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
-from paramsym.size import Count, Dim, Shape, canonical, count, product
+from paramsym.program.inputs import axes, each_input, only_input, together
 
 _NUMBERED = re.compile(r"\{[^}]*\}")
 

@@ -8,9 +8,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from sympy import Expr, Integer, Rational
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.core.layer import Layer, class_name
+from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError, NotYetError
-from paramsym.layer import Layer, class_name
-from paramsym.ledger import Ledger, Line, Numbers
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
@@ -19,7 +21,6 @@ from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, S
 from paramsym.program.lookups import Stored
 from paramsym.program.pairs import Pairs, Rows, sizes_of
 from paramsym.program.types import ArrayType
-from paramsym.size import Count, Dim, canonical
 
 Way: TypeAlias = Literal["forward", "backward", "both"]
 Share: TypeAlias = Literal["batch", "sequence", "token"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Tensor
 from paramsym.program import Own, Value, apply, compare, where
 
 NAMES = frozenset(

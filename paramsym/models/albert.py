@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential, Shared
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, canonical, per
+from paramsym.algebra.symbols import E, dims
+from paramsym.core.compose import Repeat, Sequential, Shared
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
-from paramsym.ledger import Numbers
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, Attention, BertLike, TextBase, pooler_of, tables_of
 from paramsym.models.blocks import Holder, activation
@@ -20,8 +22,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, canonical, per
-from paramsym.symbols import E, dims
 
 GROUPS, INNER = dims("n_g n_i")
 
@@ -138,7 +138,7 @@ class AlbertGroups(Layer):
 
     ``Shared`` for several blocks at once: they need not be passed equally often, but together are passed ``times`` times.
 
-    >>> from paramsym.symbols import H, L
+    >>> from paramsym.algebra.symbols import H, L
     >>> AlbertGroups(Dense(H, H), 1, L).params, AlbertGroups(Dense(H, H), 1, L).active
     (H**2 + H, H**2*L + H*L)
     """
@@ -181,7 +181,7 @@ def _passes(groups: int, times: int) -> list[int]:
 class AlbertPredictions(Layer):
     """The language model's head: back to the words' width, then the output matrix; the bias stands twice, before and in the decoder.
 
-    >>> from paramsym.symbols import E, H, V
+    >>> from paramsym.algebra.symbols import E, H, V
     >>> AlbertPredictions(H, E, V).params
     E*H + E*V + 3*E + 2*V
     """

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Block
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.core.compose import Block
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, ConfigError
-from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
-from paramsym.ledger import Numbers
 from paramsym.models.keys import Key, Listed, shown
 from paramsym.models.model import Model, key
 from paramsym.program import Own, Value
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, canonical
 
 _ONLY = ("Backbone",)
 IGNORED = {"chooses what a backbone returns": "_out_features _out_indices stage_names"}
@@ -157,7 +157,7 @@ def feature_norms(features: tuple[str, ...] | None, widths: tuple[Dim, ...]) -> 
     Raises:
         ArgumentError: features that are no stages, twice, or not in order.
 
-    >>> from paramsym.symbols import H
+    >>> from paramsym.algebra.symbols import H
     >>> feature_norms(("stem", "stage2"), (H, H, 2 * H)).params
     6*H
     """

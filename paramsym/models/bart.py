@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import P, V, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -24,8 +26,6 @@ from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
 from paramsym.models.stacks import ALIASES, Stack, TwoStacks
 from paramsym.program import Own, Value, roll
-from paramsym.size import Dim
-from paramsym.symbols import P, V, dims
 
 DECODER_WORDS = dims("V_d")
 
@@ -56,7 +56,7 @@ class Bart(TwoStacks, Seq2Seq):
         DivisibilityError: heads that do not divide the width.
         ArgumentError: an activation or architecture that the reference does not know; Marian's arguments for another family.
 
-    >>> from paramsym.symbols import A, F, L
+    >>> from paramsym.algebra.symbols import A, F, L
     >>> Bart(decoder_layers=L, decoder_ffn_dim=F, decoder_attention_heads=A).params
     4*F*H*L + 2*F*L + 12*H**2*L + 24*H*L + 2*H*P + H*V + 8*H
     >>> Bart(architecture="BartForConditionalGeneration").at("facebook/bart-large").params

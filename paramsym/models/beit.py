@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.algebra.symbols import F, L, V, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Holder
@@ -19,8 +21,6 @@ from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.published import published_in
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
 from paramsym.program import Own, Value, constant, join, lookup, rearrange, resample, take
-from paramsym.size import Count, Dim, canonical
-from paramsym.symbols import F, L, V, dims
 
 _SEGMENTS = ("SemanticSegmentation",)
 _PYRAMID = ("SemanticSegmentation", "Backbone")
@@ -192,7 +192,7 @@ class BeitBase(Holder):
 class BeitBlock(Holder):
     """A block whose two branches are scaled, each by a vector of its own (Touvron et al. 2021, LayerScale), where there is a ``width``.
 
-    >>> from paramsym.symbols import F, H
+    >>> from paramsym.algebra.symbols import F, H
     >>> BeitBlock({"mlp": Dense(H, F)}, H).params, BeitBlock({"mlp": Dense(H, F)}, None).params
     (F*H + F + 2*H, F*H + F)
     """
@@ -221,7 +221,7 @@ class BeitBlock(Holder):
 class BeitPositionBias(Layer):
     """A bias per head for every distance between two patches, and three more rows for those from, to and at the class token.
 
-    >>> from paramsym.symbols import A
+    >>> from paramsym.algebra.symbols import A
     >>> BeitPositionBias((14, 14), A).params
     732*A
     """

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Count, Dim, Shape, divides
+from paramsym.algebra.symbols import A, B, F, H, L, P, S, T, V, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ShapeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -19,8 +21,6 @@ from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Model, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, axes, each, heads, rearrange, remember, take
-from paramsym.size import Count, Dim, Shape, divides
-from paramsym.symbols import A, B, F, H, L, P, S, T, V, dims
 
 CHOICES, SOURCE = dims("n_c S_e")
 """The texts to choose among, and the positions of what an encoder gives."""

@@ -8,14 +8,14 @@ from typing import Any
 
 from sympy import Expr
 
-from paramsym.compose import copies_of
-from paramsym.layer import Layer, Part
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.core.compose import copies_of
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
-from paramsym.ledger import Numbers
 from paramsym.models.activations import activated
 from paramsym.program import ALL, Mask, Own, Value, apply, attend, axes, heads, remember, rotate, take
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, canonical
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Attention(Holder):
 def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True) -> dict[str, Layer]:
     """Return the matrices of attention under fairseq's names, in its order; ``sliced`` are the heads and their width.
 
-    >>> from paramsym.symbols import A, D, H
+    >>> from paramsym.algebra.symbols import A, D, H
     >>> {name: layer.params for name, layer in inward_and_out(H, (A, D), key_bias=False).items()}
     {'k_proj': A*D*H, 'v_proj': A*D*H + A*D, 'q_proj': A*D*H + A*D, 'out_proj': A*D*H + H}
     """

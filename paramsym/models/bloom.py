@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.layer import Layer
+from paramsym.algebra.size import Count, Dim, cat
+from paramsym.algebra.symbols import A, H, L
+from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -17,8 +19,6 @@ from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
-from paramsym.size import Count, Dim, cat
-from paramsym.symbols import A, H, L
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from paramsym.compose import Sequential
-from paramsym.layer import Part, Tensor
+from paramsym.algebra.size import Dim
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, tokens
 from paramsym.models.family import Nested
@@ -18,7 +19,6 @@ from paramsym.models.patches import whole_patches
 from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
 from paramsym.program import Mask, Own, Value, best, compare, constant, copies, pick, rearrange, take, where
-from paramsym.size import Dim
 
 _PROJECTS = "WithProjection"
 

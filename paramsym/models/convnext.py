@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.algebra.size import Count, Dim, Shape, canonical
+from paramsym.algebra.symbols import B, C, K, W, dims
+from paramsym.core.compose import Block, Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
@@ -21,8 +23,6 @@ from paramsym.models.keys import Function, Pair, Real, Several, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce
-from paramsym.size import Count, Dim, Shape, canonical
-from paramsym.symbols import B, C, K, W, dims
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Base(Holder):
 class ConvNextBlock(Layer):
     """A convolution per channel, a normalisation and two matrices, scaled where ``scaled``.
 
-    >>> from paramsym.symbols import C
+    >>> from paramsym.algebra.symbols import C
     >>> ConvNextBlock(C).params
     8*C**2 + 58*C
     """

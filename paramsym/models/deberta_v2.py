@@ -9,15 +9,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.extents import over
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.algebra.convolution import over
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, Width, canonical
+from paramsym.algebra.symbols import D, E, H, K, T, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions, TokenTypes
-from paramsym.ledger import Numbers
 from paramsym.models.activations import activated, learned
 from paramsym.models.bert import ENCODER, Activated, AddedNorm, AttentionAndOutput, BertLike, Pooler, TextBase
 from paramsym.models.blocks import Holder
@@ -27,8 +29,6 @@ from paramsym.models.published import published_in
 from paramsym.program import Applied, Own, Value, attend, constant, contract, heads, known, pick, rearrange, still, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, Width, canonical
-from paramsym.symbols import D, E, H, K, T, dims
 
 _POOLED = ("SequenceClassification", "MultipleChoice")
 BUCKETS, RELATIVE, GROUPS, POOLED = dims("n_b P_r g H_p")
@@ -228,7 +228,7 @@ class ConvolvedInput(Holder):
 class DebertaV2Encoder(Holder):
     """The blocks; beside them what they share: the table of relative positions, its normalisation, and a convolution after the first.
 
-    >>> from paramsym.symbols import H, L
+    >>> from paramsym.algebra.symbols import H, L
     >>> DebertaV2Encoder({"layer": Repeat(Dense(H, H), L), "LayerNorm": LayerNorm(H)}).params
     H**2*L + H*L + 2*H
     """
@@ -253,7 +253,7 @@ class DebertaV2Embeddings(Layer):
 
     The index buffer is in no state dict.
 
-    >>> from paramsym.symbols import E, H, P, T, V
+    >>> from paramsym.algebra.symbols import E, H, P, T, V
     >>> DebertaV2Embeddings(V, P, H).params, DebertaV2Embeddings(V, P, H, T, E, position_biased_input=False).params
     (H*P + H*V + 2*H, E*H + E*T + E*V + 2*H)
     """
@@ -295,7 +295,7 @@ class DebertaV2Embeddings(Layer):
 class DebertaV2Predictions(Layer):
     """The masked language model's head; with ``legacy`` BERT's, else a transform and a bias for the word table's own products.
 
-    >>> from paramsym.symbols import H, V
+    >>> from paramsym.algebra.symbols import H, V
     >>> DebertaV2Predictions(H, H, V).params, DebertaV2Predictions(H, H, V, legacy=False).params
     (H**2 + H*V + 3*H + 2*V, H**2 + 3*H + V)
     """

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from paramsym.compose import Repeat
+from paramsym.algebra.convolution import up_over
+from paramsym.algebra.size import Count, Dim, Shape, divides, same
+from paramsym.algebra.symbols import A, B, D, F, G, H, L, S, V
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.extents import up_over
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import ByHead
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
@@ -21,8 +23,6 @@ from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
 from paramsym.models.rope import RopeSettings, Share
 from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
-from paramsym.size import Count, Dim, Shape, divides, same
-from paramsym.symbols import A, B, D, F, G, H, L, S, V
 
 _LAYER_TYPES = frozenset(
     {
@@ -324,7 +324,7 @@ def experts(width: Dim, inner: Dim, stored: Dim, used: Dim | None, function: str
 class Experts(StackedExperts):
     """Stacked experts with an activation by its configuration name; one that learns is stored once for all of them.
 
-    >>> from paramsym.symbols import E, K
+    >>> from paramsym.algebra.symbols import E, K
     >>> Experts(H, F, E, K, activation="prelu").params
     3*E*F*H + 1
     """

@@ -10,9 +10,11 @@ from dataclasses import KW_ONLY, dataclass
 from math import log
 from typing import Any, Literal
 
-from paramsym.compose import Block, Repeat, Runs
+from paramsym.algebra.size import Count, Dim, at_most, canonical, divides
+from paramsym.algebra.symbols import A, E, F, H, K, L, R, dims
+from paramsym.core.compose import Block, Repeat, Runs
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import Router
@@ -26,8 +28,6 @@ from paramsym.models.published import published_in
 from paramsym.models.rope import check_even, check_length, rotate, rotation
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Count, Dim, at_most, canonical, divides
-from paramsym.symbols import A, E, F, H, K, L, R, dims
 
 EXPERT, ALWAYS, DENSE, QUERY_RANK, PLAIN, TURNED, VALUE = dims("F_e E_s k R_q D_n D_r D_v")
 """An expert's width, experts that every token uses, dense layers, the queries' rank, and the parts of a head: plain, rotated, value."""

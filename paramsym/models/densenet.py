@@ -11,9 +11,11 @@ from typing import Any, ClassVar, TypeAlias
 
 from sympy import Expr, Rational, Symbol, floor
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import Count, Dim, Shape, canonical
+from paramsym.algebra.symbols import B, N, W, dims
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.activation import ReLU
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -21,8 +23,6 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import AvgPool2d, MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.program import Own, Value, apply, axes, join, reduce
-from paramsym.size import Count, Dim, Shape, canonical
-from paramsym.symbols import B, N, W, dims
 
 Depths: TypeAlias = tuple[Count, ...]
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from sympy import Rational, floor
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.algebra.size import Count, Dim, canonical
+from paramsym.algebra.symbols import L, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.backbone import IGNORED, Backbone, Staged, settle_stages
 from paramsym.models.blocks import Gated, Holder
@@ -19,8 +21,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, features, join, take
-from paramsym.size import Count, Dim, canonical
-from paramsym.symbols import L, dims
 
 RATIO = dims("m")
 
@@ -141,7 +141,7 @@ class Dinov2Layer(Holder):
 class LayerScale(Layer):
     """The scale of a branch (Touvron et al. 2021): ``lambda1`` (H,).
 
-    >>> from paramsym.symbols import H
+    >>> from paramsym.algebra.symbols import H
     >>> LayerScale(H).params
     H
     """

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Count, Dim, equal
+from paramsym.algebra.symbols import A, F, H, L, P, V
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -20,8 +22,6 @@ from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, take
-from paramsym.size import Count, Dim, equal
-from paramsym.symbols import A, F, H, L, P, V
 
 EPS = 1e-12
 """What all its normalisations add; no key of the configuration says it."""

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from paramsym.algebra.size import Dim, same
+from paramsym.algebra.symbols import E, H
+from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import check_activation, learned
@@ -17,8 +19,6 @@ from paramsym.models.keys import Flag, Sizes, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, reduce, take
-from paramsym.size import Dim, same
-from paramsym.symbols import E, H
 
 _CHOICE = ("ElectraForMultipleChoice",)
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import Count, Dim, Shape, canonical, divides
+from paramsym.algebra.symbols import A, B, F, H, L, P, S, V
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import StructureError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
@@ -23,8 +25,6 @@ from paramsym.models.seq2seq import TARGET
 from paramsym.program import Mask, Own, Value, apply, attend, constant, features, heads, past, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.state import after
-from paramsym.size import Count, Dim, Shape, canonical, divides
-from paramsym.symbols import A, B, F, H, L, P, S, V
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.layer import Layer
+from paramsym.algebra.size import Axis, Count, Dim, cat, divides
+from paramsym.algebra.symbols import A, F, G, H, L
+from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -21,8 +23,6 @@ from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, Share, settled
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Axis, Count, Dim, cat, divides
-from paramsym.symbols import A, F, G, H, L
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
+from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError, ParamsymError
-from paramsym.layer import Layer
 from paramsym.models.keys import Key, Size, Sizes, shown, whole
 
 

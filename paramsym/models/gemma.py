@@ -11,8 +11,10 @@ from typing import Any
 
 from sympy import sqrt
 
+from paramsym.algebra.size import Dim, divides
+from paramsym.algebra.symbols import D, G, L, dims
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.blocks import PreNorm, Residual, RotatedAttention, Stem
@@ -23,8 +25,6 @@ from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, check_even, check_length, rotation, round_heads, settled
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Dim, divides
-from paramsym.symbols import D, G, L, dims
 
 PATTERN = dims("p")
 """Every how many layers of Gemma 3 one attends to everything."""
@@ -184,7 +184,7 @@ class GemmaAttention(RotatedAttention):
 class GemmaRMSNorm(RMSNorm):
     """Root-mean-square normalisation whose scale is stored as its difference from 1.
 
-    >>> from paramsym.symbols import H
+    >>> from paramsym.algebra.symbols import H
     >>> GemmaRMSNorm(H).params
     H
     """
@@ -199,7 +199,7 @@ class GemmaRMSNorm(RMSNorm):
 class ScaledEmbedding(Layer):
     """A table whose rows are scaled when they are looked up: ``weight`` (V, H), and the factor, which is not saved.
 
-    >>> from paramsym.symbols import H, V
+    >>> from paramsym.algebra.symbols import H, V
     >>> ScaledEmbedding(V, H).params
     H*V
     """

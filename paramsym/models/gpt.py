@@ -7,8 +7,10 @@ from typing import Any
 
 from sympy import Expr
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer
+from paramsym.algebra.size import Count, Dim, canonical, per
+from paramsym.algebra.symbols import A, F, H, L, P
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
@@ -17,8 +19,6 @@ from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import key
 from paramsym.program import Mask, Own, Value, apply, attend, constant, copies, heads, past, rearrange, remember, rotate, segments
-from paramsym.size import Count, Dim, canonical, per
-from paramsym.symbols import A, F, H, L, P
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 from sympy import Expr
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import canonical, cat, per
+from paramsym.algebra.symbols import index
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense, TransposedDense
 from paramsym.models.activations import check_activation, learned
 from paramsym.models.blocks import FeedForward, Holder, PreNorm, activation, tokens
@@ -20,8 +22,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, rearrange, reduce, take
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import canonical, cat, per
-from paramsym.symbols import index
 
 _LANGUAGE = frozenset({"GPT2LMHeadModel", "GPT2DoubleHeadsModel"})
 _SUMMARIES = frozenset({"last", "first", "mean", "cls_index"})

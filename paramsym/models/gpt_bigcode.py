@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.size import Dim, cat
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import FeedForward, PreNorm
@@ -17,7 +18,6 @@ from paramsym.models.gpt import ALIASES, SUMMARY, CrossPreNorm, FusedAttention, 
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.size import Dim, cat
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class GptBigCode(Gpt):
 class CausalMask(Layer):
     """A model beside its causal mask ``bias``, a buffer (P, P) that is not saved.
 
-    >>> from paramsym.symbols import P
+    >>> from paramsym.algebra.symbols import P
     >>> CausalMask(P, Dense(1, 1, bias=False)).params
     1
     """

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.symbols import A, F, H, L, P
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ConfigError
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -21,8 +23,6 @@ from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown,
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Mask, Own, Value, attend, heads, remember
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, F, H, L, P
 
 MOST = 1024
 """The most layers whose kinds of attention may be listed one by one."""

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.layer import Layer
+from paramsym.algebra.size import Count, Dim, cat
+from paramsym.algebra.symbols import A, F, H, L
+from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -22,8 +24,6 @@ from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import RopeSettings, Share, settled
 from paramsym.program import ROPE, Rope
-from paramsym.size import Count, Dim, cat
-from paramsym.symbols import A, F, H, L
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from paramsym.compose import Repeat
-from paramsym.layer import Layer, Tensor
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import D, E, G, K
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window
@@ -16,8 +18,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Own, Value
-from paramsym.size import Dim
-from paramsym.symbols import D, E, G, K
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class GptOss(RmsDecoder):
 class SinkAttention(RotatedAttention):
     """Attention in which each head can attend to nothing: ``sinks`` (A,), one learned score a head, beside the projections.
 
-    >>> from paramsym.symbols import A
+    >>> from paramsym.algebra.symbols import A
     >>> SinkAttention({}, A).params
     A
     """

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from paramsym.algebra.convolution import up_over
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ShapeError
-from paramsym.extents import up_over
-from paramsym.layer import Layer, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.models.activations import learned
@@ -19,7 +20,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import ROTATED
 from paramsym.program import Mask, Own, Value, attend, heads, join, rearrange, remember, rotate, rotation, segments
-from paramsym.size import Dim, canonical
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class TurnedAttention(Holder):
 
     The sines and cosines of all positions stand beside it, a buffer (P, rotary_dim) that is not saved.
 
-    >>> from paramsym.symbols import P
+    >>> from paramsym.algebra.symbols import P
     >>> TurnedAttention({}, P, 64).params
     0
     """

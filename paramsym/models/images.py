@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeVar
 
-from paramsym.extents import over
-from paramsym.layer import Part
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Axis, Count, Dim, canonical, per
+from paramsym.algebra.symbols import N
+from paramsym.core.layer import Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -17,8 +19,6 @@ from paramsym.models.blocks import FeedForward, Holder, activation
 from paramsym.models.keys import Sizes
 from paramsym.models.model import Ignored, Model
 from paramsym.program import Own, Value, copies, join, known, rearrange, reduce, resample, take
-from paramsym.size import Axis, Count, Dim, canonical, per
-from paramsym.symbols import N
 
 _Extent = TypeVar("_Extent")
 
@@ -63,7 +63,7 @@ def no_labels(arguments: dict[str, Any], sizes: Sizes) -> None:
 def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
     """Return a feed-forward network: ``fc1`` (F, H) and ``fc2`` (H, F) with biases, and what the activation learns.
 
-    >>> from paramsym.symbols import F, H
+    >>> from paramsym.algebra.symbols import F, H
     >>> feed_forward(H, F, "gelu").params
     2*F*H + F + H
     """
@@ -74,7 +74,7 @@ def feed_forward(width: Dim, inner: Dim, function: str) -> FeedForward:
 def convolved(near: Dim, far: Dim, kernel: int, function: str = "relu", *, stride: int = 1) -> Convolved:
     """Return a convolution without bias, its normalisation by batch, and what its activation learns.
 
-    >>> from paramsym.symbols import C, H
+    >>> from paramsym.algebra.symbols import C, H
     >>> convolved(C, H, 3).params
     9*C*H + 2*H
     """

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from sympy import Symbol
 
+from paramsym.algebra.symbols import dims
 from paramsym.errors import ConfigError
-from paramsym.symbols import dims
 
 LARGEST = 2**63 - 1
 """No tensor of any framework has a longer axis."""

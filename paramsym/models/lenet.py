@@ -9,15 +9,15 @@ from typing import Literal
 
 from sympy import Rational, floor
 
+from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, equal, within
+from paramsym.algebra.symbols import B
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, SizeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.models.published import Claim
 from paramsym.program import Own, Value, apply, axes, convolve, copies, features, join, pool, rearrange, reduce, segments, take
-from paramsym.size import Count, Dim, Shape, canonical, cat, equal, within
-from paramsym.symbols import B
 
 C3_TABLE = (
     (0, 1, 2),

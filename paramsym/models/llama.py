@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from paramsym.algebra.size import Count, Dim, divides
+from paramsym.algebra.symbols import G, L
+from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError
-from paramsym.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.models.blocks import Ladder, PreNorm, RotatedAttention, scaled
 from paramsym.models.decoder import RmsDecoder, by_turns, gated
@@ -21,8 +23,6 @@ from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Value
-from paramsym.size import Count, Dim, divides
-from paramsym.symbols import G, L
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Llama(RmsDecoder):
     3*F*H*L + 2*H**2*L + 2*H*L + H*V + H + 2*G*H**2*L/A
     >>> Llama(architecture="LlamaForCausalLM").at("meta-llama/Meta-Llama-3-8B").params
     8030261248
-    >>> from paramsym.symbols import D
+    >>> from paramsym.algebra.symbols import D
     >>> qwen = Llama(architecture="Qwen3ForCausalLM", head_dim=D, tie_word_embeddings=True)
     >>> qwen.at("Qwen/Qwen3-0.6B").params
     596049920

@@ -10,9 +10,11 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Any, Literal
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.symbols import A, D, F, G, H, K, L, N, R, V, dims
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ConfigError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.mamba import Mamba, Mamba2
 from paramsym.layers.normalization import RMSNorm
@@ -23,8 +25,6 @@ from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole, shown,
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, D, F, G, H, K, L, N, R, V, dims
 
 EXPAND = dims("e")
 """How many times the hidden width the inner width is."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import E, G, K
+from paramsym.core.compose import Repeat
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
 from paramsym.models.activations import learned
@@ -16,8 +18,6 @@ from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Own, Value
-from paramsym.size import Dim
-from paramsym.symbols import E, G, K
 
 
 @dataclass(frozen=True)

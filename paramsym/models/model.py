@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Symbol
 
+from paramsym.algebra.size import Dim, at_most, divides
+from paramsym.algebra.symbols import N
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer
 from paramsym.models.activations import check_activation
 from paramsym.models.family import Family
 from paramsym.models.keys import Function, Key, Size, Sizes
-from paramsym.size import Dim, at_most, divides
-from paramsym.symbols import N
 
 LANGUAGE = "Model ForCausalLM ForSequenceClassification ForTokenClassification ForQuestionAnswering"
 """The classes that most decoder-only language models have, without their prefix."""

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from paramsym.algebra.size import Count, Dim, cat
+from paramsym.algebra.symbols import A, H, L
+from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError
-from paramsym.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -17,8 +19,6 @@ from paramsym.models.gpt import Alibi, FusedBiased, Tower
 from paramsym.models.keys import Flag, Key, Real, Sizes, shown
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.size import Count, Dim, cat
-from paramsym.symbols import A, H, L
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.blocks import Residual, RotatedAttention

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-from paramsym.extents import over
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import E, K
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.experts import Router
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
@@ -14,8 +16,6 @@ from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.size import Dim
-from paramsym.symbols import E, K
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer
+from paramsym.algebra.size import Count, Dim, same
+from paramsym.algebra.symbols import A, F, H, L, P, V, dims
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -19,8 +21,6 @@ from paramsym.models.keys import Flag, Function, Key, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value
-from paramsym.size import Count, Dim, same
-from paramsym.symbols import A, F, H, L, P, V, dims
 
 TABLE = dims("H_e")
 """The width of the token table, where it is not the hidden width."""

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from sympy import Symbol, floor
 
-from paramsym.compose import Sequential
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Count, Dim, Shape, canonical, divides, text
+from paramsym.algebra.symbols import A, B, C, D, H, K, L, W, dims
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ConfigError, DivisibilityError, ShapeError
-from paramsym.extents import differ
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.axes import spatial
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -22,8 +24,6 @@ from paramsym.models.images import ImageModel, behind, fitted, in_row, masked, n
 from paramsym.models.keys import Function, Pair, Real, Sizes
 from paramsym.models.model import Ignored, key
 from paramsym.program import Own, Value, rearrange
-from paramsym.size import Count, Dim, Shape, canonical, divides, text
-from paramsym.symbols import A, B, C, D, H, K, L, W, dims
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Embeddings(Layer):
 def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:
     """Return what makes an image of a map of vectors, ``stride`` pixels of each vector in both directions.
 
-    >>> from paramsym.symbols import C
+    >>> from paramsym.algebra.symbols import C
     >>> pixels_again(H, 16, C).params
     256*C*H + 256*C
     """

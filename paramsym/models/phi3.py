@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from paramsym.algebra.size import Dim, cat
+from paramsym.algebra.symbols import A, D, H
 from paramsym.errors import ConfigError
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
@@ -15,8 +17,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Own, Value, heads, segments
-from paramsym.size import Dim, cat
-from paramsym.symbols import A, D, H
 
 
 @dataclass(frozen=True)

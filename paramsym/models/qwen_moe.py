@@ -10,13 +10,15 @@ from dataclasses import KW_ONLY, dataclass
 from math import lcm
 from typing import Any, Literal
 
-from paramsym.compose import Repeat, copies_of
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, at_most, canonical
+from paramsym.algebra.symbols import E, G, K, L, dims
+from paramsym.core.compose import Repeat, copies_of
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ConfigError
-from paramsym.layer import Layer, Part
 from paramsym.layers.attention import HeadNorm
 from paramsym.layers.dense import Dense
 from paramsym.layers.experts import Router
-from paramsym.ledger import Numbers
 from paramsym.models.blocks import Mixture, PreNorm, RotatedAttention
 from paramsym.models.decoder import RmsDecoder, by_turns, check_window, experts, gated
 from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, shown
@@ -25,8 +27,6 @@ from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Own, Value
 from paramsym.program.own import through
-from paramsym.size import Count, Dim, at_most, canonical
-from paramsym.symbols import E, G, K, L, dims
 
 EXPERT, SHARED = dims("F_e F_s")
 """The widths of an expert and of the one that every token uses."""
@@ -155,7 +155,7 @@ class SparsePattern(Layer):
     ``only`` holds, in order, those layers that would be sparse. ``turns`` are pairs, dense and sparse, that store the same as these two and
     compute something else: they take turns with one another, up to the layer number ``until``, or in all layers.
 
-    >>> from paramsym.symbols import F, H, L
+    >>> from paramsym.algebra.symbols import F, H, L
     >>> SparsePattern(Dense(H, F, bias=False), Dense(H, H, bias=False), 6, 2, (3,)).params
     4*F*H + 2*H**2
     >>> SparsePattern(Dense(H, 1, bias=False), Dense(H, H, bias=False), L, 1, (0, 1)).params

@@ -11,9 +11,11 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Rational, floor
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.symbols import B, N, W, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.activation import ReLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.axes import per_channel, spatial
@@ -23,8 +25,6 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.program import Own, Value, apply, axes, rearrange
-from paramsym.size import Dim, Shape, canonical
-from paramsym.symbols import B, N, W, dims
 
 Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
 Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Dim, Shape, canonical, same, within
+from paramsym.algebra.symbols import B, C, H, W
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.extents import over
-from paramsym.layer import Layer, Part
 from paramsym.models.activations import learned
 from paramsym.models.backbone import IGNORED, Backbone, settle_stages
 from paramsym.models.blocks import Holder, activation
@@ -21,8 +23,6 @@ from paramsym.models.keys import Flag, Function, Several, Sizes, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, axes, pool, reduce
-from paramsym.size import Dim, Shape, canonical, same, within
-from paramsym.symbols import B, C, H, W
 
 REDUCTION = 4
 """How much narrower a bottleneck is inside."""

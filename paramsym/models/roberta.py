@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -19,7 +20,6 @@ from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, apply, compact, constant, copies, past, rearrange
-from paramsym.size import Dim, canonical
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
@@ -97,7 +97,7 @@ class RobertaEmbeddings(Layer):
 
     Positions are counted from the row behind ``padding_idx`` on, which is the padding's.
 
-    >>> from paramsym.symbols import H, P, T, V
+    >>> from paramsym.algebra.symbols import H, P, T, V
     >>> RobertaEmbeddings(V, P, T, H).params
     H*P + H*T + H*V + 2*H
     """
@@ -143,7 +143,7 @@ class RobertaEmbeddings(Layer):
 class RobertaPredictions(Layer):
     """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
 
-    >>> from paramsym.symbols import H, V
+    >>> from paramsym.algebra.symbols import H, V
     >>> RobertaPredictions(H, V).params
     H**2 + H*V + 3*H + 2*V
     """

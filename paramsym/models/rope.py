@@ -8,10 +8,10 @@ from typing import Any
 
 from sympy import floor
 
+from paramsym.algebra.symbols import A, D, H, L, dims
 from paramsym.errors import ConfigError
 from paramsym.models.keys import Flag, Key, Real, Sizes, shown, whole
 from paramsym.program import Rope
-from paramsym.symbols import A, D, H, L, dims
 
 ROTATED = dims("r")
 """The entries of a head that are rotated, where not all of them are."""

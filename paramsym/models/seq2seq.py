@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.symbols import B, S, dims
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ShapeError
-from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, tokens
 from paramsym.models.keys import Whole
 from paramsym.models.model import Model, key
 from paramsym.program import Own, Value, apply, constant, join, take
 from paramsym.program.state import after
-from paramsym.size import Dim, Shape, canonical
-from paramsym.symbols import B, S, dims
 
 TARGET = dims("S_d")
 """The positions of the target."""
@@ -111,7 +111,7 @@ class ClassificationHead(Holder):
 def classification_head(width: Dim, labels: Dim) -> ClassificationHead:
     """Return the head of a classifier of texts.
 
-    >>> from paramsym.symbols import H, N
+    >>> from paramsym.algebra.symbols import H, N
     >>> classification_head(H, N).params
     H**2 + H*N + H + N
     """

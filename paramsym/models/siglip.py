@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.size import Dim
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import NotYetError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
@@ -19,7 +20,6 @@ from paramsym.models.patches import whole_patches
 from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
 from paramsym.program import Own, Value, copies, take
-from paramsym.size import Dim
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class SiglipSeeing(Holder):
 class SiglipPooling(Layer):
     """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe asks all patches, then a feed-forward network.
 
-    >>> from paramsym.symbols import A, F, H
+    >>> from paramsym.algebra.symbols import A, F, H
     >>> SiglipPooling(H, A, F).params
     2*F*H + F + 4*H**2 + 8*H
     """

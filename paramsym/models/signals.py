@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.extents import over
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.dense import Dense
 from paramsym.models.blocks import Holder, Ladder, activation
 from paramsym.program import (
@@ -29,7 +30,6 @@ from paramsym.program import (
     unfold,
 )
 from paramsym.program.tracing import each
-from paramsym.size import Dim, canonical, divides
 
 
 def weighted(weights: Value, last: Value, *entering: Value) -> Value:
@@ -175,7 +175,7 @@ class Narrowing(Holder):
 class MaskedFrames(Layer):
     """A model that reads a learned vector in the place of masked frames, and in evaluation, when none is masked, does not use it.
 
-    >>> from paramsym.symbols import F, H
+    >>> from paramsym.algebra.symbols import F, H
     >>> MaskedFrames(H, Dense(H, F)).params
     F*H + F + H
     """
@@ -198,7 +198,7 @@ class MaskedFrames(Layer):
 class NormedConvolution(Layer):
     """A convolution in groups whose weight is stored as directions and, for every frame of its span, a length.
 
-    >>> from paramsym.symbols import H, K
+    >>> from paramsym.algebra.symbols import H, K
     >>> NormedConvolution(H, K, 16).params
     H**2*K/16 + H + K
     """

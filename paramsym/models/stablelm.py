@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import G
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.normalization import LayerNorm
-from paramsym.ledger import Numbers
 from paramsym.models.blocks import Parallel, PreNorm, RotatedAttention
 from paramsym.models.decoder import GroupedDecoder, gated
 from paramsym.models.keys import Flag, Function, Real, Size
@@ -16,8 +18,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
 from paramsym.program import Own, Value, collected, rearrange, roll, take
-from paramsym.size import Dim
-from paramsym.symbols import G
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class StableLm(GroupedDecoder):
 class HeadNorms(Layer):
     """A normalisation of its own for each head: ``norms.{0..A-1}.weight`` (D,).
 
-    >>> from paramsym.symbols import A, H
+    >>> from paramsym.algebra.symbols import A, H
     >>> HeadNorms(A, H / A).params
     H
     """

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 from sympy import sqrt
 
-from paramsym.compose import Repeat
-from paramsym.layer import Layer
+from paramsym.algebra.size import Count, Dim, divides
+from paramsym.algebra.symbols import A, F, H, L, V, dims
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
@@ -17,8 +19,6 @@ from paramsym.models.blocks import Holder, activation, inward_and_out, scaled
 from paramsym.models.keys import Flag, Function
 from paramsym.models.model import Ignored, Model, key
 from paramsym.program import Mask, Own, Value, attend, compact, heads as apart, rearrange, remember
-from paramsym.size import Count, Dim, divides
-from paramsym.symbols import A, F, H, L, V, dims
 
 ENCODES = ("Model", "Generation", "Classification", "Answering")
 DECODES = ("Model", "Generation", "CausalLM", "SequenceClassification", "Answering")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import G
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
@@ -13,8 +15,6 @@ from paramsym.models.keys import Flag, Function, Real, Size, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.rope import settled
-from paramsym.size import Dim
-from paramsym.symbols import G
 
 
 @dataclass(frozen=True)

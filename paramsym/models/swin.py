@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Sequential
+from paramsym.algebra.convolution import exact_ratio, over, scaled, up_over
+from paramsym.algebra.size import Count, Dim, canonical, divides, text
+from paramsym.algebra.symbols import H, dims
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, ConfigError, ShapeError
-from paramsym.extents import exact_ratio, over, scaled, up_over
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
@@ -21,8 +23,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, attend, constant, copies, heads, lookup, pad, rearrange, reduce, roll, take
-from paramsym.size import Count, Dim, canonical, divides, text
-from paramsym.symbols import H, dims
 
 _MASKED = ("MaskedImageModeling",)
 WINDOW, STRIDE = dims("M s")

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Block, Repeat, Sequential
+from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.symbols import A, D, F, H, L, V, dims
+from paramsym.core.compose import Block, Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import RMSNorm
@@ -25,8 +27,6 @@ from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
 from paramsym.program import Mask, Own, Value, attend, collected, constant, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
-from paramsym.size import Count, Dim
-from paramsym.symbols import A, D, F, H, L, V, dims
 
 _DECODES = ("T5Model", "Generation", "SequenceClassification", "Answering")
 DECODER_LAYERS = dims("L_d")

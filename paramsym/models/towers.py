@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 from sympy import Symbol
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Count, Dim, Shape
+from paramsym.algebra.symbols import A, B, F, H, K, L, P, S, V, W, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ShapeError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -23,8 +25,6 @@ from paramsym.models.keys import Function, Real, Size
 from paramsym.models.model import Ignored, Model, key
 from paramsym.models.patches import PatchModel
 from paramsym.program import ALL, Mask, Own, Value, apply, contract, rearrange, reduce
-from paramsym.size import Count, Dim, Shape
-from paramsym.symbols import A, B, F, H, K, L, P, S, V, W, dims
 
 SEEING: Mapping[Symbol, Symbol] = dict(zip((H, L, A, F), dims("H_v L_v A_v F_v"), strict=True))
 """Width, depth, heads and feed-forward width of the tower that sees, where another reads."""

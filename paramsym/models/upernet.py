@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 
-from paramsym.compose import Block, Repeat
-from paramsym.layer import Layer
+from paramsym.algebra.size import Count, Dim
+from paramsym.core.compose import Block, Repeat
+from paramsym.core.layer import Layer
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.models.blocks import Holder
 from paramsym.models.images import convolved
 from paramsym.program import Own, Value, apply, join, pool, pool_to, resample
-from paramsym.size import Count, Dim
 
 LEVELS = 4
 """The feature maps that go in."""
@@ -25,7 +25,7 @@ def like(x: Value, other: Value) -> Value:
 def pyramid_neck(width: Dim) -> PyramidNeck:
     """Return what makes a pyramid of the maps of one width: two convolutions that double the first, one for the second.
 
-    >>> from paramsym.symbols import H
+    >>> from paramsym.algebra.symbols import H
     >>> pyramid_neck(H).params
     12*H**2 + 5*H
     """
@@ -55,7 +55,7 @@ class PyramidNeck(Holder):
 def uper_head(width: Dim, scales: tuple[int, ...], num_labels: Dim) -> UperHead:
     """Return UPerNet's head over four maps of one width; ``scales`` are the extents to which it pools the last.
 
-    >>> from paramsym.symbols import H, N
+    >>> from paramsym.algebra.symbols import H, N
     >>> uper_head(H, (1, 2, 3, 6), N).params
     115*H**2 + H*N + 24*H + N
     """
@@ -112,7 +112,7 @@ class UperHead(Holder):
 def fcn_head(width: Dim, channels: Dim, num_labels: Dim, convolutions: Count, *, concatenates: bool) -> FcnHead:
     """Return the auxiliary head: convolutions of 3 by 3, one more over their input and output where it ``concatenates``, and labels.
 
-    >>> from paramsym.symbols import C, H, N
+    >>> from paramsym.algebra.symbols import C, H, N
     >>> fcn_head(H, C, N, 1, concatenates=False).params
     9*C*H + C*N + 2*C + N
     """

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import F, H, dims
+from paramsym.core.compose import Repeat
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, PreNorm, activation
@@ -21,8 +23,6 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, pixels_again, rounded
 from paramsym.models.published import published_in
 from paramsym.program import Own, Value, take
-from paramsym.size import Dim
-from paramsym.symbols import F, H, dims
 
 POOLED, STRIDE = dims("H_p s")
 

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Count, Dim, Shape
+from paramsym.algebra.symbols import A, B, F, H, L, V, W, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.extents import over
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.batch_norm import BatchNorm1d
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
@@ -49,8 +51,6 @@ from paramsym.program import (
     softmax,
 )
 from paramsym.program.tracing import each
-from paramsym.size import Count, Dim, Shape
-from paramsym.symbols import A, B, F, H, L, V, W, dims
 
 _FRAMES, _SPEAKERS, _SEQUENCE, _CTC, _PRETRAINING = "AudioFrameClassification", "XVector", "SequenceClassification", "CTC", "PreTraining"
 SPAN, OUTPUT = dims("K_p H_o")

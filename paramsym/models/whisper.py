@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Dim, Shape, canonical, text
+from paramsym.algebra.symbols import B, C, P, S, V, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ShapeError
-from paramsym.extents import differ
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.convolution import Conv1d
 from paramsym.layers.dense import Dense
 from paramsym.layers.embedding import Embedding
@@ -22,8 +24,6 @@ from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
 from paramsym.program import Own, Value, apply, axes, collected, each, join, rearrange, reduce, softmax
-from paramsym.size import Dim, Shape, canonical, text
-from paramsym.symbols import B, C, P, S, V, dims
 
 _LISTENS = ("AudioClassification",)
 

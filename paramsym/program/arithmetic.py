@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Expr
 
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Axis, text
 from paramsym.errors import ShapeError
-from paramsym.extents import differ
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Axis, text
 
 Name: TypeAlias = Literal["add", "subtract", "multiply", "divide", "maximum", "power"]
 

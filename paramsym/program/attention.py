@@ -8,6 +8,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Pow, Rational
 
+from paramsym.algebra.size import Dim, canonical, per
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import compact, copies, join, rearrange, segments, take
@@ -20,7 +21,6 @@ from paramsym.program.rotary import Rope
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, record, region
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Dim, canonical, per
 
 
 @dataclass(frozen=True, slots=True)

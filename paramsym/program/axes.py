@@ -8,13 +8,13 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Literal, TypeAlias
 
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
 from paramsym.errors import RankError, ShapeError, StructureError
-from paramsym.extents import differ
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, Open
 from paramsym.program.windows import along_each
-from paramsym.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
 
 Groups: TypeAlias = tuple[tuple[str, ...], ...]
 PadMode: TypeAlias = Literal["constant", "reflect", "replicate", "circular"]

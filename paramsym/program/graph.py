@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from paramsym.size import text
+from paramsym.algebra.size import text
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
-    from paramsym.ledger import Numbers
+    from paramsym.algebra.numbering import Numbers
+    from paramsym.algebra.size import Count, Dim
+    from paramsym.core.layer import Layer
     from paramsym.program.types import ArrayType
-    from paramsym.size import Count, Dim
 
 MULTIPLY_ADD = "multiply-add"
 """The unit of products and convolutions; the unit of every other operation is its own name."""
@@ -129,7 +129,7 @@ class Program:
         return "\n".join([f"{kind}({inputs}) -> {outputs}", *self.listing("  ")])
 
     def _repr_html_(self) -> str:
-        from paramsym.measure.picture import picture
+        from paramsym.present.picture import picture
 
         return picture(self)
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from paramsym.algebra.size import Count, Dim
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.pairs import Rows
 from paramsym.program.rotary import Rope
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, Kind, flat
-from paramsym.size import Count, Dim
 
 
 @dataclass(frozen=True, slots=True)

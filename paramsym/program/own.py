@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Integer
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, canonical, text
 from paramsym.errors import NotYetError, ShapeError, StructureError
-from paramsym.inputs import each_input, located, together
-from paramsym.ledger import Numbers
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
+from paramsym.program.inputs import each_input, located, together
 from paramsym.program.lookups import Stored, constant
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
 from paramsym.program.types import ArrayType, Open
-from paramsym.size import Count, Dim, canonical, text
-from paramsym.tensor import Tensor
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer, Part
+    from paramsym.core.layer import Layer, Part
 
 
 class Own:
@@ -112,11 +111,11 @@ def within(part: Part, name: str) -> Any:
     """Return a tensor or a part of a part, under its path from the outer layer; None where there is neither."""
     found = Own(part.layer)._find(name)
     path = f"{part.name}." if part.name else ""
-    if isinstance(found, Tensor):
-        return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
+    if found is None:
+        return None
     if isinstance(found, Applied):
         return Applied(replace(found.part, name=path + found.part.name, frozen=found.part.frozen or part.frozen))
-    return None
+    return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
 
 
 def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Program:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.size import Dim
+from paramsym.algebra.size import Dim
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Axis, Dim, extent
 from paramsym.errors import RankError, ShapeError
-from paramsym.extents import differ
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.pairs import Mask, Pairs
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Axis, Dim, extent
 
 Words: TypeAlias = tuple[str, ...]
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Expr
 
+from paramsym.algebra.size import Count, text
 from paramsym.program.graph import Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Count, text
 
 Interpolation: TypeAlias = Literal["nearest", "nearest-exact", "linear", "cubic", "lanczos3", "lanczos5"]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from sympy import Min
 
+from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType
-from paramsym.size import Count, Dim, canonical
 
 _past: ContextVar[Count] = ContextVar("_past", default=0)
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sympy import Expr
 
+from paramsym.algebra.size import Axis, Dim, text
 from paramsym.errors import StructureError
 from paramsym.naming import described
 from paramsym.program.arithmetic import Combine, Name, WithNumber
 from paramsym.program.graph import Program, Region, Scan, Step
 from paramsym.program.types import ArrayType
-from paramsym.size import Axis, Dim, text
 
 if TYPE_CHECKING:
-    from paramsym.layer import Layer
+    from paramsym.core.layer import Layer
 
 
 class Value:

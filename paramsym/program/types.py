@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from sympy import Symbol
 
-from paramsym.size import Axis, Dim, cat, extent, factors_of, stack, text
+from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, stack, text
 
 Kind: TypeAlias = Literal["float", "index", "truth"]
 """Entries are real numbers, whole numbers that select something, or true and false. Only real numbers have gradients."""

@@ -12,12 +12,12 @@ from itertools import starmap
 from math import inf, prod
 from typing import Any, Literal, TypeAlias
 
+from paramsym.algebra.convolution import negative, same, spread, windows, windows_ceil
+from paramsym.algebra.size import Axis, Count, Dim, canonical, text
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.extents import negative, same, spread, windows, windows_ceil
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, flat
-from paramsym.size import Axis, Count, Dim, canonical, text
 
 Margins: TypeAlias = tuple[tuple[Count, Count], ...] | Literal["same"]
 Pooling: TypeAlias = Literal["max", "mean"]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from sympy import Expr, Integer
 
-from paramsym.screen import one_line
+from paramsym.naming import one_line
 
 Cell: TypeAlias = "str | int | Expr | tuple[int | Expr, ...] | None"
 """Words, a number, a formula, a shape, or nothing."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from paramsym.core.layer import Layer
 from paramsym.errors import RefutedError
-from paramsym.layer import Layer
 from paramsym.verify.match import match
 from paramsym.verify.rename import Renaming
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RefutedError
-from paramsym.layer import Layer
 from paramsym.testing.drawing import hypothesis
 from paramsym.testing.random_sizes import SMALL, Bounds, sizes
 from paramsym.verify.agreement import Rival

@@ -10,10 +10,10 @@ from importlib import import_module
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-from paramsym.compose import Block, Repeat, Residual, Sequential, Shared, Tied
+from paramsym.algebra.symbols import dims
+from paramsym.core.compose import Block, Repeat, Residual, Sequential, Shared, Tied
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
-from paramsym.layer import Layer
-from paramsym.symbols import dims
 from paramsym.testing.drawing import hypothesis
 
 if TYPE_CHECKING:

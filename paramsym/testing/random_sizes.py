@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sympy import Integer, Symbol
 
+from paramsym.algebra.size import substitute
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer, check_layer
-from paramsym.size import substitute
 from paramsym.testing.drawing import hypothesis
 from paramsym.verify.lattice import Coordinate, Lattice, lattice
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from sympy import Integer, Symbol
 
+from paramsym.algebra.size import Shape, substitute, symbols_in, text
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ParamsymError, RefutedError, ShapeError
-from paramsym.inputs import each_input
-from paramsym.layer import Layer
 from paramsym.measure.run import run
 from paramsym.measure.walk import gated
 from paramsym.naming import described
 from paramsym.optional import available, needed
-from paramsym.size import Shape, substitute, symbols_in, text
+from paramsym.program.inputs import each_input
 from paramsym.verify.agreement import Rival
 from paramsym.verify.lattice import lattice
 

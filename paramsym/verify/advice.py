@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from paramsym.layer import Layer
-from paramsym.spelling import is_dropped_buffer, unwrapped
+from paramsym.core.layer import Layer
+from paramsym.core.spelling import is_dropped_buffer, unwrapped
 from paramsym.verify.compare import Row, seam, segments
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Shape, Stored

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, Literal
 
+from paramsym.algebra.size import text
+from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ArgumentError, RefutedError
-from paramsym.layer import Layer, check_layer
 from paramsym.naming import described
-from paramsym.size import text
 from paramsym.verify.lattice import lattice
 from paramsym.verify.match import match
 from paramsym.verify.rename import Renaming

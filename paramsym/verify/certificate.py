@@ -20,12 +20,12 @@ from typing import Any, Literal
 import sympy
 from sympy import Expr, Symbol
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import substitute, text
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError
-from paramsym.layer import Layer
-from paramsym.ledger import Numbers
-from paramsym.polynomial import Polynomial
 from paramsym.render.table import Cell, Table, Tabular
-from paramsym.size import substitute, text
 from paramsym.verify.agreement import Rival
 from paramsym.verify.degrees import Movement, movement
 from paramsym.verify.lattice import Coordinate, Lattice, lattice

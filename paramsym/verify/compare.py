@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 from sympy import Expr, Integer
 
-from paramsym.layer import Entry, Layer
-from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, text
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, text
+from paramsym.core.layer import Entry, Layer
 from paramsym.verify.slices import slice_of, stacked
 from paramsym.verify.stored import Shape, Stored
 from paramsym.verify.templates import Template, templates

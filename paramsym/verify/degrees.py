@@ -10,8 +10,8 @@ from typing import cast
 
 from sympy import Expr, Integer, Mod, Symbol, ceiling, floor
 
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.errors import NotYetError
-from paramsym.polynomial import Polynomial
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from typing import TypeAlias, cast
 
 from sympy import Expr, Integer, Rational, Symbol
 
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, canonical, substitute, symbols_in
+from paramsym.core.layer import Layer
 from paramsym.errors import ParamsymError
-from paramsym.layer import Layer
-from paramsym.ledger import Numbers
-from paramsym.polynomial import Polynomial
-from paramsym.size import Dim, canonical, substitute, symbols_in
 from paramsym.verify.stored import Shape
 from paramsym.verify.templates import Template, possible, templates, without_numbers
 

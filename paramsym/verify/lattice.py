@@ -13,10 +13,10 @@ from itertools import islice, permutations
 
 from sympy import Expr, Integer, Symbol, divisors
 
-from paramsym.conditions import conditions_of
-from paramsym.layer import Layer
-from paramsym.polynomial import Polynomial
-from paramsym.size import Condition, Dim, canonical, substitute, symbols_in, text
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Condition, Dim, canonical, substitute, symbols_in, text
+from paramsym.core.conditions import conditions_of
+from paramsym.core.layer import Layer
 
 _ORDERS_TRIED = 120  # in which conditions are solved; the one that leaves the least open is kept
 _MOST_CHOICES = 1000

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from sympy import Expr, Symbol
 
+from paramsym.algebra.size import Dim, symbols_in
+from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.core.spelling import is_dropped_buffer
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.layer import Layer, check_layer, class_name
 from paramsym.render.table import Table, Tabular
-from paramsym.size import Dim, symbols_in
-from paramsym.spelling import is_dropped_buffer
 from paramsym.verify.advice import advice
 from paramsym.verify.compare import GOOD, Outcome, Row, compare
 from paramsym.verify.infer import Inferred, infer

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, CheckpointError, StructureError
-from paramsym.layer import Layer
 from paramsym.naming import described
 from paramsym.verify.packed import unpacked
 from paramsym.verify.stored import Shape, Stored, shape

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paramsym.naming import one_line
 from paramsym.render.table import Cell, Table
-from paramsym.screen import one_line
 from paramsym.verify.compare import GOOD
 
 if TYPE_CHECKING:

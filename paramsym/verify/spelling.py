@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from paramsym import spelling
-from paramsym.spelling import halves_of
+from paramsym.core import spelling
+from paramsym.core.spelling import halves_of
 from paramsym.verify.stored import Shape, Stored
 
 

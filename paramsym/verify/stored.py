@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from paramsym.errors import CheckpointError
-from paramsym.inputs import measured
+from paramsym.program.inputs import measured
 
 Shape = tuple[int, ...]
 

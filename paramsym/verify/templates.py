@@ -9,9 +9,10 @@ from functools import cached_property
 
 from sympy import Integer, Symbol
 
-from paramsym.layer import Layer
-from paramsym.ledger import Line, Numbers
-from paramsym.size import Dim, canonical, extent, substitute
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Dim, canonical, extent, substitute
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Line
 
 
 @dataclass(frozen=True)

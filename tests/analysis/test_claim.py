@@ -9,9 +9,9 @@ from hypothesis import given, settings, strategies as st
 from sympy import Expr, Symbol
 
 from paramsym import A, H, L
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.claim import read
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
-from paramsym.polynomial import Polynomial
 
 
 @pytest.mark.parametrize(("length", "shown"), [(60, "a" * 60), (61, "a" * 57 + "..."), (1000, "a" * 57 + "...")])

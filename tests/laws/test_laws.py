@@ -13,7 +13,7 @@ from strategies import Subject, layers, names, product, sized, storing_subjects,
 from sympy import Integer, Symbol, expand
 
 import paramsym as ps
-from paramsym.polynomial import Polynomial
+from paramsym.algebra.polynomial import Polynomial
 
 
 def subject_id(subject: Subject) -> str:

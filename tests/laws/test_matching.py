@@ -8,9 +8,9 @@ from strategies import layers, model_classes, storing_classes
 from sympy import Integer, Symbol
 
 import paramsym as ps
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import symbols_in
 from paramsym.errors import ParamsymError
-from paramsym.ledger import Numbers
-from paramsym.size import symbols_in
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 24)
 DEPTHS = (0, 1, 2, 3, 5)

@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Symbol
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
-from paramsym.inputs import each_input
+from paramsym.program.inputs import each_input
 
 every_model = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
 batch, steps, target = ps.dims("batch steps target")

@@ -12,9 +12,9 @@ from strategies import model_classes, names
 from sympy import Integer, Symbol
 
 import paramsym as ps
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.errors import ParamsymError
 from paramsym.models import family_of, model_types
-from paramsym.polynomial import Polynomial
 
 every_model = pytest.mark.parametrize("cls", model_classes(), ids=lambda cls: cls.__name__)
 

@@ -21,9 +21,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from sympy import Expr, Integer, Rational
 
 import paramsym as ps
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import symbols_in
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError, StructureError
-from paramsym.polynomial import Polynomial
-from paramsym.size import symbols_in
 
 a, b, c, n = ps.dims("a b c n")
 i = ps.index("i")

@@ -13,8 +13,8 @@ from sympy import Rational, floor
 
 import paramsym as ps
 from paramsym import A, B, C, Conv1d, Conv2d, Dense, E, F, H, K, L, LocallyConnected2d, MaxPool2d, P, S, Sequential, T, V, W
+from paramsym.algebra.size import Shape
 from paramsym.errors import NotYetError, ShapeError, StructureError
-from paramsym.size import Shape
 
 M = ps.dims("M")
 

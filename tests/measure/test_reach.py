@@ -11,8 +11,8 @@ from frameworks import imported
 
 import paramsym as ps
 from paramsym import Conv2d, Sequential
+from paramsym.algebra.convolution import View
 from paramsym.errors import NotYetError
-from paramsym.extents import View
 
 
 def drawn(random: Random, channels: int) -> tuple[str, tuple[Any, ...], dict[str, Any], int]:

@@ -8,8 +8,8 @@ from sympy import Symbol
 
 import paramsym as ps
 from paramsym import models
+from paramsym.core.layer import Layer
 from paramsym.errors import ConfigError
-from paramsym.layer import Layer
 from paramsym.models.family import COMMON, USUAL
 from paramsym.models.keys import LARGEST, Flag, Listed, Pair, Size, Sizes, Word, shown, whole
 

@@ -21,11 +21,11 @@ from mutmut.mutation.mutators import mutation_operators
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = {
-    "ledger": "paramsym/ledger.py",
-    "layer": "paramsym/layer.py",
-    "compose": "paramsym/compose.py",
+    "ledger": "paramsym/core/ledger.py",
+    "layer": "paramsym/core/layer.py",
+    "compose": "paramsym/core/compose.py",
     "layers": "paramsym/layers/*.py",
-    "analysis": "paramsym/analysis/*.py",
+    "analysis": "paramsym/analysis/**/*.py",
 }
 
 

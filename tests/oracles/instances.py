@@ -7,7 +7,7 @@ from typing import Any
 
 from sympy import Expr, Integer
 
-from paramsym.size import substitute, symbols_in
+from paramsym.algebra.size import substitute, symbols_in
 
 
 def placed(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from algebra import formula
+from formulas import formula
 from recorded import document, rows
 from sympy import Integer, Rational, cancel
 

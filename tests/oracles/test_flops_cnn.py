@@ -9,7 +9,7 @@ from recorded import rows
 from sympy import Integer
 
 import paramsym as ps
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 from paramsym.models import ConvNext, DenseNet, ResNet, ResNetV15
 
 CONVNEXT = ("convnext_tiny", "convnext_small", "convnext_base", "convnext_large")

@@ -8,7 +8,7 @@ import pytest
 from recorded import rows
 
 import paramsym as ps
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 from paramsym.models import model_types
 
 CONFIGS = {row["id"]: row for row in rows("costs/hf_models")}

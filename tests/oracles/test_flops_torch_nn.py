@@ -10,7 +10,7 @@ from frameworks import imported
 from recorded import rows, torch_layer
 
 import paramsym as ps
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 
 NO_LAYERS = {"CosineSimilarity", "PairwiseDistance"}  # distances of two inputs, which store nothing: not among the layers, as the losses
 ROWS = [row for row in rows("costs/flops_torch_nn") if not row["layer"].endswith("Loss") and row["layer"] not in NO_LAYERS]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from algebra import formula
+from formulas import formula
 from recorded import document
 from sympy import Expr, Integer, Rational, Symbol, expand
 

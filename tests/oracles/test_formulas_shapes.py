@@ -9,7 +9,7 @@ from sympy import Integer
 
 import paramsym as ps
 from paramsym import B, C, Conv1d, Conv2d, ConvTranspose1d, MaxPool1d, MaxPool2d, Sequential, dims
-from paramsym.extents import full, reach, same, spread, windows
+from paramsym.algebra.convolution import full, reach, same, spread, windows
 
 FORMULAS = {item["id"]: item for item in document("formulas")}
 i, k, s, p, d, a = dims("i k s p d a")

@@ -10,7 +10,7 @@ from frameworks import imported
 from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch
 
 import paramsym as ps
-from paramsym.size import product
+from paramsym.algebra.size import product
 
 
 def flip(random: Random) -> bool:

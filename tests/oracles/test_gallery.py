@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import recorded
-from algebra import formula
+from formulas import formula
 from sympy import expand
 
 import paramsym as ps

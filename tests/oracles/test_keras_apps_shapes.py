@@ -10,7 +10,7 @@ from frameworks import imported
 from recorded import rows
 
 import paramsym as ps
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 
 STAGES = {
     "ResNet50": [("conv1_conv", "conv1"), ("pool1_pool", "maxpool"), *((f"conv{i + 1}_block1_out", f"layer{i}") for i in range(1, 5))],

@@ -12,8 +12,8 @@ from sympy import Integer
 
 import paramsym as ps
 from paramsym import H, W
+from paramsym.algebra.size import canonical, substitute
 from paramsym.errors import ShapeError
-from paramsym.size import canonical, substitute
 
 FACTORS = (0.29, 0.57, 0.58, 1.15, 2.4, 1.1, 1 / 3, 2**0.5, 0.5)
 WITHOUT_FORMULA = {0.29, 0.57, 0.58, 1.15, 2**0.5}

@@ -14,8 +14,8 @@ from oracles.runnable import TOKENS, config_of
 from sympy import Expr, Integer
 
 import paramsym as ps
-from paramsym.inputs import each_input
 from paramsym.models import family_of, model_types
+from paramsym.program.inputs import each_input
 
 CLASSES = [(model_type, architecture) for model_type in model_types() for architecture in family_of(model_type).architectures]
 B, S, T = ps.dims("B S T")

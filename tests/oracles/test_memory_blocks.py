@@ -14,9 +14,9 @@ import pytest
 from recorded import rows
 
 import paramsym as ps
+from paramsym.algebra.size import cat
 from paramsym.models.gpt import FusedAttention
 from paramsym.program import Own, Value, rotation
-from paramsym.size import cat
 
 NOT_STATED = {
     "autocast": "copies of weights in 16 bits, and the operations that autocast leaves in float32",

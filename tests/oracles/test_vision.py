@@ -12,7 +12,7 @@ from oracles.torchvision_live import built
 from recorded import assert_reproduces, rows
 
 import paramsym as ps
-from paramsym.layer import Layer
+from paramsym.core.layer import Layer
 from paramsym.models import FAMILIES
 from paramsym.testing.running import largest_difference
 

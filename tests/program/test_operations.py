@@ -11,8 +11,8 @@ from frameworks import imported
 
 import paramsym as ps
 from paramsym import A, B, D, H, S, W
+from paramsym.core.layer import Layer
 from paramsym.errors import ShapeError
-from paramsym.layer import Layer
 from paramsym.program import (
     Own,
     Value,

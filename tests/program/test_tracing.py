@@ -10,8 +10,8 @@ import pytest
 
 import paramsym as ps
 from paramsym import B, Dense, F, H, L, S
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, StructureError
-from paramsym.layer import Layer, Part
 from paramsym.program import Own, Value, apply, contract
 
 

@@ -18,12 +18,12 @@ import strategies
 
 import paramsym as ps
 from paramsym import A, H
+from paramsym.algebra.letters import LETTER_SETS
 from paramsym.errors import ArgumentError, ParamsymError
-from paramsym.letters import LETTER_SETS
+from paramsym.present.typeset import FORMS
 from paramsym.render.latex import escape
 from paramsym.render.widths import LINE
 from paramsym.testing import certify
-from paramsym.typeset import FORMS
 
 ALL = os.environ.get("LATEX_ENGINES") == "all"
 BOTH = pytest.mark.skipif(not ALL, reason="pdfLaTeX and one set of letters run; set LATEX_ENGINES=all to run all")

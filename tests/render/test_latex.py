@@ -7,10 +7,10 @@ import sympy
 from sympy import Expr, Max, Mod, Rational, Symbol, ceiling, floor
 
 from paramsym import A, F, G, H, L, V, dims, per
+from paramsym.present.tabulate import PAPER
 from paramsym.render.latex import escape, expression, integer, rows, symbol, terms
 from paramsym.render.table import Letters
 from paramsym.render.widths import width as wide
-from paramsym.tabulate import PAPER
 
 d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
 

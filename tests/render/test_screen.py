@@ -16,10 +16,10 @@ import pytest
 import strategies
 
 import paramsym as ps
+from paramsym.algebra.letters import LETTER_SETS
 from paramsym.errors import ArgumentError
-from paramsym.letters import LETTER_SETS
+from paramsym.present.typeset import FORMS
 from paramsym.render.widths import LINE
-from paramsym.typeset import FORMS
 
 KATEX = """
 const katex = require("katex"), found = JSON.parse(require("fs").readFileSync(0));

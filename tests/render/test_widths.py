@@ -11,7 +11,7 @@ import pytest
 import strategies
 
 import paramsym as ps
-from paramsym.letters import LETTER_SETS
+from paramsym.algebra.letters import LETTER_SETS
 from paramsym.render.latex import escape
 from paramsym.render.widths import LINE, width, width_of_words
 

@@ -11,8 +11,8 @@ from sympy import Max, Mod, floor
 
 import paramsym as ps
 from paramsym import A, C, E, F, G, H, K, L, V, per
+from paramsym.algebra.polynomial import Polynomial
 from paramsym.errors import ArgumentError, CheckpointError, NotYetError, StructureError
-from paramsym.polynomial import Polynomial
 from paramsym.testing import certify, check_against
 from paramsym.verify.degrees import Movement, movement
 from paramsym.verify.infer import infer

@@ -7,15 +7,15 @@ from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
+from paramsym.algebra.size import Dim, Shape, within
+from paramsym.algebra.symbols import B, N, W
+from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.models.applications.drawing import Map, in_keras_order
 from paramsym.models.published import KERAS, Claim
 from paramsym.models.vision.blocks import Pictures
 from paramsym.naming import described
 from paramsym.program import Own, Value, axes
-from paramsym.size import Dim, Shape, within
-from paramsym.symbols import B, N, W
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.compose import Sequential
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import LayerNorm
@@ -13,7 +14,6 @@ from paramsym.models.applications.application import Application, networks, tota
 from paramsym.models.applications.drawing import LayerScale, Map
 from paramsym.models.applications.efficientnet import DEVIATION, MEAN
 from paramsym.models.vision.blocks import named
-from paramsym.size import Dim, canonical
 
 _SIZES = {
     "Tiny": ((3, 3, 9, 3), (96, 192, 384, 768)),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paramsym.algebra.size import Dim, canonical
 from paramsym.models.applications.application import Application, networks, totals
 from paramsym.models.applications.drawing import Map
 from paramsym.models.applications.resnet import EPS
 from paramsym.models.vision.blocks import down, named
-from paramsym.size import Dim, canonical
 
 
 @named

@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Mod
 
-from paramsym.layer import Layer, Part, Tensor
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.layers.activation import GELU, Hardswish, ReLU, ReLU6, Sigmoid, SiLU, Softmax
 from paramsym.layers.adaptive_pooling import GlobalAvgPool, GlobalMaxPool
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -28,7 +29,6 @@ from paramsym.layers.separable import DepthwiseConv2d, SeparableConv2d
 from paramsym.layers.spatial import Extents
 from paramsym.models.vision.blocks import remembered
 from paramsym.program import Own, Value, axes, join, pad
-from paramsym.size import Dim, canonical
 
 ACTIVATIONS: dict[str, Layer] = {
     "gelu": GELU(),

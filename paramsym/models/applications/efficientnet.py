@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Rational, floor
 
+from paramsym.algebra.size import Dim, canonical
 from paramsym.errors import ArgumentError
 from paramsym.layers.normalization import Normalization
 from paramsym.layers.preprocessing import Rescaling
@@ -17,7 +18,6 @@ from paramsym.layers.reshaping import Reshape
 from paramsym.models.applications.application import Application, networks, totals
 from paramsym.models.applications.drawing import Map
 from paramsym.models.vision.blocks import Ratio, divisible, down, named, up
-from paramsym.size import Dim, canonical
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet's red, green and blue, between 0 and 1."""
@@ -123,7 +123,12 @@ class KerasEfficientNet(_Scaled):
 
     published = networks(
         **{
-            f"EfficientNetB{n}": {"width_coefficient": width, "depth_coefficient": depth, "input_shape": (side, side, 3), "dropout_rate": drop}
+            f"EfficientNetB{n}": {
+                "width_coefficient": width,
+                "depth_coefficient": depth,
+                "input_shape": (side, side, 3),
+                "dropout_rate": drop,
+            }
             for n, (width, depth, side, drop) in _SCALES.items()
         }
     )
@@ -153,9 +158,17 @@ class KerasEfficientNet(_Scaled):
         kernel, _, near, far, expansion, stride = stage
         passed = x
         if expansion != 1:
-            x = x.conv(canonical(near * expansion), 1, f"{name}expand_conv").norm(f"{name}expand_bn").act("swish", f"{name}expand_activation")
+            x = (
+                x.conv(canonical(near * expansion), 1, f"{name}expand_conv")
+                .norm(f"{name}expand_bn")
+                .act("swish", f"{name}expand_activation")
+            )
         x = x.pad_to_halve(kernel, f"{name}dwconv_pad") if stride == 2 else x
-        x = x.depthwise(kernel, f"{name}dwconv", stride, "valid" if stride == 2 else "same").norm(f"{name}bn").act("swish", f"{name}activation")
+        x = (
+            x.depthwise(kernel, f"{name}dwconv", stride, "valid" if stride == 2 else "same")
+            .norm(f"{name}bn")
+            .act("swish", f"{name}activation")
+        )
         x = self.squeezed(x, near, name).conv(far, 1, f"{name}project_conv").norm(f"{name}project_bn")
         return self.added(x, passed, name, drop) if stride == 1 and near == far else x
 
@@ -164,9 +177,18 @@ def _v2(*rows: Stage) -> tuple[Stage, ...]:
     return rows
 
 
-_V2_B = _v2((3, 1, 32, 16, 1, 1), (3, 2, 16, 32, 4, 2), (3, 2, 32, 48, 4, 2), (3, 3, 48, 96, 4, 2), (3, 5, 96, 112, 6, 1), (3, 8, 112, 192, 6, 2))
+_V2_B = _v2(
+    (3, 1, 32, 16, 1, 1), (3, 2, 16, 32, 4, 2), (3, 2, 32, 48, 4, 2), (3, 3, 48, 96, 4, 2), (3, 5, 96, 112, 6, 1), (3, 8, 112, 192, 6, 2)
+)
 _V2 = {
-    "S": _v2((3, 2, 24, 24, 1, 1), (3, 4, 24, 48, 4, 2), (3, 4, 48, 64, 4, 2), (3, 6, 64, 128, 4, 2), (3, 9, 128, 160, 6, 1), (3, 15, 160, 256, 6, 2)),
+    "S": _v2(
+        (3, 2, 24, 24, 1, 1),
+        (3, 4, 24, 48, 4, 2),
+        (3, 4, 48, 64, 4, 2),
+        (3, 6, 64, 128, 4, 2),
+        (3, 9, 128, 160, 6, 1),
+        (3, 15, 160, 256, 6, 2),
+    ),
     "M": _v2(
         *((3, 3, 24, 24, 1, 1), (3, 5, 24, 48, 4, 2), (3, 5, 48, 80, 4, 2), (3, 7, 80, 160, 4, 2)),
         *((3, 14, 160, 176, 6, 1), (3, 18, 176, 304, 6, 2), (3, 5, 304, 512, 6, 1)),
@@ -256,4 +278,3 @@ class KerasEfficientNetV2(_Scaled):
 
     def _total(self, depths: list[int]) -> int:
         return sum(row[1] for row in self.stages)
-

@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 from sympy import Max, Rational
 
+from paramsym.algebra.size import Dim, canonical
 from paramsym.layers.preprocessing import Rescaling
 from paramsym.layers.reshaping import Flatten, Reshape
 from paramsym.models.applications.application import Application, networks, totals
 from paramsym.models.applications.drawing import ACTIVATIONS, Map
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import Ratio, divisible, down, named
-from paramsym.size import Dim, canonical
 
 _BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
 """Channels and stride of each separable convolution (Howard et al. 2017, table 1)."""
@@ -59,7 +59,14 @@ class MobileNet(Application):
     claims = (
         *totals(MobileNet=_TOTALS[""]),
         *(
-            Claim(f"mobilenet{suffix}", count, "keras 3.15.1, Model.summary: Total params", "MobileNet", statistics, "with the statistics of the norms")
+            Claim(
+                f"mobilenet{suffix}",
+                count,
+                "keras 3.15.1, Model.summary: Total params",
+                "MobileNet",
+                statistics,
+                "with the statistics of the norms",
+            )
             for suffix, (count, statistics) in _TOTALS.items()
         ),
     )
@@ -199,7 +206,9 @@ class KerasMobileNetV3(Application):
     dropout_rate: float = 0.2
     include_preprocessing: bool = True
 
-    published = networks(MobileNetV3Small={"rows": _SMALL, "last": 1024, "alpha": 1}, MobileNetV3Large={"rows": _LARGE, "last": 1280, "alpha": 1})
+    published = networks(
+        MobileNetV3Small={"rows": _SMALL, "last": 1024, "alpha": 1}, MobileNetV3Large={"rows": _LARGE, "last": 1280, "alpha": 1}
+    )
     claims = totals(MobileNetV3Small=(2_554_968, 12_112), MobileNetV3Large=(5_507_432, 24_400))
 
     def drawn(self, x: Map) -> Map:
@@ -229,7 +238,9 @@ class KerasMobileNetV3(Application):
         x = self._bent(x, hard=hard)
         if squeezes and not self.minimalistic:
             name_ = f"{name}squeeze_excite"
-            scale = x.over_places("avg", f"{name_}_avg_pool", keep=True).conv(divisible(canonical(wide * Rational(1, 4))), 1, f"{name_}_conv", bias=True)
+            scale = x.over_places("avg", f"{name_}_avg_pool", keep=True).conv(
+                divisible(canonical(wide * Rational(1, 4))), 1, f"{name_}_conv", bias=True
+            )
             scale = scale.relu(f"{name_}_relu").conv(wide, 1, f"{name_}_conv_1", bias=True)
             scale = scale.by(lambda y: y + 3.0).relu(which="relu6").by(lambda y: y * (1 / 6))
             x = x.times(scale, f"{name_}_mul")

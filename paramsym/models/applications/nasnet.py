@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paramsym.algebra.size import Dim, canonical, divides
 from paramsym.layers.padding import Cropping
 from paramsym.models.applications.application import Application, networks, totals
 from paramsym.models.applications.drawing import Map, layer
 from paramsym.models.vision.blocks import down, named
-from paramsym.size import Dim, canonical, divides
 
 
 class _Cell:

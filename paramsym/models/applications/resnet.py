@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from paramsym.algebra.size import Dim, canonical
 from paramsym.models.applications.application import Application, networks, totals
 from paramsym.models.applications.drawing import Map
 from paramsym.models.vision.blocks import named
-from paramsym.size import Dim, canonical
 
 EPS = 1.001e-5
 _DEPTHS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paramsym.layers.pooling import MaxPool2d
+from paramsym.algebra.size import canonical
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.applications.application import Application, networks, totals
 from paramsym.models.applications.drawing import Map
 from paramsym.models.vision.blocks import down, named
 from paramsym.models.vision.vgg import CFGS, Widths
-from paramsym.size import canonical
 
 
 @named

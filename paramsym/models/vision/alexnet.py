@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Sequential
-from paramsym.layer import Part
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -15,8 +17,6 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Classifier, counted, named
-from paramsym.size import Dim
-from paramsym.symbols import N
 
 
 @named

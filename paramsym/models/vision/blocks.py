@@ -13,9 +13,11 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
 
-from paramsym.compose import Residual, Sequential
+from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.symbols import B, W
+from paramsym.core.compose import Residual, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.activation import GELU, ReLU, Sigmoid
 from paramsym.layers.batch_norm import BatchNorm2d, BatchNorm3d
 from paramsym.layers.convolution import Conv2d, Conv3d
@@ -25,8 +27,6 @@ from paramsym.layers.spatial import Extents
 from paramsym.models.published import KERAS, Claim
 from paramsym.naming import described, nearest
 from paramsym.program import Own, Value, axes, rearrange, reduce
-from paramsym.size import Dim, Shape, canonical
-from paramsym.symbols import B, W
 
 Ratio: TypeAlias = Annotated[int | Expr, "ratio"]
 """A multiplier: an exact fraction, such as 1, ``Rational(3, 4)`` or ``w/4`` with a letter w; a ``Fraction`` becomes a Rational."""

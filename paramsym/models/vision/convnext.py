@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -17,8 +19,6 @@ from paramsym.layers.reshaping import Flatten, Permute
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import EXACT_GELU, LayerNorm2d, Pictures, counted, named, remembered
 from paramsym.program import Own, Value
-from paramsym.size import Dim, canonical
-from paramsym.symbols import N, dims
 
 _WIDTHS: tuple[Dim, ...] = dims("H_1 H_2 H_3 H_4")
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")

@@ -8,8 +8,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Rational
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import SiLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
@@ -29,8 +31,6 @@ from paramsym.models.vision.blocks import (
     residual,
     up,
 )
-from paramsym.size import Dim, canonical
-from paramsym.symbols import N
 
 Stage: TypeAlias = tuple[Literal["MBConv", "FusedMBConv"], int, int, int, Dim, Dim, Dim]
 """Block, expansion, kernel, stride, channels in, channels out, blocks."""

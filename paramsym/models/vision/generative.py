@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.symbols import B, C, F, H, W, dims
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import LeakyReLU, Sigmoid, Tanh
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
@@ -18,8 +20,6 @@ from paramsym.layers.dense import Dense
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, named
 from paramsym.program import Own, Value, apply, axes, rearrange
-from paramsym.size import Dim, Shape, canonical
-from paramsym.symbols import B, C, F, H, W, dims
 
 _LATENT: Dim = dims("z")
 _SUMMARY = "torchinfo's summary of PyTorch's example; recalled"

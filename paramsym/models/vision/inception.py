@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, Shape
+from paramsym.algebra.symbols import B, N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -20,8 +22,6 @@ from paramsym.models.blocks import Holder
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, counted, named, remembered
 from paramsym.program import Own, Value, join, rearrange, take
-from paramsym.size import Dim, Shape
-from paramsym.symbols import B, N
 
 _MEANS = ((0.485, 0.229), (0.456, 0.224), (0.406, 0.225))
 _WITHOUT = "torchvision 0.28, num_params of the weights"

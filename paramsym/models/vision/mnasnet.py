@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 from sympy import Rational
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -17,8 +19,6 @@ from paramsym.layers.dropout import Dropout
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, Ratio, counted, divisible, named, remembered, residual
 from paramsym.program import Own, Value, reduce
-from paramsym.size import Dim, canonical
-from paramsym.symbols import N
 
 _STACKS = ((24, 3, 2, 3, 3), (40, 5, 2, 3, 3), (80, 5, 2, 6, 3), (96, 3, 1, 6, 2), (192, 5, 2, 6, 4), (320, 3, 1, 6, 1))
 """Channels, kernel, stride, expansion, blocks."""

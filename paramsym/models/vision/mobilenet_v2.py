@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 from sympy import Max
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import ReLU6
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -17,8 +19,6 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.dropout import Dropout
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import Classifier, Ratio, conv_norm, counted, depthwise_in, divisible, named, remembered, residual
-from paramsym.size import Dim, canonical
-from paramsym.symbols import N
 
 _TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import Hardsigmoid, Hardswish
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
@@ -27,8 +29,6 @@ from paramsym.models.vision.blocks import (
     remembered,
     residual,
 )
-from paramsym.size import Dim, canonical
-from paramsym.symbols import N
 
 _EPS = 0.001
 _TABLES = {

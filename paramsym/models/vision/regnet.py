@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 from sympy import Rational
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.size import Dim, divides, per
+from paramsym.algebra.symbols import N, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.dense import Dense
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, Ratio, SqueezeExcitation, conv_norm, counted, named, nearest_whole, remembered
 from paramsym.program import Own, Value, rearrange
-from paramsym.size import Dim, divides, per
-from paramsym.symbols import N, dims
 
 _DEPTHS: tuple[Dim, ...] = dims("n1 n2 n3 n4")
 _WIDTHS: tuple[Dim, ...] = dims("C_1 C_2 C_3 C_4")

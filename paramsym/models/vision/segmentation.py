@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Block, Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Block, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.activation import Sigmoid
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -19,8 +21,6 @@ from paramsym.models.resnet import ResNet
 from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, in_row, named, remembered
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, join, resample
-from paramsym.size import Count, Dim
-from paramsym.symbols import N
 
 Backbone = Literal["resnet50", "resnet101", "mobilenet_v3_large"]
 _TAPS = {"resnet50": ("layer3", "layer4"), "resnet101": ("layer3", "layer4"), "mobilenet_v3_large": ("4", "16")}

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, divides, per
+from paramsym.algebra.symbols import N, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -15,8 +17,6 @@ from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, named, remembered
 from paramsym.program import Own, Value, join, rearrange, reduce, segments
-from paramsym.size import Dim, divides, per
-from paramsym.symbols import N, dims
 
 _WIDTHS = {
     "0_5": (24, 48, 96, 192, 1024),

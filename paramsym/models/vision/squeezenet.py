@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dropout import Dropout
@@ -15,8 +17,6 @@ from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, counted, named
 from paramsym.program import Own, Value, join, rearrange
-from paramsym.size import Dim, canonical
-from paramsym.symbols import N
 
 _FIRES = (16, 16, 32, 32, 48, 48, 64, 64)
 _POOLS = {"1_0": (0, 3, 7), "1_1": (0, 2, 4)}

@@ -7,10 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf, log
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Sequential
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Count, Dim, canonical, cat, divides
+from paramsym.algebra.symbols import H, N, dims
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
-from paramsym.extents import over
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.activation import ReLU
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
@@ -36,8 +38,6 @@ from paramsym.program import (
     segments,
     take,
 )
-from paramsym.size import Count, Dim, canonical, cat, divides
-from paramsym.symbols import H, N, dims
 
 BlockName = Literal["SwinTransformerBlock", "SwinTransformerBlockV2"]
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")

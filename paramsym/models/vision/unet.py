@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Sequential
-from paramsym.extents import over
-from paramsym.layer import Layer, Part
+from paramsym.algebra.convolution import over
+from paramsym.algebra.size import Count, Dim, Shape, canonical
+from paramsym.algebra.symbols import B, C, N, W
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.pooling import MaxPool2d
@@ -16,8 +18,6 @@ from paramsym.layers.resampling import Upsample
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Pictures, down, named, remembered
 from paramsym.program import Own, Value, apply, axes, join, pad
-from paramsym.size import Count, Dim, Shape, canonical
-from paramsym.symbols import B, C, N, W
 
 
 @named

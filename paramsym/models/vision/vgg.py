@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from paramsym.compose import Sequential
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import N
+from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
-from paramsym.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
 from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
@@ -20,8 +22,6 @@ from paramsym.layers.dropout import Dropout
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Classifier, counted, named
-from paramsym.size import Dim
-from paramsym.symbols import N
 
 Widths: TypeAlias = tuple[tuple[Dim, ...], ...]
 

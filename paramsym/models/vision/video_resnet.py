@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.compose import Repeat, Sequential
-from paramsym.layer import Layer, Part
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import N, dims
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool3d
 from paramsym.layers.batch_norm import BatchNorm3d
 from paramsym.layers.convolution import Conv3d
@@ -17,8 +19,6 @@ from paramsym.layers.pooling import AvgPool3d, MaxPool3d
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import RELU, Videos, conv_norm, counted, named, remembered
 from paramsym.program import Own, Value, apply, join, rearrange, reduce
-from paramsym.size import Dim
-from paramsym.symbols import N, dims
 
 Maker = Literal["Conv3DSimple", "Conv3DNoTemporal", "Conv2Plus1D"]
 _DEPTHS: tuple[Dim, Dim, Dim, Dim] = dims("n1 n2 n3 n4")

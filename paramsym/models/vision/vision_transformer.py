@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.compose import Repeat, Sequential
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.size import Dim, Shape, canonical, divides, text
+from paramsym.algebra.symbols import A, B, F, H, K, L, N, W
+from paramsym.core.compose import Repeat, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ShapeError
-from paramsym.extents import differ
-from paramsym.layer import Layer, Part, Tensor
 from paramsym.layers.activation import Tanh
 from paramsym.layers.attention import MultiHeadAttention
 from paramsym.layers.convolution import Conv2d
@@ -19,8 +21,6 @@ from paramsym.models.images import behind, in_row
 from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import Pictures, counted, mlp, named, remembered
 from paramsym.program import Own, Value, take
-from paramsym.size import Dim, Shape, canonical, divides, text
-from paramsym.symbols import A, B, F, H, K, L, N, W
 
 _SIZES = {"b": (12, 12, 768), "l": (24, 16, 1024), "h": (32, 16, 1280)}
 

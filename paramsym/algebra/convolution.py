@@ -1,0 +1,351 @@
+"""How long an axis is after a window has slid over it: exact floors and ceilings, simplified where the algebra allows.
+
+Lengths are ints or expressions; W = 2*m with a stride of 2 gives m, and "same" padding gives W back. A number that would be negative is
+an error; symbols are checked once numbers arrive. Sources: Dumoulin and Visin 2016, "A guide to convolution arithmetic for deep learning";
+the documentation of ``torch.nn.Conv2d``, ``MaxPool2d`` and ``ConvTranspose2d``; ``keras.src.ops.operation_utils``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, reduce
+
+from sympy import Add, Expr, Max, Min, Mod, Rational, Symbol, ceiling, floor
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Count, Dim, canonical, per, within
+from paramsym.errors import DivisibilityError, NotYetError, ShapeError, StructureError
+
+_TENSOR = 2**53
+"""No tensor has more entries; every whole number up to here is a float."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What one output entry sees along one axis: how many input entries, and by how many the next one's view has moved on.
+
+    >>> View(3, 2).then(View(3, 1))
+    View(size=7, stride=2)
+    """
+
+    size: Dim = 1
+    stride: Dim = 1
+
+    def then(self, later: View) -> View:
+        """Return the view through this layer and a later one (Araujo, Norris and Sim 2019, equation 2)."""
+        return View(canonical(self.size + (later.size - 1) * self.stride), canonical(self.stride * later.stride))
+
+    def repeated(self, times: Count) -> View:
+        """Return the view through so many equal layers one after another.
+
+        Raises:
+            StructureError: a symbolic number of layers with a stride.
+        """
+        if self.stride == 1:
+            return View(canonical(1 + times * (self.size - 1)), 1)
+        if not isinstance(times, int):
+            message = f"a block with a stride of {self.stride} cannot be repeated a symbolic number of times."
+            raise StructureError(message)
+        return reduce(View.then, [self] * times, View())
+
+
+def after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
+    """Return the views through two layers, along each spatial axis; () sees its own entry.
+
+    >>> after((View(3, 2),), (View(3, 1),)), after((), (View(3, 2),))
+    ((View(size=7, stride=2),), (View(size=3, stride=2),))
+    """
+    if not earlier or not later:
+        return earlier or later
+    if len(earlier) != len(later):
+        message = f"a layer over {len(later)} spatial axes stands after one over {len(earlier)}."
+        raise NotYetError(message)
+    return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
+
+
+def widest(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
+    """Return what is seen through paths whose results are added: along each axis what the widest sees.
+
+    Raises:
+        StructureError: paths of different strides.
+
+    >>> widest([(View(3, 1),), ()])
+    (View(size=3, stride=1),)
+    """
+    rank = max(map(len, paths), default=0)
+    result: list[View] = []
+    for views in zip(*(views or (View(),) * rank for views in paths), strict=True):
+        if len({view.stride for view in views}) > 1:
+            message = f"paths with strides {', '.join(str(view.stride) for view in views)} cannot be added."
+            raise StructureError(message)
+        result.append(View(canonical(Max(*(view.size for view in views))), views[0].stride))
+    return tuple(result)
+
+
+def differ(one: Count | None, other: Count | None) -> bool:
+    """Say whether two extents cannot be equal: what symbols will be is not known yet, only that they are positive; nor is None.
+
+    >>> from paramsym import H
+    >>> differ(3, 4), differ(H, H + 1), differ(H, 2*H), differ(H, 4), differ(None, 4)
+    (True, True, True, False, False)
+    """
+    if one is None or other is None:
+        return False
+    if isinstance(one, int) and isinstance(other, int):
+        return one != other
+    return len(_signs(Polynomial.of(one) - Polynomial.of(other))) == 1
+
+
+def negative(length: Count) -> bool:
+    """Say whether a length cannot but be negative, whatever positive numbers its symbols are.
+
+    >>> from paramsym import W
+    >>> negative(-1), negative(-2*W), negative(W - 5)
+    (True, True, False)
+    """
+    return length < 0 if isinstance(length, int) else _signs(Polynomial.of(length)) == {-1}
+
+
+def _signs(polynomial: Polynomial) -> set[int]:
+    """Return the signs of the terms; both, where a rounding or the like leaves them open."""
+    if any(not isinstance(generator, Symbol) for monomial in polynomial.terms for generator, _ in monomial):
+        return {-1, 1}
+    return {1 if coefficient > 0 else -1 for coefficient in polynomial.terms.values()}
+
+
+def share(uses: Count, entries: Dim) -> Dim:
+    """Return ``uses / entries``: how often one of several entries is used on average, an exact fraction.
+
+    >>> from paramsym import S, V
+    >>> share(12, 4), share(3, 2), share(S, V)
+    (3, 3/2, S/V)
+    """
+    return canonical(uses * Rational(1, entries) if isinstance(entries, int) else uses / entries)
+
+
+def exactly(total: Count, divisor: Dim, what: str) -> Count:
+    """Return ``total / divisor`` where it comes out as a whole number.
+
+    Raises:
+        ShapeError: numbers that leave a remainder.
+
+    >>> from paramsym import C
+    >>> exactly(12, 4, "the channels"), exactly(4*C, 4, "the channels"), exactly(0, 4, "the channels")
+    (3, C, 0)
+    """
+    if total == 0:
+        return 0
+    try:
+        return canonical(per(total, divisor))
+    except DivisibilityError:
+        message = f"{what} are {total}, which {divisor} does not divide."
+        raise ShapeError(message) from None
+
+
+def over(length: Count, divisor: Count) -> Count:
+    """Return ``floor(length / divisor)``, exactly; a floor inside a floor is one: floor(floor(n/2)/2) is floor(n/4).
+
+    SymPy takes some quotients for whole that are not, 2**n/6 among them, so that it does not round here itself.
+
+    >>> from paramsym import dims
+    >>> m, n = dims("m n")
+    >>> over(7, 2), over(2*m - 1, 2), over(n, 2), over(over(n, 2) + 1, 2)
+    (3, m - 1, floor(n/2), floor(n/4 - 1/2) + 1)
+    """
+    if isinstance(length, int) and isinstance(divisor, int):
+        return length // divisor
+    return canonical(floor(_quotient(_opened(length, floor), divisor), evaluate=False))
+
+
+def up_over(length: Count, divisor: Count) -> Count:
+    """Return ``ceil(length / divisor)``, exactly; a ceiling inside a ceiling is one.
+
+    >>> from paramsym import H
+    >>> up_over(7, 2), up_over(H, 16), up_over(up_over(H, 2), 2)
+    (4, ceiling(H/16), ceiling(H/4))
+    """
+    if isinstance(length, int) and isinstance(divisor, int):
+        return -(-length // divisor)
+    return canonical(ceiling(_quotient(_opened(length, ceiling), divisor), evaluate=False))
+
+
+def reach(kernel: Count, dilation: Count = 1) -> Count:
+    """Return how many entries a dilated kernel spans: ``dilation*(kernel - 1) + 1``.
+
+    >>> reach(3), reach(3, 2)
+    (3, 5)
+    """
+    return canonical(dilation * (kernel - 1) + 1)
+
+
+def windows(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1) -> Count:
+    """Return the number of places of a kernel: ``floor((length + padding - reach) / stride) + 1``.
+
+    ``padding`` is the total of both sides.
+
+    Raises:
+        ShapeError: the padded length is shorter than the kernel's reach.
+
+    >>> from paramsym import K, W
+    >>> windows(227, 11, stride=4), windows(W, K), windows(W, 3, padding=2)
+    (55, -K + W + 1, W)
+    """
+    room = canonical(length + padding - reach(kernel, dilation))
+    if not within(reach(kernel, dilation), length + padding):
+        span = f"{reach(kernel, dilation)} entries"
+        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span}."
+        raise ShapeError(message)
+    return canonical(over(room, stride) + 1)
+
+
+def windows_ceil(length: Count, kernel: Count, stride: Count, padding: Count = 0, dilation: Count = 1) -> Count:
+    """Return the number of places with ``ceil_mode``: a last, partial window counts if it starts inside the input or the left padding.
+
+    ``padding`` is that of one side, as torch's pooling layers take it.
+
+    >>> windows_ceil(29, 1, 2), windows_ceil(5, 2, 2), windows_ceil(4, 2, 2)
+    (15, 3, 2)
+    >>> from paramsym import W
+    >>> windows_ceil(W, 2, 2), windows_ceil(W, 3, 2, 1)
+    (ceiling(W/2), ceiling(W/2 - 1/2) + 1)
+    """
+    room = canonical(length + 2 * padding - reach(kernel, dilation))
+    places = canonical(up_over(room, stride) + 1)
+    if isinstance(places, int) and isinstance(stride, int) and isinstance(length, int) and isinstance(padding, int):
+        places -= (places - 1) * stride >= length + padding
+        if places < 1:
+            message = f"not even a partial window fits: the kernel spans {reach(kernel, dilation)} entries of {length + 2 * padding}."
+            raise ShapeError(message)
+        return places
+    # The last window must start before length + padding; with symbols both bounds stand.
+    starts = canonical(up_over(length + padding, stride))
+    if places == starts:
+        return places
+    return canonical(Min(places, starts))
+
+
+def same(length: Count, stride: Count = 1) -> Count:
+    """Return the length that padding "same" keeps: ``ceil(length / stride)``.
+
+    >>> from paramsym import W
+    >>> same(W), same(W, 2), same(7, 2)
+    (W, ceiling(W/2), 4)
+    """
+    return up_over(length, stride)
+
+
+def spread(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1, output_padding: Count = 0) -> Count:
+    """Return the length after a transposed convolution: ``(length - 1)*stride + reach - padding + output_padding``.
+
+    ``padding`` is the total of both sides.
+
+    Raises:
+        ShapeError: more padding than there is to cut away.
+
+    >>> from paramsym import W
+    >>> spread(W, 2, stride=2), spread(4, 3, stride=2, padding=2, output_padding=1)
+    (2*W, 8)
+    """
+    result = canonical((length - 1) * stride + reach(kernel, dilation) - padding + output_padding)
+    if isinstance(result, int) and result < 0:
+        message = f"the padding {padding} cuts away more than the {result + padding} entries that a length of {length} spreads to."
+        raise ShapeError(message)
+    return result
+
+
+def spread_by_word(
+    length: Count, kernel: Count, stride: Count, padding: str, dilation: Count = 1, output_padding: Count | None = None
+) -> Count:
+    """Return the length after Keras' transposed convolution, which pads by a word; ``output_padding=None`` lets it choose.
+
+    With "same" and a choice, W becomes W*stride; with a given ``output_padding`` an even kernel adds nothing of its own
+    (``keras.src.backend.common.backend_utils``).
+
+    >>> from paramsym import K, W
+    >>> spread_by_word(W, 3, 2, "same"), spread_by_word(W, K, 1, "valid"), spread_by_word(W, 3, 2, "same", output_padding=1)
+    (2*W, K + W - 1, 2*W)
+    """
+    width = reach(kernel, dilation)
+    if padding == "same":
+        if output_padding is None:
+            return canonical(length * stride)
+        odd = width % 2 if isinstance(width, int) else Mod(width, 2, evaluate=False)
+        return canonical((length - 1) * stride + odd + output_padding)
+    if output_padding is None:
+        both = isinstance(width, int) and isinstance(stride, int)
+        return canonical((length - 1) * stride + (max(width, stride) if both else Max(width, stride)))
+    return canonical((length - 1) * stride + width + output_padding)
+
+
+def scaled(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
+    """Return ``length * factor`` rounded down as the references compute it, ``int(length * factor)``: a float's product is a float.
+
+    So 100 * 0.29 is 28. A symbolic length has an exact floor, where ``exact_ratio`` knows one.
+
+    Raises:
+        ShapeError: a symbolic length and a float whose products no floor gives; a product without bound.
+
+    >>> from paramsym import W
+    >>> scaled(100, 0.29), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
+    (28, 1, 2*W, floor(3*W/2))
+    """
+    if not isinstance(factor, float):
+        return canonical(length * factor)
+    ratio = exact_ratio(factor)
+    if ratio is not None:
+        return over(canonical(length * ratio.numerator), ratio.denominator)
+    if not isinstance(length, int):
+        message = (
+            f"{name} is {factor}, and the reference rounds its products in floating point, which no formula in {length} gives;"
+            f" give a number in the place of {length}, or a factor that a float holds exactly, such as 0.25."
+        )
+        raise ShapeError(message)
+    if length > _TENSOR or not length * factor <= _TENSOR:
+        message = f"{name} is {factor}; times {length} it is more than {_TENSOR} entries."
+        raise ShapeError(message)
+    return int(length * factor)
+
+
+@lru_cache(maxsize=1024)
+def exact_ratio(factor: float) -> Fraction | None:
+    """Return the fraction with ``floor(length * fraction) == int(length * factor)`` for every length of a tensor; None where none is known.
+
+    Let p/q be the simplest fraction whose nearest float is the factor, and k = length*p/q. Where k is not whole, it is at least 1/q away
+    from a whole number, further than a float's rounding moves it. Where k is whole and the factor is p/q*(1 - d), the product k*(1 - d)
+    is rounded to k if k*d is at most half the distance from k to the float below, which is the case for every k if d <= 2**-54. For a
+    larger d, as in 0.29, some products fall below k. All products are taken to be below 2**32.
+
+    >>> exact_ratio(2.4), exact_ratio(0.29)
+    (Fraction(12, 5), None)
+    """
+    simple = Fraction(factor).limit_denominator(10**6)
+    near = float(simple) == factor and Fraction(factor) >= simple * (1 - Fraction(1, 2**54))
+    return simple if near and factor <= _TENSOR else None
+
+
+def full(length: Count, kernel: Count, dilation: Count = 1) -> Count:
+    """Return the length of a full convolution, with every place where kernel and input touch: ``length + reach - 1``.
+
+    That is a padding of ``reach - 1`` on both sides, ``convn`` in MATLAB and ``mode="full"`` in NumPy.
+
+    >>> from paramsym import K, W
+    >>> full(3, 5), full(W, K)
+    (7, K + W - 1)
+    """
+    return canonical(length + reach(kernel, dilation) - 1)
+
+
+def _opened(length: Count, rounding: type[Expr]) -> Count:
+    """Leave out a rounding that the next one does anyway: floor((floor(x) + z)/n) is floor((x + z)/n) for whole z and n."""
+    terms = [] if isinstance(length, int) else list(Add.make_args(length))
+    rounded = [term for term in terms if isinstance(term, rounding)]
+    whole = all(isinstance(term, rounding) or term.is_integer for term in terms)
+    if len(rounded) != 1 or not whole:
+        return length
+    return canonical(length - rounded[0] + rounded[0].args[0])
+
+
+def _quotient(length: Count, divisor: Count) -> Count:
+    return length * Rational(1, divisor) if isinstance(divisor, int) else length / divisor

@@ -1,0 +1,62 @@
+"""Numbered copies of a part: where the numbers start, their step, and how many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from sympy import Symbol
+
+from paramsym.algebra.size import Count, Dim, canonical, text
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
+
+    ``pattern`` holds ``{}`` where the number goes; ``index``, where there is one, is the bound symbol that the copies depend on. An empty
+    pattern adds no step to a path: the number goes where ``{}`` stands in the names inside, as in torch's ``weight_ih_l0``. ``alone`` marks
+    one copy that was split off from its neighbours.
+    """
+
+    count: Count
+    start: Count = 0
+    step: int = 1
+    pattern: str = "{}"
+    index: Symbol | None = None
+    alone: bool = False
+
+    def __str__(self) -> str:
+        """Write the template, as in ``layer.{0..L-1}``."""
+        return self._template
+
+    @cached_property
+    def _template(self) -> str:
+        first = canonical(self.start)
+        if self.count == 1:
+            return self.pattern.replace("{}", text(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
+        last = canonical(self.start + self.step * (self.count - 1))
+        through = f"{_tight(first)}.." if self.step == 1 else f"{_tight(first)},{_tight(canonical(self.start + self.step))}.."
+        return self.pattern.replace("{}", f"{{{through}{_tight(last)}}}")
+
+    @property
+    def values(self) -> range | None:
+        """The numbers themselves, or None while they are symbolic."""
+        if isinstance(self.count, int) and isinstance(self.start, int):
+            return range(self.start, self.start + self.step * self.count, self.step)
+        return None
+
+    def name(self, number: int) -> str:
+        """Return the name of one copy."""
+        return self.pattern.replace("{}", str(number))
+
+    def inside(self, name: str, number: int | None = None) -> str:
+        """Return the full name of what is called ``name`` in one copy; in all of them, under the template, where no number is given."""
+        numbers = self if self.pattern else replace(self, pattern=name)
+        label = str(numbers) if number is None else numbers.name(number)
+        return f"{label}.{name}" if self.pattern else label
+
+
+@lru_cache(maxsize=1 << 10)  # a model asks for the same few bounds once per tensor, and printing is slow
+def _tight(value: Dim) -> str:
+    return text(value).replace(" ", "")

@@ -1,0 +1,522 @@
+"""What may stand for a size: the gate, exact quotients, labelled concatenations and stacks of which a token uses some.
+
+A *size* is a positive int or a SymPy expression in whole-number symbols. An *axis* of a tensor is a size, or a tuple of factors whose
+product it is, as parentheses in einops: ``((A, per(H, A)), H)`` has H**2 entries and still shows where A went.
+"""
+
+from __future__ import annotations
+
+import operator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+
+from sympy import Expr, Function, Integer, Rational, S, Symbol
+from sympy.printing.str import StrPrinter
+
+from paramsym.algebra.polynomial import ROUNDED, Polynomial
+from paramsym.errors import DivisibilityError, ParamsymError, SizeError
+from paramsym.naming import described, digits, short
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping
+
+Dim: TypeAlias = Annotated[int | Expr, "size"]
+"""A field annotated so holds a size: at least one."""
+Count: TypeAlias = Annotated[int | Expr, "count"]
+"""A field annotated so holds a number of copies, a padding, a cut-off: at least zero."""
+Shape: TypeAlias = tuple[int | Expr | None, ...]
+"""The shape of an input or an output; None is an extent that is not known, as in Keras."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a layer asks of its sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it."""
+
+    kind: Literal["divides", "at most", "equal", "differ"]
+    small: Dim
+    large: Dim
+
+
+_asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
+
+
+@contextmanager
+def conditions_asked() -> Generator[list[Condition], None, None]:
+    """Collect the conditions that sizes meet inside the block while they are symbols: those of every gate, of ``per`` and of ``at_most``.
+
+    >>> from paramsym import A, H
+    >>> with conditions_asked() as asked:
+    ...     _ = per(H, A)
+    >>> asked[-1]
+    Condition(kind='divides', small=A, large=H)
+    """
+    found: list[Condition] = []
+    token = _asked.set(found)
+    try:
+        yield found
+    finally:
+        _asked.reset(token)
+
+
+def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim) -> None:
+    asked = _asked.get()
+    if asked is not None:
+        asked.append(Condition(kind, small, large))
+
+
+MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
+_PLAIN = 1 << 63  # nearly every size is an int below this, and needs no second look
+_INERT = (int, str, type(None))  # what holds no symbols; a tuple, because a union would be made anew at every call
+
+
+def size(value: object, where: str = "a size") -> Dim:
+    """Return a size as a plain int or expression, or raise.
+
+    Raises:
+        SizeError: a float, a bool, a string, zero, a negative number, or an expression that cannot be a positive integer.
+
+    >>> size(768), size(Integer(768))
+    (768, 768)
+    """
+    return _gate(value, where, least=1)
+
+
+def count(value: object, where: str = "a number of copies") -> Count:
+    """Return a number of copies, which may be zero, as a plain int or expression, or raise ``SizeError``."""
+    return _gate(value, where, least=0)
+
+
+def _gate(value: object, where: str, least: int) -> Dim:
+    if type(value) is int and least <= value < _PLAIN:
+        return value
+    if isinstance(value, Symbol):
+        if value.is_integer is False or value.is_positive is False or value.is_commutative is False:
+            message = f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims()."
+            raise SizeError(message)
+        _ask("at most", least, value)
+        return value
+    if isinstance(value, Expr) and not value.is_Number:
+        _check_expression(value, where)
+        _ask("at most", least, value)
+        return value
+    if isinstance(value, Integer):
+        value = int(value)
+    number = None if isinstance(value, bool) else _as_int(value)
+    if number is None:
+        kind = "size" if least else "count"
+        wanted = f"a {kind} is a {'positive' if least else 'non-negative'} int or an expression in symbols from dims()"
+        hint = " For an exact quotient write per(a, b)." if isinstance(value, float | Rational) else ""
+        shown = described(value) if not isinstance(value, Rational) else f"{short(value)}, not a whole number"
+        message = f"{where} is {short(shown)}; {wanted}.{hint}"
+        raise SizeError(message)
+    if number.bit_length() > MAX_BITS:
+        message = f"{where} has {number.bit_length()} bits; no size has more than {MAX_BITS}."
+        raise SizeError(message)
+    if number < least:
+        message = f"{where} is {number}; wanted {'a positive whole number' if least else 'zero or more'}."
+        raise SizeError(message)
+    return number
+
+
+def _as_int(value: object) -> int | None:
+    """Return a whole number of any kind as an int, as an index would be; None for anything else."""
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+@lru_cache(maxsize=1 << 12)
+def _expression_fault(value: Expr) -> str:
+    """Say why an expression cannot be a size; empty where nothing speaks against it."""
+    try:
+        polynomial = Polynomial.of(value)
+    except SizeError as error:
+        return str(error)
+    longest = max(side.bit_length() for c in polynomial.terms.values() for side in (c.numerator, c.denominator)) if polynomial else 0
+    if longest > MAX_BITS:
+        return f"it has a number of {longest} bits; no size has more than {MAX_BITS}."
+    if all(coefficient <= 0 for coefficient in polynomial.terms.values()):
+        return f"{short(value)} is never positive."
+    for symbol in value.free_symbols:
+        if symbol.is_integer is False or symbol.is_positive is False or symbol.is_commutative is False:
+            return f"{symbol} cannot be a positive integer; take symbols from dims()."
+    return ""
+
+
+def _check_expression(value: Expr, where: str) -> None:
+    try:
+        fault = _expression_fault(value)
+    except RecursionError:
+        fault = "it is nested too deeply."
+    if fault:
+        message = f"{where} cannot be a size: {fault}"
+        raise SizeError(message)
+
+
+def _indivisible(dividend: int, divisor: int, dividend_name: str = "", divisor_name: str = "") -> str:
+    above, below, quotient, remainder = map(digits, (dividend, divisor, *divmod(dividend, divisor)))
+    return f"{dividend_name}{above} is not divisible by {divisor_name}{below} ({above} = {quotient}*{below} + {remainder})."
+
+
+class per(Function):  # noqa: N801 - reads as a word in formulas, like SymPy's floor
+    """An exact quotient a/b that must come out as a positive integer once numbers arrive.
+
+    It remembers that it is exact inside sums and products, too. Derivatives and counts treat it as the quotient.
+
+    Raises:
+        DivisibilityError: when both are numbers and b does not divide a.
+
+    >>> from paramsym import A, H
+    >>> per(768, 12), per(A*H, A), per(H, A) + 1
+    (64, H, per(H, A) + 1)
+    >>> per(H, A).xreplace({H: Integer(786), A: Integer(12)})
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.DivisibilityError: 786 is not divisible by 12 (786 = 65*12 + 6).
+    """
+
+    nargs = 2
+    is_integer = True
+    is_positive = True
+
+    def __new__(cls, numerator: Dim, denominator: Dim, **options: Any) -> Expr:
+        """Gate both sides before SymPy sees them: SymPy would evaluate a string."""
+        sides = (size(numerator, "per(): the numerator"), size(denominator, "per(): the denominator"))
+        _ask("divides", sides[1], sides[0])
+        return cast("Expr", super().__new__(cls, *(Integer(side) if isinstance(side, int) else side for side in sides), **options))
+
+    @classmethod
+    def eval(cls, numerator: Expr, denominator: Expr) -> Expr | None:  # pyright: ignore[reportIncompatibleMethodOverride] - per has two arguments
+        """Simplify where the quotient is already a size."""
+        if isinstance(numerator, Integer) and isinstance(denominator, Integer):
+            quotient, remainder = divmod(int(numerator), int(denominator))
+            if remainder:
+                raise DivisibilityError(_indivisible(int(numerator), int(denominator)))
+            return Integer(quotient)
+        ratio = Polynomial.of(numerator) * Polynomial.of(denominator).inverse()
+        whole = all(isinstance(c, int) and all(e > 0 for _, e in monomial) for monomial, c in ratio.terms.items())
+        return ratio.as_expr() if whole else None
+
+    def as_quotient(self) -> tuple[Expr, Expr]:
+        """Return numerator and denominator."""
+        numerator, denominator = cast("tuple[Expr, Expr]", self.args)
+        return numerator, denominator
+
+    def doit(self, **hints: object) -> Expr:
+        """Return the plain quotient."""
+        del hints
+        numerator, denominator = self.as_quotient()
+        return numerator / denominator
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """Differentiate as the quotient it is."""
+        numerator, denominator = self.as_quotient()
+        return 1 / denominator if argindex == 1 else -numerator / denominator**2
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        quotient = str(printer._print(self.doit()))
+        return quotient if exp is None else rf"\left({quotient}\right)^{{{exp}}}"
+
+
+class cat:  # noqa: N801 - reads as a word in shapes
+    """A labelled concatenation along one axis: one stored tensor, one ledger line per segment.
+
+    A segment is a size or a tuple of factors.
+
+    >>> from paramsym import A, G
+    >>> cat(query=A, key=G, value=G).size
+    A + 2*G
+    """
+
+    __slots__ = ("segments",)
+
+    segments: tuple[tuple[str, tuple[Dim, ...]], ...]
+
+    def __init__(self, **segments: Dim | tuple[Dim, ...]) -> None:
+        """Gate every segment."""
+        if not segments:
+            message = "cat() needs at least one labelled segment, as in cat(query=A, key=G, value=G)."
+            raise SizeError(message)
+        checked = tuple(
+            (label, tuple(size(factor, f"cat(): segment {label}") for factor in (value if isinstance(value, tuple) else (value,))))
+            for label, value in segments.items()
+        )
+        object.__setattr__(self, "segments", checked)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"cat is immutable; {name} cannot be set."
+        raise AttributeError(message)
+
+    @property
+    def size(self) -> Dim:
+        """The sum of the segments."""
+        return _plain(Polynomial.total(Polynomial.product(factors) for _, factors in self.segments))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, cat) and self.segments == other.segments
+
+    def __hash__(self) -> int:
+        return hash(self.segments)
+
+    def __repr__(self) -> str:
+        return f"cat({', '.join(f'{label}={text(factors[0] if len(factors) == 1 else factors)}' for label, factors in self.segments)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_cat, (self.segments,)
+
+
+def _make_cat(segments: tuple[tuple[str, tuple[Dim, ...]], ...]) -> cat:
+    return cat(**dict(segments))
+
+
+@dataclass(frozen=True)
+class stack:  # noqa: N801 - reads as a word in shapes
+    """An axis that stores ``stored`` slices of which one token uses ``used``: experts kept in one tensor.
+
+    >>> from paramsym import E, K
+    >>> stack(E, used=K).size
+    E
+    """
+
+    stored: Dim
+    used: Dim
+
+    def __post_init__(self) -> None:
+        """Gate both numbers; a token cannot use more than there are."""
+        object.__setattr__(self, "stored", size(self.stored, "stack(): stored"))
+        object.__setattr__(self, "used", size(self.used, "stack(): used"))
+        at_most(self.used, self.stored, "stack(): used", "stored")
+
+    @property
+    def size(self) -> Dim:
+        """What is stored."""
+        return self.stored
+
+    def __repr__(self) -> str:
+        return f"stack({text(self.stored)}, used={text(self.used)})"
+
+
+Factor: TypeAlias = int | Expr | cat | stack
+Axis: TypeAlias = Factor | tuple[Factor, ...]
+Width: TypeAlias = Annotated[int | Expr | cat | stack | tuple[int | Expr | cat | stack, ...], "axis"]
+"""A field annotated so holds a size whose factors may be written out: ``H``, or ``(A, per(H, A))``, or ``(cat(query=A, key=G), D)``."""
+
+
+def axis(value: object, where: str = "an axis") -> Axis:
+    """Return a size, or a tuple of factors whose product is one, checked; raise ``SizeError`` otherwise."""
+    if isinstance(value, cat | stack):
+        return value
+    if isinstance(value, tuple | list):
+        if not value:
+            message = f"{where} is an empty tuple; a composite axis has at least one factor."
+            raise SizeError(message)
+        checked = tuple(factor if isinstance(factor, cat | stack) else size(factor, where) for factor in value)
+        unchanged = type(value) is tuple and all(map(operator.is_, value, checked))
+        return cast("Axis", value) if unchanged else checked
+    return size(value, where)
+
+
+def within(small: Count, large: Count) -> bool:
+    """Ask a size to be at most as large as another, and return whether it can be; symbols are checked once numbers arrive.
+
+    >>> from paramsym import E
+    >>> within(2, E), within(2, 8), within(9, 8)
+    (True, True, False)
+    """
+    _ask("at most", canonical(small), canonical(large))
+    room = canonical(large - small)
+    return not (isinstance(room, int) and room < 0)
+
+
+def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
+    """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    if not within(count(small, small_name), count(large, large_name)):
+        message = f"{small_name} {small} is more than {large_name} {large}."
+        raise SizeError(message)
+
+
+def equal(one: Dim, other: Dim) -> bool:
+    """Ask two sizes to be equal, and return whether they can be; symbols are checked once numbers arrive.
+
+    >>> from paramsym import H
+    >>> equal(H, 768), equal(512, 768)
+    (True, False)
+    """
+    one, other = canonical(one), canonical(other)
+    _ask("equal", one, other)
+    return one == other or not (isinstance(one, int) and isinstance(other, int))
+
+
+def same(one: Dim, other: Dim) -> bool:
+    """Return whether two sizes are known to be equal. Where they are not, the layer is built for sizes that differ, and asks for such.
+
+    >>> from paramsym import E, H
+    >>> same(H, H), same(E, H), same(512, 768)
+    (True, False, False)
+    """
+    one, other = canonical(one), canonical(other)
+    if one != other:
+        _ask("differ", one, other)
+    return one == other
+
+
+def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) -> Dim:
+    """Return the exact quotient ``per(dividend, divisor)``, naming both sides in the error.
+
+    Raises:
+        DivisibilityError: where both are numbers and the quotient is not whole.
+        SizeError: a divisor that is no size, such as 0.
+    """
+    if isinstance(divisor, int) and isinstance(dividend, int):
+        quotient, remainder = divmod(dividend, size(divisor, divisor_name))
+        if remainder:
+            raise DivisibilityError(_indivisible(dividend, divisor, f"{dividend_name} ", f"{divisor_name} "))
+        return quotient
+    quotient = per(dividend, divisor)
+    return int(quotient) if isinstance(quotient, Integer) else quotient
+
+
+def factors_of(axis: Axis) -> tuple[Factor, ...]:
+    """Return the factors of an axis, composite or not."""
+    return axis if isinstance(axis, tuple) else (axis,)
+
+
+def extent(axis: Axis) -> Dim:
+    """Return the size of an axis as an int or a canonical expression."""
+    if isinstance(axis, int):
+        return axis
+    return _plain(Polynomial.product(factor.size if isinstance(factor, cat | stack) else factor for factor in factors_of(axis)))
+
+
+def _plain(polynomial: Polynomial) -> Dim:
+    constant = polynomial.constant
+    return constant if isinstance(constant, int) else polynomial.as_expr()
+
+
+def canonical(value: Dim) -> Dim:
+    """Return a size in its canonical form: an int, or an expanded expression."""
+    return value if isinstance(value, int) else _plain(Polynomial.of(value))
+
+
+def product(extents: Iterable[Count | None]) -> Count:
+    """Multiply extents.
+
+    Raises:
+        SizeError: one that is not known.
+
+    >>> from paramsym import H, W
+    >>> product((2, 3)), product((H, W, 2)), product(())
+    (6, 2*H*W, 1)
+    """
+    listed = tuple(extents)
+    known = [extent for extent in listed if extent is not None]
+    if len(known) < len(listed):
+        message = f"the product of {listed} is not known; give a size or a symbol in the place of None."
+        raise SizeError(message)
+    return _plain(Polynomial.product(known))
+
+
+def substitute(value: Any, mapping: Mapping[Symbol, Expr]) -> Any:
+    """Put sizes in for symbols, all at once, anywhere inside sizes, axes, tuples and whatever offers ``substituted``."""
+    if isinstance(value, _INERT):
+        return value
+    if isinstance(value, Expr):
+        return _placed(value, mapping)
+    if isinstance(value, tuple):
+        return tuple(substitute(item, mapping) for item in value)
+    if isinstance(value, cat):
+        return _make_cat(substitute(value.segments, mapping))
+    if isinstance(value, stack):
+        return stack(substitute(value.stored, mapping), substitute(value.used, mapping))
+    inner = getattr(value, "substituted", None)
+    return value if inner is None else inner(mapping)
+
+
+@lru_cache(maxsize=1 << 12)
+def _compares(value: Expr) -> bool:
+    return value.has(*ROUNDED)
+
+
+def _unfolded(value: Expr, mapping: Mapping[Symbol, Expr]) -> Expr:
+    """Put sizes in, and keep every Max, Min, Mod, floor and ceiling that a symbol is left in.
+
+    SymPy takes a positive symbol at its word and makes 3 of Min(3, L + 2), which is 2 where L is a number of copies and becomes 0; and it
+    takes some quotients for whole that are not, 2**L/6 among them.
+    """
+    if isinstance(value, Symbol):
+        return mapping.get(value, value)
+    if not value.args:
+        return value
+    arguments = [_unfolded(cast("Expr", argument), mapping) for argument in value.args]
+    if isinstance(value, ROUNDED):
+        if any(argument.has(S.NaN, S.ComplexInfinity) for argument in arguments):
+            return S.NaN
+        return cast("Expr", value.func(*arguments, evaluate=all(argument.is_Number for argument in arguments)))
+    return value.func(*arguments)
+
+
+def _placed(value: Expr, mapping: Mapping[Symbol, Expr]) -> Dim:
+    try:
+        result = _unfolded(value, mapping) if _compares(value) else cast("Expr", value.xreplace(dict(mapping)))
+        if result is not S.ComplexInfinity and result is not S.NaN:
+            return int(result) if isinstance(result, Integer) else result
+    except ParamsymError:
+        raise
+    except (ArithmeticError, TypeError, ValueError, RecursionError):  # SymPy's, of Mod(H, 0) or Max(H, H/0)
+        pass
+    where = ", ".join(f"{symbol}={text(size)}" for symbol, size in mapping.items() if symbol in value.free_symbols)
+    message = f"{short(text(value))} has no value at {short(where)}: a quotient by zero is not a size."
+    raise SizeError(message)
+
+
+def symbols_in(value: object) -> set[Symbol]:
+    """Return the free symbols anywhere inside a field's value."""
+    found: set[Symbol] = set()
+    _collect((value,), found)
+    return found
+
+
+def _collect(value: object, found: set[Symbol]) -> None:
+    if isinstance(value, tuple):
+        for item in value:
+            if not isinstance(item, _INERT):  # most are; asked here, that takes no call
+                _collect(item, found)
+    elif isinstance(value, Symbol):
+        found.add(value)
+    elif isinstance(value, Expr):
+        found.update(cast("set[Symbol]", value.free_symbols))
+    elif isinstance(value, cat):
+        _collect(value.segments, found)
+    elif isinstance(value, stack):
+        _collect((value.stored, value.used), found)
+    elif not isinstance(value, type):  # a class has no symbols, only how they are found
+        found.update(getattr(value, "symbols", ()))
+
+
+class _Readable(StrPrinter):
+    """Write expressions so that reading them back as Python gives the same value: no 1/2 that becomes a float."""
+
+    def _print_Rational(self, expr: Rational) -> str:  # noqa: N802 - SymPy dispatches on this name
+        return f"Rational({expr.p}, {expr.q})"
+
+    def _print_Half(self, expr: Rational) -> str:  # noqa: N802 - SymPy dispatches on this name
+        return self._print_Rational(expr)
+
+    def _print_Mul(self, expr: Expr) -> str:  # noqa: N802 - SymPy dispatches on this name
+        coefficient, rest = expr.as_coeff_Mul()
+        if isinstance(coefficient, Rational) and not isinstance(coefficient, Integer):
+            return f"{self._print_Rational(coefficient)}*{self.parenthesize(rest, 50)}"
+        return str(super()._print_Mul(expr))
+
+
+def text(value: object) -> str:
+    """Return the source form of a field's value: ``eval(text(x)) == x`` with the letters in scope."""
+    if isinstance(value, Expr):
+        return str(_Readable().doprint(value))
+    if isinstance(value, tuple):
+        return f"({', '.join(text(item) for item in value)}{',' if len(value) == 1 else ''})"
+    return repr(value)

@@ -1,0 +1,1 @@
+"""Exact values of closed forms: a straight-line program, run on numbers or on columns of them."""

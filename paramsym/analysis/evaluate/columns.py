@@ -1,0 +1,201 @@
+"""Running a program on columns: what may stand in them, and how they are computed in pieces that stay in the cache.
+
+A piece that 64 bits may not hold is computed row by row on Python integers, so that nothing ever wraps around. NumPy is imported when a
+column arrives.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from paramsym.analysis.evaluate.straight_line import CHECKS, LIMIT, QUOTIENTS, SURE, Kind, Program
+from paramsym.errors import ParamsymError, SizeError
+from paramsym.naming import described, quoted
+from paramsym.optional import needed
+
+Column: TypeAlias = Any
+"""An int, or a NumPy array of whole numbers."""
+_SHORT = 2**31
+_SINGLE, _DOUBLE = 2**24, 2**53  # below these, quotients of whole numbers are exact in float32 and float64
+_UFUNCS: dict[Kind, str] = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "max": "maximum",
+    "min": "minimum",
+    "pow": "power",
+    "most": "less_equal",
+    "equal": "equal",
+    "differ": "not_equal",
+}
+
+
+def as_column(value: Any, name: str) -> Column:
+    """Return an int, or a NumPy array of whole numbers as it is.
+
+    Raises:
+        SizeError: floats, words, missing values: nothing is rounded.
+    """
+    if not (hasattr(value, "__len__") or hasattr(value, "__array__")) or isinstance(value, str):
+        return _index(value, name)
+    np = needed("numpy", "computing with columns", "numpy")
+
+    if np.ma.is_masked(value):
+        message = f"{name} is a column with masked entries; a size is known."
+        raise SizeError(message)
+    if isinstance(value, list | tuple) and bool in set(map(type, value)):  # among ints, NumPy would take it for one
+        return _index(next(entry for entry in value if isinstance(entry, bool)), name)
+    try:
+        array: Any = np.asarray(value)
+    except ValueError:
+        message = f"{name} is {quoted(value)}, rows of different lengths; a column has one shape."
+        raise SizeError(message) from None
+    except (MemoryError, OverflowError):
+        message = f"{name} is {quoted(value)}, which does not fit in memory; give it in pieces."
+        raise SizeError(message) from None
+    if array.dtype.kind not in "iu":
+        if array.dtype.kind not in "fO" or (isinstance(value, np.ndarray) and array.dtype.kind == "f" and array.size):
+            message = f"{name} is a column of {array.dtype}; sizes are whole numbers. Convert it with .astype('int64') if they are."
+            raise SizeError(message)
+        # A list of large ints, which NumPy would have made floats of; a Series, whose missing values would have become floats.
+        array = np.asarray(getattr(value, "to_list", lambda: value)(), dtype=object)
+        array = np.frompyfunc(lambda entry: _index(entry, name), 1, 1)(array) if array.size else array.astype(np.int64)
+    return _index(array.item(), name) if np.ndim(array) == 0 else array
+
+
+def _index(value: Any, name: str) -> int:
+    if getattr(value, "is_Integer", False):
+        return int(value)
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None:
+        message = f"{name} is {described(value)}; a size is a whole number or a column of them."
+        raise SizeError(message)
+    return number
+
+
+def run(
+    program: Program, columns: Sequence[Column], one: Callable[[Sequence[int]], int], chunk: int, *, drop: bool = False
+) -> tuple[Any, Any]:
+    """Return a NumPy array with the value for every row of the broadcast columns: int64, or Python ints where that would overflow.
+
+    A row that the program does not let pass, or that is too large for it, is given to ``one``; what that raises for a row is raised with
+    the row's number. With ``drop`` it is not: the second array then says which rows hold, and the values of the others mean nothing.
+
+    Raises:
+        ParamsymError: the first row that contradicts a condition.
+        SizeError: columns of different lengths.
+    """
+    np = needed("numpy", "computing with columns", "numpy")
+
+    arrays = [column for column in columns if np.ndim(column)]
+    try:
+        result = np.empty(np.broadcast_shapes(*(array.shape for array in arrays)), np.int64)
+    except ValueError:
+        shapes = ", ".join(
+            f"{symbol} {np.shape(column)}" for symbol, column in zip(program.inputs, columns, strict=True) if np.ndim(column)
+        )
+        message = f"the columns do not go together; their shapes are {shapes}."
+        raise SizeError(message) from None
+    kept, large, start = np.ones(result.size, bool), {}, 0
+    access = [["readonly"]] * len(arrays) + [["writeonly"]]
+    flags = ["external_loop", "buffered", "refs_ok", "zerosize_ok"]
+    with np.nditer([*arrays, result], flags, access, order="C", buffersize=chunk) as pieces:
+        for *cut, target in pieces if result.size else ():
+            following = iter(cut)
+            piece = [next(following) if np.ndim(column) else column for column in columns]
+            refused, asked = _compute(np, program, piece, target)
+            kept[start : start + target.size] = asked | ~refused
+            for row in np.flatnonzero(asked if drop else asked | refused).tolist():
+                try:
+                    value = one([int(column[row]) if np.ndim(column) else column for column in piece])
+                except ParamsymError as error:
+                    if not drop:
+                        place = tuple(map(int, np.unravel_index(start + row, result.shape)))
+                        message = f"row {place[0] if len(place) == 1 else place}: {error}"
+                        raise type(error)(message) from None
+                    kept[start + row] = False
+                    continue
+                if -LIMIT <= value < LIMIT:
+                    target[row] = value
+                else:
+                    large[start + row] = value
+            start += target.size
+    if large:
+        result = result.astype(object)
+        for row, value in large.items():
+            result.flat[row] = value
+    return result, kept.reshape(result.shape)
+
+
+def _compute(np: Any, program: Program, columns: list[Column], target: Any) -> tuple[Any, Any]:
+    """Write the values of one piece to the target; return which rows are refused, and which have to be asked about one by one."""
+    refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
+    registers = [_raised(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
+    numbers = _numbers(np, program, tuple(_bits(np, column) for column in registers))
+    if not numbers:
+        return refused, ~asked
+    registers = [one if isinstance(one, int) else one.astype(kind, copy=False) for one, (kind, _) in zip(registers, numbers, strict=False)]
+    registers.extend(program.constants)
+    for place, (kind, left, right) in enumerate(program.ops, program.first):
+        one, other, (number, least) = registers[left], registers[right], numbers[place]
+        value: Any = None
+        passed: Any = True
+        if kind in CHECKS:
+            passed = getattr(np, _UFUNCS[kind])(one, other)
+        elif kind in QUOTIENTS:  # seen by multiplying again, for a remainder takes much longer
+            divided = np.floor_divide(one, other) if number is np.int64 else np.divide(one, other, dtype=number)
+            value = divided.astype(np.int32 if number is np.float32 else np.int64)
+            passed = np.multiply(value, other) == one
+        else:
+            value = getattr(np, _UFUNCS[kind])(one, other, out=target if place == program.result else None, dtype=number)
+        if passed is not True and not passed.all():
+            (refused if kind in SURE else asked)[...] |= ~passed
+            value = None if value is None else np.maximum(value, least)  # what comes of it stays within its bounds
+        registers.append(value)
+        for side in (left, right):  # what is not read again makes room in the cache
+            if program.last_read[side] == place and side != program.result:
+                registers[side] = None
+    if registers[program.result] is not target:
+        target[...] = registers[program.result]
+    return refused, asked
+
+
+def _raised(np: Any, column: Column, least: int, refused: Any) -> Column:
+    """Refuse what is below the least size, and put it up, so that the steps stay within their bounds."""
+    if (column if isinstance(column, int) else np.minimum.reduce(column)) >= least:
+        return column
+    refused |= column < least
+    return least if isinstance(column, int) else np.maximum(column, least)
+
+
+def _bits(np: Any, column: Column) -> int:
+    return int(column if isinstance(column, int) else np.maximum.reduce(column)).bit_length()
+
+
+@lru_cache(maxsize=256)
+def _numbers(np: Any, program: Program, bits: tuple[int, ...]) -> list[tuple[Any, int]]:
+    """Return the narrowest numbers to compute each register in, and its least value, for inputs of so many bits.
+
+    Nothing is returned where 64 bits may not hold them all.
+    """
+    bounds = program.bounds([(least, max(least, 2**most - 1)) for least, most in zip(program.least, bits, strict=True)])
+    known = [pair for pair in bounds if pair is not None and pair[0] >= -LIMIT and pair[1] < LIMIT]
+    if len(known) < len(bounds):
+        return []
+    largest = [max(-low, high) for low, high in known]
+    numbers = [np.int32 if most < _SHORT else np.int64 for most in largest]
+    for place, (kind, left, right) in enumerate(program.ops, program.first):
+        most = max(largest[left], largest[right], largest[place])
+        if kind in QUOTIENTS:
+            numbers[place] = np.float32 if most < _SINGLE else np.float64 if most < _DOUBLE else np.int64
+        elif most >= _SHORT:
+            numbers[place] = np.int64
+    return [(number, low) for number, (low, _) in zip(numbers, known, strict=True)]

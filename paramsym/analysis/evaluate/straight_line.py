@@ -1,0 +1,512 @@
+"""A closed form as a short straight-line program: factored, with its conditions as steps, and with a bound for every intermediate value.
+
+The polynomial is written by Horner's rule in many letters, the letter of most terms first, so that few multiplications are left. One
+program runs on Python integers, on columns and, without its checks, on any array that knows ``+``, ``*`` and ``//``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache, partial, reduce
+from itertools import product
+from math import gcd, lcm
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+
+from sympy import Add, Expr, Integer, Max, Mod, Pow, Symbol, ceiling, floor
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import MAX_BITS, Condition, symbols_in
+from paramsym.analysis.counted import Counted
+from paramsym.core.conditions import conditions_of, of_quotients
+from paramsym.errors import ArgumentError, DivisibilityError, SizeError
+from paramsym.naming import described
+
+Quotient: TypeAlias = Literal["divides", "exact"]
+Check: TypeAlias = Literal["most", "equal", "differ"]
+Kind: TypeAlias = Literal["add", "sub", "mul", "floordiv", "mod", "max", "min", "pow"] | Quotient | Check
+Bounds: TypeAlias = "tuple[int, int] | None"
+"""The least and the largest value of a register; None where nothing is known."""
+QUOTIENTS: tuple[Quotient, ...] = get_args(Quotient)
+"""Steps whose quotient must come out whole."""
+CHECKS: tuple[Check, ...] = get_args(Check)
+"""Steps that give nothing, and refuse what they do not let pass."""
+SURE: frozenset[Kind] = frozenset({"divides", "most", "equal"})
+"""Steps whose refusal is final; what others refuse may be another layer."""
+LIMIT = 2**63
+"""Sizes below this are plain: a check that holds for all of them is no step of a program."""
+_CHECKED: Mapping[str, Kind] = {"divides": "divides", "at most": "most", "equal": "equal", "differ": "differ"}
+_ALWAYS_KNOWN = frozenset({"add", "sub", "mul", "max", "min"})
+_Terms: TypeAlias = Mapping[frozenset[tuple[int, int]], int]
+_LONGEST_POWER = 1 << 20  # bits of a power that is still computed
+_FACTORED = 256  # terms of a sum that is factored as a whole
+_WRITTEN = 1024  # bits of a number that an error writes out
+
+
+class Op(NamedTuple):
+    """One step: its kind and the two registers it reads; ``divides`` and ``exact`` are quotients that must come out whole."""
+
+    kind: Kind
+    left: int
+    right: int
+
+
+class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is raised to a user is ``error``
+    """What a step refuses: two numbers that contradict a condition."""
+
+    def __init__(self, kind: Kind, left: int, right: int) -> None:
+        """Keep what is needed to word the error, which few callers want."""
+        super().__init__(kind, left, right)
+        self.kind, self.left, self.right = kind, left, right
+
+    @property
+    def error(self) -> SizeError:
+        """The error to raise where there is no layer to ask."""
+        sides: tuple[int, int] = (self.left, self.right)
+        if self.kind == "exact" and self.right:
+            sides = Fraction(self.left, self.right).as_integer_ratio()  # the value in lowest terms
+        left, right = (str(side) if side.bit_length() <= _WRITTEN else f"a number of {side.bit_length()} bits" for side in sides)
+        if self.kind == "pow":
+            return SizeError(f"{left}**{right} is no whole number, or one too long to write down.")
+        if self.kind == "most":
+            return SizeError(f"{left} is more than {right}, and must not be.")
+        if not self.right:
+            return SizeError(f"{left} cannot be divided by zero.")
+        if self.kind == "exact":
+            return DivisibilityError(f"the value is {left}/{right}, not a whole number.")
+        return DivisibilityError(f"{left} is not divisible by {right}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer.
+
+    ``least`` is the least value of each input.
+    """
+
+    inputs: tuple[Symbol, ...]
+    least: tuple[int, ...]
+    constants: tuple[int, ...]
+    ops: tuple[Op, ...]
+    result: int
+
+    @cached_property
+    def first(self) -> int:
+        """The register of the first step."""
+        return len(self.inputs) + len(self.constants)
+
+    @cached_property
+    def last_read(self) -> dict[int, int]:
+        """The last step that reads each register."""
+        return {register: place for place, op in enumerate(self.ops, self.first) for register in (op.left, op.right)}
+
+    def run(self, values: Sequence[int]) -> int:
+        """Return the exact value for whole numbers, one per input, in order.
+
+        Raises:
+            Broken: numbers that contradict a condition.
+        """
+        registers = [*values, *self.constants]
+        append = registers.append
+        for step, left, right in self._calls:
+            append(step(registers[left], registers[right]))
+        return registers[self.result]
+
+    @cached_property
+    def _calls(self) -> list[tuple[Callable[[int, int], int], int, int]]:
+        return [(_ON_INTS[kind], left, right) for kind, left, right in self.ops]
+
+    def apply(self, values: Sequence[Any]) -> Any:
+        """Return the value for anything that knows ``+``, ``-``, ``*``, ``//``, ``%``, ``**`` and ``abs``: nothing is checked."""
+        registers = [*values, *self.constants]
+        for kind, left, right in self.ops:
+            registers.append(0 if kind in CHECKS else _ON_ANYTHING[kind](registers[left], registers[right]))
+        return registers[self.result]
+
+    def bounds(self, inputs: Sequence[Bounds]) -> list[Bounds]:
+        """Return bounds of every register from bounds of the inputs."""
+        found: list[Bounds] = [*inputs, *((c, c) for c in self.constants)]
+        for kind, left, right in self.ops:
+            found.append(_bound(kind, found[left], found[right]))
+        return found
+
+
+def always(kind: Kind, left: Bounds, right: Bounds) -> bool:
+    """Whether a check holds for all numbers within two bounds."""
+    if left is None or right is None:
+        return False
+    if kind == "most":
+        return left[1] <= right[0] and right[1].bit_length() <= MAX_BITS
+    return kind == "differ" and (left[1] < right[0] or right[1] < left[0])
+
+
+_ON_ANYTHING: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "mod": operator.mod,
+    "pow": operator.pow,
+    "max": lambda left, right: right + (left - right + abs(left - right)) // 2,
+    "min": lambda left, right: right + (left - right - abs(left - right)) // 2,
+    "floordiv": operator.floordiv,
+    "divides": operator.floordiv,
+    "exact": operator.floordiv,
+}
+"""What each step gives for whatever knows the operators."""
+
+
+def _where(kind: Kind, holds: Callable[[int, int], bool]) -> Callable[[int, int], int]:
+    """Return a step that raises ``Broken`` where its two numbers contradict a condition."""
+    value = _ON_ANYTHING.get(kind)
+
+    def step(left: int, right: int) -> int:
+        if not holds(left, right):
+            raise Broken(kind, left, right)
+        return 0 if value is None else cast("int", value(left, right))
+
+    return step
+
+
+def _whole(left: int, right: int) -> bool:
+    return right != 0 and not left % right
+
+
+_ON_INTS: dict[str, Callable[[Any, Any], Any]] = {
+    **_ON_ANYTHING,
+    "max": max,
+    "min": min,
+    "floordiv": _where("floordiv", lambda _left, right: right != 0),
+    "mod": _where("mod", lambda _left, right: right != 0),
+    "pow": _where("pow", lambda left, right: 0 <= right * left.bit_length() <= _LONGEST_POWER),
+    "most": _where("most", lambda left, right: left <= right and right.bit_length() <= MAX_BITS),
+    "equal": _where("equal", operator.eq),
+    "differ": _where("differ", operator.ne),
+    "divides": _where("divides", _whole),
+    "exact": _where("exact", _whole),
+}
+"""What each step gives for Python integers."""
+
+
+def _bound(kind: Kind, left: Bounds, right: Bounds) -> Bounds:
+    if kind in CHECKS:
+        return 0, 0
+    if left is None or right is None:
+        return None
+    if kind == "pow" and (left[0] < 0 or right[0] < 0 or right[1] * left[1].bit_length() > 2 * MAX_BITS):
+        return None
+    if kind in {"floordiv", "mod", *QUOTIENTS} and right[0] <= 0:
+        return None
+    if kind == "mod":
+        return 0, right[1] - 1
+    corners = [_ON_ANYTHING[kind](one, other) for one in left for other in right]  # each step rises or falls with each of its operands
+    if kind in QUOTIENTS and left[0] > 0:  # what divides a positive number goes into it at least once
+        corners = [max(corner, 1) for corner in corners]
+    return min(corners), max(corners)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a layer, a cost or an expression says: its value, its symbols, and the conditions between them.
+
+    ``polynomial`` is None where there is no closed form while sizes are symbols.
+    """
+
+    polynomial: Polynomial | None
+    symbols: tuple[Symbol, ...]
+    conditions: tuple[Condition, ...]
+
+    @cached_property
+    def needed(self) -> tuple[Symbol, ...]:
+        """The symbols that the value depends on; the others cancel, and may be left out."""
+        free = () if self.polynomial is None else self.polynomial.free_symbols
+        return tuple(symbol for symbol in self.symbols if symbol in free)
+
+    def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> Program:
+        """Return the program that reads these symbols in this order.
+
+        ``value`` is what it computes in place of the statement's own. Conditions on symbols that are not ``held`` are left out; all inputs
+        are, usually.
+        """
+        known = frozenset(inputs if held is None else held)
+        asked = [one for one in self.conditions if symbols_in((one.small, one.large)) <= known]
+        compiler = _Compiler(inputs, asked)
+        value = self.polynomial if value is None else value
+        if value is None:
+            compiler.step("differ", compiler.one, compiler.one)  # lets nothing pass: every count is asked for
+        return compiler.finished(compiler.one if value is None else compiler.polynomial(value))
+
+
+def stated(subject: Counted | Expr | int) -> Statement:
+    """Return what a layer, a cost or an expression says.
+
+    Raises:
+        ArgumentError: neither a layer, a cost nor an expression.
+        SizeError: an expression that no size is made of.
+    """
+    if isinstance(subject, Counted):
+        return _of_layer(subject)
+    if isinstance(subject, bool) or not isinstance(subject, int | Expr):
+        message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
+        raise ArgumentError(message)
+    try:
+        return _of_expression(Integer(subject) if isinstance(subject, int) else subject)
+    except RecursionError:
+        message = "the expression is nested too deeply."
+        raise SizeError(message) from None
+
+
+def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
+    """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
+
+    It reads ``inputs`` in this order; without them all symbols, by name.
+
+    Raises:
+        ArgumentError: neither a layer, a cost nor an expression.
+        SizeError: an expression that no size is made of; without ``inputs``, a layer without a closed form.
+
+    >>> from paramsym import A, H, MultiHeadAttention
+    >>> compiled(MultiHeadAttention(H, A)).run([12, 768])
+    2362368
+    """
+    statement = stated(subject)
+    if inputs is None and isinstance(subject, Counted):
+        subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
+    return _compiled(subject, statement.symbols if inputs is None else inputs)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+    return stated(subject).program(inputs)
+
+
+@lru_cache(maxsize=256)
+def _of_layer(layer: Counted) -> Statement:
+    try:
+        polynomial = layer.polynomial
+    except SizeError:
+        polynomial = None
+    return Statement(polynomial, _ordered(layer.symbols), conditions_of(layer))
+
+
+@lru_cache(maxsize=1024)
+def _of_expression(expression: Expr) -> Statement:
+    symbols = cast("set[Symbol]", expression.free_symbols)
+    return Statement(Polynomial.of(expression), _ordered(symbols), tuple(of_quotients(expression)))
+
+
+def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    return tuple(sorted(symbols, key=lambda symbol: symbol.name))
+
+
+def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) -> tuple[Program, Program]:
+    """Return programs of two whole numbers whose quotient is the value, whole or not; nothing is checked.
+
+    >>> from paramsym import A, H
+    >>> above, below = numerator_and_denominator(Polynomial.of(H / A + 1), [A, H])
+    >>> above.run([2, 3]), below.run([2, 3])
+    (5, 2)
+    """
+    sides: list[Program] = []
+    for side in (0, 1):
+        compiler = _Compiler(inputs, ())
+        sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
+    return sides[0], sides[1]
+
+
+class _Compiler:
+    """Collects nodes, each distinct one once: the inputs, constants, and steps with the two nodes that they read."""
+
+    def __init__(self, inputs: Iterable[Symbol], asked: Sequence[Condition]) -> None:
+        self.inputs = tuple(inputs)
+        self.nodes: list[tuple[Any, int, int]] = []
+        self.bounds: list[Bounds] = []
+        self.known: dict[object, Any] = {}
+        self.quotients = {(one.large, one.small) for one in asked if one.kind == "divides"}
+        least = dict.fromkeys(self.inputs, 0)
+        absent = {one.small for one in asked if one.large == 0 and one.kind == "differ"}  # zero makes another layer
+        for one in asked:
+            if one.kind == "at most" and isinstance(one.large, Symbol) and isinstance(one.small, int) and one.large not in absent:
+                least[one.large] = max(least[one.large], one.small)
+        self.least = tuple(least.values())
+        for place, low in enumerate(self.least):
+            self.node("input", place, 0, (low, LIMIT - 1))
+        self.one = self.constant(1)
+        for one in sorted(asked, key=lambda one: _CHECKED[one.kind] in SURE):  # what is not sure comes first
+            small, large = self.whole(one.small), self.whole(one.large)
+            if one.kind == "divides":
+                self.step("divides", large, small)
+            elif not always(_CHECKED[one.kind], self.bounds[small], self.bounds[large]):
+                self.step(_CHECKED[one.kind], small, large)
+
+    def finished(self, result: int) -> Program:
+        """Return a program with its answer in a register, without what nothing reads and nothing asks."""
+        kept = {result, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
+        for place, (kind, *sides) in reversed([*enumerate(self.nodes)]):
+            if place in kept and kind not in {"constant", "input"}:
+                kept.update(sides)
+        constants = [place for place in sorted(kept) if self.nodes[place][0] == "constant"]
+        steps = [place for place in sorted(kept) if self.nodes[place][0] not in {"constant", "input"}]
+        register = {place: number for number, place in enumerate([*range(len(self.inputs)), *constants, *steps])}
+        return Program(
+            self.inputs,
+            self.least,
+            tuple(self.nodes[place][1] for place in constants),
+            tuple(Op(kind, register[left], register[right]) for kind, left, right in (self.nodes[place] for place in steps)),
+            register[result],
+        )
+
+    def node(self, kind: Any, left: int, right: int, bounds: Bounds) -> int:
+        if (kind, left, right) not in self.known:
+            self.known[kind, left, right] = len(self.nodes)
+            self.nodes.append((kind, left, right))
+            self.bounds.append(bounds)
+        return cast("int", self.known[kind, left, right])
+
+    def constant(self, value: int) -> int:
+        return self.node("constant", value, 0, (value, value))
+
+    def step(self, kind: Kind, left: int, right: int) -> int:
+        """Return the register of a step; what is known while compiling is no step."""
+        if kind == "mul" and self.one in {left, right}:
+            return left if right == self.one else right
+        if right == self.one and (kind == "floordiv" or kind in QUOTIENTS):
+            return left
+        if kind == "pow" and (left == self.one or self.bounds[right] == (0, 0)):
+            return self.one
+        one, other = (self.nodes[side] for side in (left, right))
+        if one[0] == other[0] == "constant" and kind in _ALWAYS_KNOWN:
+            return self.constant(_ON_INTS[kind](one[1], other[1]))
+        return self.node(kind, left, right, _bound(kind, self.bounds[left], self.bounds[right]))
+
+    def whole(self, value: Expr | int) -> int:
+        return self.constant(value) if isinstance(value, int) else self.polynomial(Polynomial.of(value))
+
+    def polynomial(self, polynomial: Polynomial) -> int:
+        above, below = self.fraction(polynomial)
+        return above if below == self.one else self.step("exact", above, below)
+
+    def generator(self, generator: Expr) -> tuple[int, int]:
+        """Return numerator and denominator of a symbol or an atom."""
+        if isinstance(generator, Symbol):
+            return self.inputs.index(generator), self.one
+        if generator not in self.known:
+            self.known[generator] = self._atom(generator, [*map(Polynomial.of, cast("tuple[Expr, ...]", generator.args))])
+        return cast("tuple[int, int]", self.known[generator])
+
+    def _atom(self, atom: Expr, arguments: list[Polynomial]) -> tuple[int, int]:
+        if isinstance(atom, Add):
+            return self.fraction(Polynomial.total(arguments))
+        if isinstance(atom, Pow):
+            return self._exponential(*arguments)
+        sides = [self.fraction(argument) for argument in arguments]
+        above, below = sides[0]
+        if isinstance(atom, floor):
+            return self.step("floordiv", above, below), self.one
+        if isinstance(atom, ceiling):
+            return self.negative(self.step("floordiv", self.negative(above), below)), self.one
+        kind: Kind = "mod" if isinstance(atom, Mod) else "max" if isinstance(atom, Max) else "min"
+        above, below = self._positive(above, below)
+        for other in sides[1:]:  # compared over one denominator
+            top, bottom = self._positive(*other)
+            above = self.step(kind, self.step("mul", above, bottom), self.step("mul", top, below))
+            below = self.step("mul", below, bottom)
+        return above, below
+
+    def _positive(self, above: int, below: int) -> tuple[int, int]:
+        """Write a quotient with a denominator that is not negative."""
+        bounds = self.bounds[below]
+        if bounds is not None and bounds[0] >= 0:
+            return above, below
+        return self.step("mul", above, below), self.step("mul", below, below)
+
+    def _exponential(self, base: Polynomial, exponent: Polynomial) -> tuple[int, int]:
+        """A power with symbols in its exponent: what the exponent is above zero goes above, what it is below zero goes below."""
+        (above, below), power, zero = self.fraction(base), self.polynomial(exponent), self.constant(0)
+        bounds = self.bounds[power]
+        signed = bounds is None or bounds[0] < 0
+        up = self.step("max", power, zero) if signed else power
+        down = self.step("max", self.negative(power), zero) if signed else zero
+        return (
+            self.step("mul", self.step("pow", above, up), self.step("pow", below, down)),
+            self.step("mul", self.step("pow", below, up), self.step("pow", above, down)),
+        )
+
+    def negative(self, register: int) -> int:
+        return self.step("sub", self.constant(0), register)
+
+    def fraction(self, polynomial: Polynomial) -> tuple[int, int]:
+        """Return the registers of a whole numerator and a whole denominator."""
+        terms = [(self._powers(dict(monomial)), Fraction(c)) for monomial, c in polynomial.terms.items()]
+        scale = lcm(*(c.denominator for _, c in terms))
+        lifted: Counter[int] = Counter()
+        for powers, _ in terms:
+            lifted |= Counter({register: -exponent for register, exponent in powers.items()})
+        whole: Counter[frozenset[tuple[int, int]]] = Counter()
+        for powers, c in terms:
+            powers.update(lifted)
+            whole[frozenset((register, exponent) for register, exponent in powers.items() if exponent)] += int(c * scale)
+        whole = Counter({key: c for key, c in whole.items() if c})  # floor(b/a) is b/a where a divides b, and may cancel only here
+        return self.horner(whole), self.horner({frozenset(lifted.items()): scale})
+
+    def _powers(self, exponents: dict[Expr, int]) -> Counter[int]:
+        """Return the registers of a product with their exponents; a quotient that is known to be whole is one of them."""
+        found: Counter[int] = Counter()
+        below = [generator for generator, exponent in exponents.items() if exponent < 0]
+        for small, large in product(below, [generator for generator, exponent in exponents.items() if exponent > 0]):
+            times = min(exponents[large], -exponents[small])
+            if times > 0 and (large, small) in self.quotients:
+                exponents[large] -= times
+                exponents[small] += times
+                found[self.step("divides", self.whole(large), self.whole(small))] += times
+        for generator, exponent in exponents.items():
+            if exponent:
+                above, below_it = self.generator(generator)
+                found[above] += exponent
+                found[below_it] -= exponent
+        del found[self.one]
+        return found
+
+    def horner(self, terms: _Terms) -> int:
+        """Return the register of a sum of products, with what most terms share taken out."""
+        if not terms:
+            return self.constant(0)
+        content = gcd(*terms.values())
+        if content > 1:
+            return self.step("mul", self.horner({monomial: c // content for monomial, c in terms.items()}), self.constant(content))
+        if len(terms) == 1:
+            ((monomial, c),) = terms.items()
+            power = reduce(partial(self.step, "mul"), (self.power(*pair) for pair in sorted(monomial)), self.one)
+            return power if c > 0 else self.negative(power)
+        if len(terms) > _FACTORED:  # each term that shares nothing would take a look at all others
+            ordered = sorted(terms, key=sorted)
+            halves = (ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :])
+            one, other = (self.horner({monomial: terms[monomial] for monomial in half}) for half in halves)
+            return self.step("add", one, other)
+        shares = Counter(register for monomial in terms for register, _ in monomial)
+        shared = max(shares, key=lambda register: (shares[register], -register))
+        if shares[shared] > 1:
+            inside = {_lowered(monomial, shared): c for monomial, c in terms.items() if shared in dict(monomial)}
+            head = self.step("mul", self.horner(inside), shared)
+            rest = {monomial: c for monomial, c in terms.items() if shared not in dict(monomial)}
+        else:
+            first = min(terms, key=lambda monomial: (terms[monomial] < 0, not monomial, sorted(monomial)))
+            head, rest = self.horner({first: terms[first]}), {monomial: c for monomial, c in terms.items() if monomial != first}
+        if not rest:
+            return head
+        if all(c < 0 for c in rest.values()):
+            return self.step("sub", head, self.horner({monomial: -c for monomial, c in rest.items()}))
+        return self.step("add", head, self.horner(rest))
+
+    def power(self, register: int, exponent: int) -> int:
+        if exponent == 1:
+            return register
+        half = self.power(register, exponent // 2)
+        square = self.step("mul", half, half)
+        return self.step("mul", square, register) if exponent % 2 else square
+
+
+def _lowered(monomial: frozenset[tuple[int, int]], register: int) -> frozenset[tuple[int, int]]:
+    return frozenset((r, e - 1 if r == register else e) for r, e in monomial if r != register or e > 1)

@@ -1,0 +1,123 @@
+"""What a reconciliation answers: terms, each with the readings that give it, ranked, printable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from sympy import Expr, Integer
+
+from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.wording import written
+from paramsym.present.tabulate import PAPER
+from paramsym.render import latex
+from paramsym.render.table import Cell, Printed, Table, Tabular
+
+_UNCERTAIN = 0.1  # from this many chance hits on, a rounded claim's answers say so
+_SHOWN = 3  # readings of one term that a line of text spells out
+
+
+@dataclass(frozen=True)
+class Reading(Printed):
+    """One way to read a term: the edits, and a remark where the sizes are impossible."""
+
+    words: str
+    edits: tuple[Edit, ...] = ()
+    note: str = ""
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The tensors the edits touch."""
+        return tuple(dict.fromkeys(name for edit in self.edits for name in edit.tensors))
+
+    def __str__(self) -> str:
+        return f"{self.words} ({self.note})" if self.note else self.words
+
+
+@dataclass(frozen=True)
+class Answer(Printed):
+    """One term that accounts for the difference, with everything that gives it.
+
+    ``term`` is in letters, expanded. ``difference`` is claim minus count, an int; the term again where a compared layer has letters left.
+    ``value`` is the value of the term where the claim is rounded, so that they differ. ``chance`` is how many answers as short as this
+    one to expect for a random claim nearby.
+    """
+
+    term: Expr
+    difference: int | Expr
+    readings: tuple[Reading, ...]
+    chance: float = 0.0
+    value: int | None = None
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """The tensors of the first reading."""
+        return self.readings[0].tensors
+
+    @property
+    def words(self) -> str:
+        """The sentence without the number."""
+        shown = "; or ".join(str(reading) for reading in self.readings[:_SHOWN])
+        more = len(self.readings) - _SHOWN
+        return shown + (f"; and {more} more readings" if more > 1 else "; and one more reading" if more == 1 else "") + self._caution
+
+    @property
+    def _caution(self) -> str:
+        edits = len(self.readings[0].edits)
+        if edits > 2:
+            return f" (with {edits} edits, expect {self.chance:.2g} such answers by chance)"
+        if self.value is not None and self.chance >= _UNCERTAIN:
+            return f" (the claim is rounded: expect {self.chance:.2g} such answers by chance)"
+        return ""
+
+    def __str__(self) -> str:
+        if self.term == 0:
+            return self.words
+        if not isinstance(self.difference, int):
+            return f"{written(self.term)}: {self.words}"
+        value = f"{self.difference if self.value is None else self.value:+d}"
+        spelled_out = isinstance(self.term, Integer) or not self.readings[0].edits  # a claim's own arithmetic is in the words
+        return f"{value}: {self.words}" if spelled_out else f"{value} = {written(self.term)}: {self.words}"
+
+    def to_latex(self) -> str:
+        """Return the difference and its term as LaTeX."""
+        return f"{latex.expression(self.difference, PAPER)} = {latex.expression(self.term, PAPER)}"
+
+
+@dataclass(frozen=True)
+class Reconciliation(Tabular, Sequence[Answer]):
+    """The answers, the simplest first; empty, and false, where no short explanation was found.
+
+    ``counted`` is the count of the layer, ``claim`` what was claimed.
+    """
+
+    subject: str
+    counted: int | None
+    claim: str
+    answers: tuple[Answer, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> Answer: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Answer, ...]: ...
+    def __getitem__(self, index: int | slice) -> Answer | tuple[Answer, ...]:
+        """Return one answer, or some."""
+        return self.answers[index]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __str__(self) -> str:
+        if self.answers:
+            return "\n".join(str(answer) for answer in self.answers)
+        against = "" if self.counted is None else f" against {self.counted:,}"
+        return f"no short explanation found for {self.claim}{against} of {self.subject}"
+
+    def table(self) -> Table:
+        """Return the answers as a table: difference, term, reading."""
+        rows: list[tuple[Cell, ...]] = [
+            (answer.difference, answer.term, str(reading)) for answer in self.answers for reading in answer.readings
+        ]
+        against = "" if self.counted is None else f" against {self.counted:,}"
+        return Table(("difference", "term", "reading"), tuple(rows), (), f"{self.claim}{against} of {self.subject}", PAPER)

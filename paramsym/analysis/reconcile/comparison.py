@@ -1,0 +1,203 @@
+"""Comparing tensor by tensor: two layers, or a layer and measured shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+from typing import Any
+
+from sympy import Integer
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import symbols_in, text
+from paramsym.analysis.counted import Counted, lines as lines_of, title
+from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.wording import listed
+from paramsym.core.layer import Layer
+from paramsym.core.ledger import Line
+from paramsym.core.spelling import respelt
+from paramsym.errors import ArgumentError, SizeError
+from paramsym.measure.cost import Cost
+from paramsym.naming import described
+from paramsym.program.inputs import measured
+
+
+def against_layer(layer: Counted, claim: Counted) -> Reconciliation:
+    """Explain by which tensors two layers differ."""
+    symbolic = _same_sizes(layer, claim)
+    one, other = (layer.origin[0], claim.origin[0]) if symbolic else (layer, claim)
+    edits = list(_by_name(one, other))
+    term = (other.polynomial - one.polynomial).as_expr()
+    now = layer.polynomial.constant
+    count = now if isinstance(now, int) else None
+    gap = (claim.polynomial - layer.polynomial).as_expr()
+    name, subject = title(claim), title(layer)
+    if not edits:
+        return Reconciliation(subject, count, name, (Answer(Integer(0), 0, (Reading("the same tensors"),)),))
+    difference = int(gap) if isinstance(gap, Integer) else gap
+    words = "; ".join(edit.words for edit in edits)
+    return Reconciliation(subject, count, name, (Answer(term, difference, (Reading(words, tuple(edits)),)),))
+
+
+def _same_sizes(layer: Counted, claim: Counted) -> bool:
+    """Whether the two formulas can be subtracted: no letter stands for two numbers."""
+    one, other = layer.origin[1], claim.origin[1]
+    names = {symbol.name: symbol for symbol in one}
+    return all(symbol.name not in names or (names[symbol.name] == symbol and one[symbol] == size) for symbol, size in other.items())
+
+
+def _by_name(one: Counted, other: Counted) -> Iterator[Edit]:
+    """Yield what has to be left out, added and reshaped, tensor by tensor, to make the second layer of the first."""
+    before, after = (_keyed(lines_of(layer)) for layer in (one, other))
+    lost = [line for key, line in before.items() if key not in after]
+    gained = [line for key, line in after.items() if key not in before]
+    # Where nothing is called alike, lines of equal amount are the same tensors under other names.
+    if len(lost) == len(before):
+        lost, gained = _unmatched(lost, gained)
+    if lost:
+        yield _edit(f"without {listed([_shown(line) for line in lost])}", lost, -1)
+    if gained:
+        yield _edit(f"with {listed([_shown(line) for line in gained])}", gained, 1)
+    for key, line in before.items():
+        new = after.get(key)
+        if new is not None and new.polynomial() != line.polynomial():
+            term = new.polynomial() - line.polynomial()
+            words = f"{_shown(new)} in place of {_shown(line)}" + ("" if new.sizes != line.sizes else ", in another number of copies")
+            yield Edit(words, (line.name,), _value(term), 1.0, fixed=term)
+
+
+def _unmatched(lost: list[Line], gained: list[Line]) -> tuple[list[Line], list[Line]]:
+    left: list[Line] = []
+    remaining = list(gained)
+    for line in lost:
+        amount = line.polynomial()
+        match = next((other for other in remaining if other.polynomial() == amount), None)
+        if match is None:
+            left.append(line)
+        else:
+            remaining.remove(match)
+    return left, remaining
+
+
+def _edit(words: str, lines: list[Line], sign: int) -> Edit:
+    term = Polynomial.total(line.polynomial() * Polynomial.of(sign) for line in lines)
+    return Edit(words, tuple(line.name for line in lines), _value(term), 1.0, fixed=term)
+
+
+def _value(term: Polynomial) -> int:
+    constant = term.constant
+    return constant if isinstance(constant, int) else 0
+
+
+def _keyed(lines: tuple[Line, ...]) -> dict[tuple[object, ...], Line]:
+    """Return lines by their paths; those of one path, as the two products of attention, by their number as well."""
+    found: dict[tuple[object, ...], Line] = {}
+    for line in lines:
+        key, number = _key(line), 0
+        while (*key, number) in found:
+            number += 1
+        found[*key, number] = line
+    return found
+
+
+def _key(line: Line) -> tuple[object, ...]:
+    return (*(step.pattern if isinstance(step, Numbers) else step for step in line.path), line.label)
+
+
+def _shown(line: Line) -> str:
+    label = f" [{line.label}]" if line.label else ""
+    return f"{line.name}{label} ({', '.join(map(text, line.sizes or line.factors))})"
+
+
+# Measured shapes --------------------------------------------------------------------------------------------------------------
+
+
+def against_shapes(subject: Subject, shapes: Mapping[str, Any]) -> Reconciliation:
+    """Explain by which tensors a layer and measured shapes differ; a state dict may name ties twice and hold buffers.
+
+    Raises:
+        ArgumentError: a value that is neither a shape nor has one.
+        SizeError: a layer whose shapes still have symbols.
+    """
+    for name in shapes:
+        if not isinstance(name, str):
+            message = f"the claim's shapes have the name {described(name)}; wanted strings, as in {{'weight': (768, 768)}}."  # type: ignore[unreachable]
+            raise ArgumentError(message)
+    layer = subject.layer
+    if isinstance(layer, Cost):
+        message = f"shapes of tensors are held against a layer, not against the {subject.unit} of {subject.name}."
+        raise ArgumentError(message)
+    given = {name: measured(getattr(shape, "shape", shape), f"the claim's {name!r}", ArgumentError) for name, shape in shapes.items()}
+    count = subject.count
+    if symbols_in(tuple(layer.shapes(buffers=True).values())):
+        left = ", ".join(sorted(symbol.name for symbol in layer.symbols))
+        message = f"the shapes of {subject.name} still have symbols ({left}); put sizes in with at=..., or compare with match."
+        raise SizeError(message)
+    total = sum(map(prod, given.values()))
+    words = f"{len(given)} tensors of {total:,} elements"
+    names, notes = respelt(given, {entry.name for entry in layer.entries()})
+    edits = list(_measured(subject, layer, {names[name]: shape for name, shape in given.items()}))
+    note = "; ".join(notes)
+    if not edits:
+        found = Answer(Integer(0), total - count, (Reading("the same tensors", note=note),))
+        return Reconciliation(subject.name, count, words, (found,))
+    term = Polynomial.total(edit.term(subject) for edit in edits)
+    reading = Reading("; ".join(edit.words for edit in edits), tuple(edits), note)
+    return Reconciliation(subject.name, count, words, (Answer(term.as_expr(), total - count, (reading,)),))
+
+
+def _measured(subject: Subject, layer: Layer, found: Mapping[str, tuple[int, ...]]) -> Iterator[Edit]:
+    entries = {entry.name: entry for entry in layer.entries()}
+    copies = _copies(subject)
+    missing = [name for name, entry in entries.items() if name not in found and not entry.alias_of and not entry.tensor.buffer]
+    aliases = [name for name in found if name in entries and entries[name].alias_of]
+    buffers = [name for name in found if name in entries and entries[name].tensor.buffer and not entries[name].alias_of]
+    unknown = [name for name in found if name not in entries]
+    sizes = {name: prod(int(size) for size in entry.tensor.sizes) for name, entry in entries.items()}
+    for names, word, sign in ((missing, "without", -1), (aliases, "ties listed again:", 1), (buffers, "buffers as well:", 1)):
+        if names:
+            term = _in_letters(names, copies, sizes) * Polynomial.of(sign)
+            yield Edit(f"{word} {listed(names)}", tuple(names), subject.value(term), 1.0, fixed=term)
+    if unknown:
+        amount = sum(prod(found[name]) for name in unknown)
+        yield Edit(f"with {listed(unknown)}, which the layer does not have", tuple(unknown), amount, 1.0, fixed=Polynomial.of(amount))
+    reshaped = [
+        name for name, shape in found.items() if name in entries and tuple(int(size) for size in entries[name].tensor.sizes) != shape
+    ]
+    if reshaped:
+        amount = sum(prod(found[name]) for name in reshaped)
+        term = Polynomial.of(amount) - _in_letters(reshaped, copies, sizes)
+        shown = [f"{name} {found[name]} in place of {tuple(int(s) for s in entries[name].tensor.sizes)}" for name in reshaped]
+        yield Edit(listed(shown), tuple(reshaped), subject.value(term), 1.0, fixed=term)
+
+
+def _copies(subject: Subject) -> list[tuple[Polynomial, frozenset[str]]]:
+    """Pair what each tensor adds, in letters, with the names of all its copies."""
+    found: dict[frozenset[str], Polynomial] = {}
+    for general, line in zip(subject.root.lines, subject.layer.lines, strict=True):
+        names = frozenset(_written_out(line))
+        found[names] = found.get(names, Polynomial.of(0)) + general.polynomial()
+    return [(amount, names) for names, amount in found.items()]
+
+
+def _written_out(line: Line) -> Iterator[str]:
+    choices = []
+    for step in line.path:
+        values = step.values if isinstance(step, Numbers) else None
+        choices.append([str(step)] if not isinstance(step, Numbers) or values is None else [step.name(number) for number in values])
+    yield from (".".join(steps) for steps in product(*choices))
+
+
+def _in_letters(names: list[str], copies: list[tuple[Polynomial, frozenset[str]]], sizes: Mapping[str, int]) -> Polynomial:
+    """Return what some tensors add together: in letters where all copies of a tensor are among them, in numbers for the rest."""
+    left = set(names)
+    total = Polynomial.of(0)
+    for amount, written_out in copies:
+        if written_out and written_out <= left:
+            total = total + amount
+            left -= written_out
+    return total + Polynomial.of(sum(sizes[name] for name in left))

@@ -1,0 +1,325 @@
+"""Structural edits as values: tensors and groups of them left out, counted twice, once per head, once per layer.
+
+An edit knows what it adds to the count as a number at once, and as a term in letters when asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, substitute, text
+from paramsym.analysis.reconcile.subject import Subject, heads, widths
+from paramsym.analysis.wording import Names, each_of, listed, once_per, plain
+from paramsym.core.ledger import Line
+
+_LONGEST_RUN = 8
+_BOTH = 1.44  # two slips in a layer of two tensors are one idea
+_RUNS_UP_TO = 40  # tensors of one parent among which neighbours of equal size are tried together
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A small change of what is counted.
+
+    ``words`` say it, ``tensors`` name what it touches, ``value`` is what it adds. ``cost`` ranks it: a simple idea costs about one.
+    ``lines`` are the tensors it changes, by number; two edits of one tensor do not combine. ``sizes`` are those it changes.
+    ``alone`` says that it builds another layer, and combines with nothing. ``copies`` is of how many whole models it makes the count.
+    ``asked`` says that the user named its sizes.
+    """
+
+    words: str
+    tensors: tuple[str, ...]
+    value: int
+    cost: float
+    lines: frozenset[int] = frozenset()
+    times: Dim = 0
+    fixed: Polynomial | None = field(default=None, repr=False)
+    sizes: tuple[tuple[Symbol, int], ...] = ()
+    alone: bool = False
+    copies: int = 0
+    asked: bool = False
+
+    def term(self, subject: Subject) -> Polynomial:
+        """What the edit adds, in letters."""
+        if self.fixed is not None:
+            return self.fixed
+        if self.sizes:
+            placed = substitute(subject.formula.as_expr(), {symbol: Integer(value) for symbol, value in self.sizes})
+            return Polynomial.of(placed) - subject.formula
+        base = subject.total(sorted(self.lines))
+        return base * (Polynomial.of(self.times) - Polynomial.of(1))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tensors that one would speak of together."""
+
+    lines: frozenset[int]
+    words: str
+    cost: float
+    plural: bool = False
+
+
+class Structure:
+    """The groups of a subject, and the edits of them."""
+
+    def __init__(self, subject: Subject) -> None:
+        """Read the lines once."""
+        self.subject = subject
+        self.lines = subject.lines
+        self.names = Names(subject.root.lines)
+        self.paths = [plain(line) for line in self.lines]
+        self.full = [f"{line.name} [{line.label}]" if line.label else line.name for line in self.lines]
+        scaled = {line.path[:-1] for line in self.lines if line.role == "scale"}
+        self.kinds = [_kind(line, line.path[:-1] in scaled) for line in self.lines]
+        self.heads = [heads(line) for line in self.lines]
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield every edit of one idea."""
+        groups = self.groups()
+        for group in groups:
+            yield from self._of(group)
+
+    # Groups -------------------------------------------------------------------------------------------------------------------
+
+    def groups(self) -> list[Group]:
+        """Return the groups, each set of tensors once, under its simplest name."""
+        found: dict[frozenset[int], Group] = {}
+        families = (*self._everything(), *self._single(), *self._vocabularies(), *self._parts(), *self._labels())
+        for group in (*families, *self._tails(), *self._runs()):
+            known = found.get(group.lines)
+            if group.lines and (known is None or group.cost < known.cost):
+                found[group.lines] = group
+        return list(found.values())
+
+    def _single(self) -> Iterator[Group]:
+        for i, line in enumerate(self.lines):
+            yield Group(frozenset({i}), self.names.tensor(line), 1.15 if line.label else 1.0 if line.role == "table" else 1.07)
+
+    def _everything(self) -> Iterator[Group]:
+        whole = frozenset(range(len(self.lines)))
+        second = frozenset(i for i, line in enumerate(self.lines) if line.role == "bias" and self.paths[i][-1].startswith("bias_hh"))
+        if second:  # of torch's recurrent layers, in every level and direction: one bias is all that the sum of two is worth
+            yield Group(second, "the second bias of every gate", 0.96)
+        if len(whole) > 1:
+            yield Group(whole, "everything", 1.1)
+        yield from self._by_kind(whole, "", 1.0)
+
+    def _parts(self) -> Iterator[Group]:
+        inside: dict[tuple[str, ...], set[int]] = {}
+        for i, path in enumerate(self.paths):
+            for end in range(1, len(path)):
+                inside.setdefault(path[:end], set()).add(i)
+        for path, members in inside.items():
+            name = self.names.short(path)
+            lines = frozenset(members)
+            depth = 0.02 * min(len(path), 10)
+            if len(lines) > 1:
+                yield Group(lines, f"everything in {name}" if path[-1].startswith("{") else name, 1.0 + depth)
+                yield from self._by_kind(lines, f" in {name}", 1.15 + depth)
+
+    def _by_kind(self, lines: frozenset[int], where: str, cost: float) -> Iterator[Group]:
+        kinds = {kind: frozenset(i for i in lines if self.kinds[i] == kind) for kind in ("bias", "norm", "table", "weight")}
+        words = {"bias": "the biases", "norm": "the norms", "table": "the tables", "weight": "the matrices"}
+        for kind, members in kinds.items():
+            if len(members) > 1 and members != lines:
+                yield Group(members, f"{words[kind]}{where}", cost, plural=True)
+        both = kinds["bias"] | kinds["norm"]
+        if kinds["bias"] and kinds["norm"] and both != lines:
+            yield Group(both, f"the biases and norms{where}", cost + 0.03, plural=True)
+        shifts = frozenset(i for i in lines if self.lines[i].role == "bias")
+        if len(shifts) > 1 and shifts != kinds["bias"]:
+            yield Group(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
+
+    def _vocabularies(self) -> Iterator[Group]:
+        """A table together with the output matrix of its shape."""
+        for members in self.alike():
+            yield Group(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
+
+    def alike(self) -> Iterator[list[int]]:
+        """Yield tables with the matrices of their shape: what models like to share."""
+        families: dict[tuple[object, ...], list[int]] = {}
+        for i, line in enumerate(self.lines):
+            if len(line.shape) == 2 and not line.stored and not line.spans and line.role in {"table", "weight"}:
+                families.setdefault(tuple(sorted(map(str, line.sizes))), []).append(i)
+        for members in families.values():
+            if len(members) > 1 and any(self.lines[i].role == "table" for i in members):
+                yield members
+
+    def _labels(self) -> Iterator[Group]:
+        """Everything under one label in one place: a gate of a recurrent layer, the query of a fused projection."""
+        found: dict[tuple[object, ...], set[int]] = {}
+        for i, line in enumerate(self.lines):
+            if line.label:
+                found.setdefault((self.paths[i][:-1], line.label), set()).add(i)
+        for (_, label), members in found.items():
+            yield Group(frozenset(members), str(label), 1.15)
+
+    def _tails(self) -> Iterator[Group]:
+        """Tensors and parts of one name in several places: every ``self_attn.q_proj``."""
+        found: dict[tuple[str, ...], set[int]] = {}
+        for i, path in enumerate(self.paths):
+            for end in range(max(1, len(path) - 3), len(path) + 1):
+                for start in range(max(0, end - 3), end):
+                    tail = path[start:end]
+                    if not any(step.startswith("{") or step.isdigit() for step in tail):
+                        found.setdefault(tail, set()).add(i)
+        seen: set[frozenset[int]] = set()
+        for tail, members in found.items():
+            lines = frozenset(members)
+            if len(lines) > 1 and lines not in seen and tail not in {("weight",), ("bias",)}:
+                seen.add(lines)
+                yield Group(lines, f"every {'.'.join(tail)}", 1.25, plural=False)
+
+    def _runs(self) -> Iterator[Group]:
+        """Neighbours of equal size and role under one parent: query, key and value."""
+        families: dict[tuple[object, ...], list[int]] = {}
+        for i, line in enumerate(self.lines):
+            parent = self.paths[i][:-1] if line.label else self.paths[i][:-2]
+            families.setdefault((parent, line.role, self.paths[i][-1], self.subject.values[i]), []).append(i)
+        for members in families.values():
+            if 1 < len(members) <= _RUNS_UP_TO:
+                yield from self._run(members)
+
+    def _run(self, members: list[int]) -> Iterator[Group]:
+        for size in range(2, min(len(members), _LONGEST_RUN) + 1):
+            for start in range(len(members) - size + 1):
+                chosen = members[start : start + size]
+                owners = listed([self.names.owner(self.lines[i]) for i in chosen])
+                part = 0.0 if size == len(members) else 0.2
+                what = {"bias": "the biases of ", "weight": "the matrices of ", "norm": "the norms "}.get(self.kinds[chosen[0]], "")
+                yield Group(frozenset(chosen), what + owners, 1.2 + part, plural=True)
+                both = self._with_their_biases(chosen)
+                if len(both) > len(chosen):
+                    yield Group(both, owners, 1.25 + part, plural=True)
+
+    def _with_their_biases(self, chosen: list[int]) -> frozenset[int]:
+        """Return everything of the owners of some tensors; of a fused tensor, everything under the same labels."""
+        labels = {self.lines[i].label for i in chosen}
+        parents = {self.paths[i][:-1] for i in chosen}
+        return frozenset(i for i, line in enumerate(self.lines) if self.paths[i][:-1] in parents and line.label in labels)
+
+    # Edits of a group ---------------------------------------------------------------------------------------------------------
+
+    def _of(self, group: Group) -> Iterator[Edit]:
+        total = sum(self.subject.values[i] for i in group.lines)
+        whole = len(group.lines) == len(self.lines)
+        if not whole:
+            yield self._edit(group, 0, f"{group.words} left out", 0.0, total)
+        # A table counted twice is usually the output matrix that is tied to it.
+        table = all(self.kinds[i] == "table" for i in group.lines)
+        yield self._edit(group, 2, f"{group.words} counted twice", 0.04 if table else 0.15, total)
+        if not whole and len(group.lines) > 1 and not group.plural and group.cost < 1.2:
+            rest = frozenset(range(len(self.lines))) - group.lines
+            others = sum(self.subject.values) - total
+            yield Edit(f"only {group.words} counted", self.named(rest), -others, group.cost + 0.1, rest)
+        yield from self._without_factor_and_bias(group, total)
+        yield from self._once_per_head(group, total)
+        yield from self._once_per_copy(group, total)
+        yield from self._without_factor(group, total)
+        yield from self._once_per_input(group, total)
+
+    def _once_per_head(self, group: Group, total: int) -> Iterator[Edit]:
+        shared = frozenset.intersection(*(self.heads[i] for i in group.lines))
+        for slices in sorted(shared, key=str):
+            full = {text(width) for i in group.lines for width in widths(self.lines[i])}
+            width = f" at full width {full.pop()}" if len(full) == 1 else " at full width" if full else ""
+            composite = all(slices in self.lines[i].factors for i in group.lines)
+            words = f"counted {once_per(slices)}{width}" if composite else f"counted{width}, not at that of {_article(slices)}"
+            # Biases at full width are the usual mistake: the bias of one head has H/A entries.
+            usual = composite and all(self.kinds[i] == "bias" for i in group.lines)
+            yield self._edit(group, slices, f"{group.words} {words}", -0.1 if usual else 0.1, total)
+            if composite:
+                yield self._edit(
+                    group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for {_article(slices)} only", 0.3, total
+                )
+
+    def _once_per_copy(self, group: Group, total: int) -> Iterator[Edit]:
+        copies = {count for line in self.lines for count in line.stored if isinstance(count, Symbol)}
+        for count in sorted(copies, key=str):
+            has = [count in self.lines[i].stored for i in group.lines]
+            if all(has):
+                yield self._edit(group, 1 / count, f"{group.words} counted for {_article(count)} only", 0.3, total)
+                outside = frozenset(i for i, line in enumerate(self.lines) if count not in line.stored)
+                if outside and len(has) == sum(count in line.stored for line in self.lines):
+                    rest = sum(self.subject.values[i] for i in outside)
+                    yield from self._side_by_side(Group(outside, f"everything outside {group.words}", 1.0), count, rest)
+            elif not any(has) and group.cost < 1.2:
+                yield self._edit(group, count, f"{group.words} counted {once_per(count)}", 0.5, total)
+
+    def _side_by_side(self, outside: Group, count: Symbol, rest: int) -> Iterator[Edit]:
+        """As many whole models as there are copies of something, as in "8x7B": what the copies share is counted with each of them."""
+        copies = int(self.subject.sizes.get(count, 0))
+        words = f"{outside.words} counted {once_per(count)}"
+        cost = 1.0 if each_of(count) == "expert" else 1.4
+        shared = replace(self._edit(outside, count, words, 0.0, rest), cost=cost, copies=copies)
+        yield shared
+        routers = frozenset(i for i in outside.lines if count in self.lines[i].factors)
+        if routers:
+            router = Polynomial.total(self.subject.polynomials[i] for i in routers) * Polynomial.of(count)
+            term = shared.term(self.subject) - router
+            named = listed([self.names.tensor(self.lines[i]) for i in sorted(routers)])
+            value = self.subject.value(term)
+            words = f"{words}, without {named}"
+            yield replace(shared, words=words, value=value, cost=cost + 0.1, fixed=term)
+
+    def _without_factor(self, group: Group, total: int) -> Iterator[Edit]:
+        if any(len(self.lines[i].shape) < 2 for i in group.lines):
+            return  # a vector without its factor is nothing
+        first, *others = (self.lines[i] for i in group.lines)
+        for factor in dict.fromkeys(first.factors):
+            if factor == 1 or (isinstance(factor, Expr) and not isinstance(factor, Symbol)) or factor in heads(first):
+                continue
+            if all(factor in other.factors for other in others):
+                words = f"{group.words} counted without the factor {text(factor)}"
+                yield self._edit(group, 1 / Polynomial.of(factor).as_expr(), words, 0.4, total)
+
+    def _without_factor_and_bias(self, group: Group, total: int) -> Iterator[Edit]:
+        """Of a layer with one matrix and one bias: both slips at once, as in "N filters of K by K have N*K*K weights"."""
+        if len(self.lines) != 2 or len(group.lines) != 1 or {line.role for line in self.lines} != {"weight", "bias"}:
+            return
+        for edit in self._without_factor(group, total):
+            (bias,) = frozenset(range(2)) - group.lines
+            term = edit.term(self.subject) - self.subject.polynomials[bias]
+            words = f"{edit.words}, and {self.names.tensor(self.lines[bias])} left out"
+            yield Edit(words, self.named(range(2)), self.subject.value(term), _BOTH, frozenset(range(2)), fixed=term)
+
+    def _once_per_input(self, group: Group, total: int) -> Iterator[Edit]:
+        """A bias for every slice of the weight beside it: one per pair of input and output map, instead of one per output map."""
+        if len(group.lines) > 1:
+            return
+        (i,) = group.lines
+        if self.lines[i].role != "bias":
+            return
+        owner = self.paths[i][:-1]
+        beside = [line for j, line in enumerate(self.lines) if self.paths[j][:-1] == owner and line.role == "weight"]
+        for factor in dict.fromkeys(factor for line in beside for factor in line.factors):
+            if factor not in self.lines[i].factors and factor != 1 and isinstance(factor, int | Symbol) and factor not in self.heads[i]:
+                yield self._edit(group, factor, f"{group.words} counted once for each of {text(factor)}", 0.4, total)
+
+    def _edit(self, group: Group, times: Dim | Expr, words: str, extra: float, total: int) -> Edit:
+        factor = self.subject.ratio(times) if isinstance(times, Expr) else Fraction(times)
+        value = total * (factor - 1)
+        whole = int(value) if value.denominator == 1 else 0
+        return Edit(words, self.named(group.lines), whole, group.cost + extra, group.lines, times)
+
+    def named(self, lines: Iterable[int]) -> tuple[str, ...]:
+        """Return the full names of some lines."""
+        return tuple(self.full[i] for i in sorted(lines))
+
+
+def _article(size: Dim) -> str:
+    one = each_of(size)
+    return one if one.startswith("one of") else f"one {one}"
+
+
+def _kind(line: Line, beside_scale: bool) -> str:
+    """Return the kind a reader sees: what stands beside a scale belongs to a norm."""
+    if line.role in {"bias", "scale"} and beside_scale:
+        return "norm"
+    return {"bias": "bias", "table": "table", "scale": "norm"}.get(line.role, "weight")

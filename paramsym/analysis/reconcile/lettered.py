@@ -1,0 +1,123 @@
+"""A claim in letters against a count in letters: the term between them, and what somebody may have counted instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sympy import Expr, Integer, Symbol, nextprime
+
+from paramsym.algebra.polynomial import Monomial, Polynomial
+from paramsym.algebra.size import substitute, symbols_in
+from paramsym.analysis import claim as claims
+from paramsym.analysis.claim import Stated
+from paramsym.analysis.counted import Counted, title
+from paramsym.analysis.evaluate.straight_line import stated
+from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.wording import listed, written
+from paramsym.errors import ParamsymError
+
+_FIRST = 200  # the sizes that stand for letters are primes above this, so that no two terms are equal by chance
+_ROUNDS = 4  # in which sizes are made multiples of others
+Search = Callable[[Subject, Stated], list[Answer]]
+
+
+def in_letters(subject: Counted, claim: Any) -> bool:
+    """Whether a claim has to be held against the formula, because no number is known."""
+    return isinstance(claim, str | Expr) and subject.polynomial.constant is None
+
+
+def against_formula(subject: Counted, claim: str | Expr, search: Search) -> Reconciliation:
+    """Hold a claim in letters against the formula of a layer or a cost.
+
+    The search for readings runs at sizes that stand for the letters; an answer counts where its term is the difference in letters.
+
+    Raises:
+        SizeError: a claim that is a number, against a formula whose letters have no sizes.
+    """
+    sizes = _stand_ins(subject)
+    known = subject.origin[1]
+    everything = {**{symbol: size for symbol, size in known.items() if isinstance(size, int)}, **sizes}
+    said = claims.read(claim, everything)
+    if said.formula is None:
+        subject.count  # noqa: B018 - raises, and says which letters have no sizes
+        raise AssertionError  # pragma: no cover
+    placed = {symbol: Integer(size) for symbol, size in known.items() if isinstance(size, int)}
+    formula = Polynomial.of(substitute(said.formula.as_expr(), placed)) if placed else said.formula
+    term = formula - subject.polynomial
+    name = title(subject)
+    if not term:
+        return Reconciliation(
+            name, None, said.words, (Answer(Integer(0), Integer(0), (Reading(f"{said.words} is right, letter by letter"),)),)
+        )
+    readings = list(_readings(subject, sizes, formula, search))
+    answer = Answer(term.as_expr(), term.as_expr(), tuple(readings) or (Reading(_between(subject, term)),))
+    return Reconciliation(name, None, said.words, (answer,))
+
+
+def _readings(subject: Counted, sizes: Mapping[Symbol, int], formula: Polynomial, search: Search) -> list[Reading]:
+    """Return the readings that give the term in letters, found at sizes that stand for them."""
+    try:
+        sized = Subject(subject.at(dict(sizes)))
+        value, count = sized.ratio(formula), sized.count
+    except ParamsymError:
+        return []
+    if value.denominator != 1 or value <= 0 or not all(isinstance(size, int) for size in sized.sizes.values()):
+        return []
+    whole = int(value)
+    term = formula - subject.polynomial
+    found = search(sized, Stated(f"{whole:,}", whole, whole, whole)) if whole != count else []
+    placed = {symbol: Integer(size) for symbol, size in subject.origin[1].items() if isinstance(size, int)}
+    same = [one for one in found if Polynomial.of(substitute(one.term, placed)) == term]
+    readings = (reading for answer in same for reading in answer.readings if len(reading.edits) == 1)
+    return [replace(reading, edits=(), note="") for reading in readings]
+
+
+def _stand_ins(subject: Counted) -> dict[Symbol, int]:
+    """Return sizes for the letters: primes, made multiples of what has to divide them."""
+    letters = sorted(subject.symbols, key=lambda symbol: (symbol.name == "P", symbol.name))  # tables have rows for all positions
+    sizes: dict[Symbol, int] = {}
+    prime = _FIRST
+    for letter in letters:
+        prime = int(nextprime(prime))
+        sizes[letter] = prime
+    for _ in range(_ROUNDS):
+        for one in stated(subject).conditions:
+            if one.kind != "divides":
+                continue
+            values = [Integer(substitute(side, {s: Integer(v) for s, v in sizes.items()})) for side in _sides(one.small, one.large)]
+            inside = [symbol for symbol in symbols_in(one.large) if symbol not in set(symbols_in(one.small))]
+            if len(values) == 2 and values[1] % values[0] and inside:
+                sizes[inside[0]] *= int(values[0])
+    return sizes
+
+
+def _sides(*sides: Any) -> tuple[Any, ...]:
+    """Return both sides with quotients written as fractions, which need not be whole yet."""
+    return tuple(side.doit() if isinstance(side, Expr) else Integer(side) for side in sides)
+
+
+def _between(subject: Counted, term: Polynomial) -> str:
+    """Say what the claim leaves out, with the lines that it is, and what it has more."""
+    missing = Polynomial({monomial: -c for monomial, c in term.terms.items() if c < 0})
+    extra = Polynomial({monomial: c for monomial, c in term.terms.items() if c > 0})
+    words = []
+    if missing:
+        words.append(f"it leaves out {written(missing.as_expr())}{_named(subject, missing)}")
+    if extra:
+        words.append(f"it has {written(extra.as_expr())} more")
+    return "; ".join(words)
+
+
+def _named(subject: Counted, missing: Polynomial) -> str:
+    """Name the lines that make up the terms that are left out altogether."""
+    gone: set[Monomial] = {monomial for monomial, c in missing.terms.items() if subject.polynomial.terms.get(monomial) == c}
+    names = [str(line.path[-1]) for line in subject.lines if gone and set(line.polynomial().terms) <= gone]
+    where = Polynomial({monomial: missing.terms[monomial] for monomial in gone})
+    return (
+        f", {written(where.as_expr())} of it all that is kept or done by {listed(names)}"
+        if names and where != missing
+        else (f", all that is kept or done by {listed(names)}" if names else "")
+    )

@@ -1,0 +1,78 @@
+"""Edits of options: the same layer built with another flag, another dialect, another head on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.symbols import BY_NAME
+from paramsym.analysis.counted import Counted, holder, with_layer
+from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.wording import listed
+from paramsym.core.fields import hints_of
+from paramsym.errors import ParamsymError
+
+_COST = 0.93
+_LABELS = BY_NAME["N"].symbol
+_CLASSES = {2: 0.07, 1000: 0.07, 10: 0.2, 100: 0.2, 21_841: 0.2}  # yes or no, ImageNet; CIFAR, ImageNet-21k; what each costs more
+
+
+def optional(subject: Subject) -> Iterator[Edit]:
+    """Yield the edits that build the layer with one option changed, where that can be built and has a number."""
+    root = holder(subject.root)
+    cls: type = type(root)
+    hints = hints_of(cls)
+    for field in fields(root):  # type: ignore[arg-type]
+        now = getattr(root, field.name)
+        found: dict[tuple[Polynomial, str], tuple[list[str], frozenset[str], float]] = {}
+        for value in _choices(hints.get(field.name), now) if field.init else ():
+            if value == now and type(value) is type(now):
+                continue
+            try:
+                built = with_layer(subject.root, replace(root, **{field.name: value}))  # type: ignore[type-var]
+            except ParamsymError:
+                continue
+            for more, term, extra in _differences(subject, built):
+                changed = frozenset(line.name for line in subject.root.lines) ^ frozenset(line.name for line in built.lines)
+                found.setdefault((term, more), ([], changed, extra))[0].append(repr(value))
+        for (term, more), (values, changed, extra) in found.items():
+            others = f" (or {listed(values[1:])})" if values[1:] else ""
+            words = f"built with {field.name}={values[0]}{others} in place of {now!r}{more}"
+            yield Edit(words, tuple(sorted(changed)), subject.value(term), _COST + extra, fixed=term, alone=True)
+
+
+def _differences(subject: Subject, built: Counted) -> Iterator[tuple[str, Polynomial, float]]:
+    """Yield what another option adds, in words and in letters, and what believing it costs more.
+
+    A head that brings labels is tried with the numbers of classes that are usual, one that brings ties as stored and as listed.
+    """
+    more = built.symbols - set(subject.sizes)
+    tied = _tied(built) - _tied(subject.root)
+    for number, extra in (_CLASSES if more == {_LABELS} else {} if more else {0: 0.0}).items():
+        total = built.polynomial.put(_LABELS, Polynomial.of(number)) if more else built.polynomial
+        term = total - subject.formula
+        if term:
+            yield f", {_LABELS} = {number:,}" if more else "", term, extra
+        if tied and not more and term + tied:
+            yield ", what it ties counted under each name", term + tied, extra + 0.1
+
+
+def _tied(layer: Counted) -> Polynomial:
+    return Polynomial.total(line.polynomial() for line in layer.lines if line.alias_of and not line.buffer)
+
+
+def _choices(hint: Any, now: Any) -> tuple[Any, ...]:
+    """Return the values of a flag, of a closed choice, or one of what there is none of; nothing else can be tried out."""
+    if hint is bool:
+        return (False, True)
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    if get_origin(hint) is Annotated:
+        return (1,) if now == 0 else ()
+    if get_origin(hint) in {Union, UnionType}:
+        return tuple(value for part in get_args(hint) for value in _choices(part, now))
+    return ()

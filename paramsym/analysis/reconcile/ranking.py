@@ -1,0 +1,156 @@
+"""The search: which edits, alone or together, give a difference, and how many would by chance.
+
+Any number can be reached with enough edits, so an answer is worth what it would be hard to hit at random. Single ideas are always shown.
+Two or three together are tried among the simplest ideas only, as many of them as keep the share of numbers they reach small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+
+from sympy import Symbol
+
+from paramsym.analysis.claim import Stated
+from paramsym.analysis.reconcile.edits import Edit, Structure
+from paramsym.analysis.reconcile.options import optional
+from paramsym.analysis.reconcile.resizing import by_size, resized, roots
+from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.reconcile.whole import additional
+
+_BUDGET = 0.03  # hits by chance that ideas may have
+_POOLS = {2: (90, 40, 20, 12), 3: (24, 12)}  # of how many ideas two, or three, are tried together
+_NATURAL = 1.45  # an idea cheaper than this is tried whatever it may hit by chance
+_FEW = 60  # ideas beyond the natural ones that are tried all the same
+_PLAIN = 1.06  # ideas that a rounded number can confirm
+_COARSE = 1.13  # and where it is rounded as much as it is off, so that nearly every idea would hit
+_CUT, _RAISED = 0.05, 0.1  # what it costs to take a number as cut off, or as rounded up
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Edits that together give the difference; ``chance`` is the expected number of such hits for a random claim nearby."""
+
+    edits: tuple[Edit, ...]
+    chance: float
+    extra: float = 0.0
+
+    @property
+    def asked(self) -> bool:
+        """Whether the user named the sizes that it puts in."""
+        return any(edit.asked for edit in self.edits)
+
+    @property
+    def cost(self) -> float:
+        """What the edits cost together: each one more than one costs extra, and so does a number that has to be cut off."""
+        return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1) + self.extra
+
+
+class Search:
+    """The edits of one subject, kept for several claims."""
+
+    def __init__(self, subject: Subject, sizes: Iterable[Edit] = ()) -> None:
+        """Collect the single edits once, those that change nothing left out."""
+        self.subject = subject
+        structure = Structure(subject)
+        edits = [*structure.edits(), *additional(structure), *sizes]
+        self.edits = sorted((edit for edit in edits if edit.value), key=lambda edit: edit.cost)
+        self.by_size = tuple(by_size(subject))
+
+    def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
+        """Return the hits for an exact difference: of one edit where there are any, else of two, else of three."""
+        single, spent = self._single(difference)
+        hits = [*single, *(Hit((edit,), 0.0) for edit in found)]
+        if not hits:
+            hits = list(self._pairs(difference, _BUDGET - spent))
+        if not hits:
+            hits = list(self._triples(difference))
+        return sorted(hits, key=lambda hit: hit.cost)
+
+    def roots(self, low: int, high: int) -> Iterator[Edit]:
+        """Yield the sizes that alone give a claim between two counts."""
+        return roots(self.subject, self.by_size, low, high)
+
+    def within(self, stated: Stated) -> list[Hit]:
+        """Return the ideas that bring the count to a rounded number; where there is none, to one cut off or rounded up.
+
+        The plain ideas are always among them, the others where few of them would hit by chance. Where the number is rounded as much as it
+        is off, nearly every idea would, and both kinds of hits are looked at.
+        """
+        width = stated.high - stated.low + 1
+        window = max(abs(stated.low - self.subject.count), abs(stated.high - self.subject.count))
+        coarse = 2 * width >= window
+        hits = [*self._about(stated, width, window, _COARSE if coarse else _PLAIN)]
+        if coarse or not hits:
+            hits.extend(self._about(stated, 2 * width, window, _PLAIN, bent=True))
+        return hits
+
+    def _about(self, stated: Stated, width: int, window: int, plain: float, *, bent: bool = False) -> Iterator[Hit]:
+        count = self.subject.count
+        near: set[int] = set()
+        for cost, edits in groupby(self.edits, key=lambda edit: edit.cost):
+            as_simple = list(edits)
+            near.update(edit.value for edit in as_simple if abs(edit.value) <= window)
+            chance = len(near) * width / max(1, 2 * window)
+            for edit in as_simple:
+                shared = stated.shared(edit.copies) if edit.copies else None
+                total = count + edit.value
+                meant = stated.allows(total) or (shared is not None and shared.allows(total))
+                if (bool(stated.bent(total)) and not meant if bent else meant) and (cost < plain or chance <= 1 or edit.asked):
+                    yield Hit((edit,), chance, 0.0 if not bent else _CUT if total > stated.value else _RAISED)
+
+    def _single(self, difference: int) -> tuple[list[Hit], float]:
+        """Return the hits of one edit, and how many of the ideas looked at would hit by chance."""
+        natural = [edit for edit in self.edits if edit.cost < _NATURAL]
+        every = self.subject.expected({edit.value for edit in self.edits}, difference)
+        # A layer may be so small that every idea about it can be looked at.
+        few = len(self.edits) - len(natural) <= _FEW
+        tried = self.edits if few or every <= _BUDGET else natural
+        chance = every if tried is self.edits else self.subject.expected({edit.value for edit in natural}, difference)
+        return [Hit((edit,), chance) for edit in tried if edit.value == difference], chance
+
+    def _pairs(self, difference: int, budget: float) -> Iterator[Hit]:
+        by_value: dict[int, list[Edit]] = {}
+        for edit in self.edits:
+            if not edit.alone:
+                by_value.setdefault(edit.value, []).append(edit)
+        for size in _POOLS[2]:
+            values = list(by_value)[:size]
+            sums = {one + other for i, one in enumerate(values) for other in values[:i]}
+            chance = self.subject.expected(sums, difference)
+            if chance > budget:
+                continue
+            for value in values:
+                if difference - value not in values or value > difference - value:
+                    continue
+                for one, other in product(by_value[value], by_value[difference - value]):
+                    if _apart(one, other):
+                        yield Hit((one, other) if one.cost <= other.cost else (other, one), chance)
+            return
+
+    def _triples(self, difference: int) -> Iterator[Hit]:
+        combined = [edit for edit in self.edits if not edit.alone]
+        for size in _POOLS[3]:
+            pool = combined[:size]
+            pairs = [(one, other) for i, one in enumerate(pool) for other in pool[:i] if _apart(one, other)]
+            sums = {one.value + other.value + third.value for one, other in pairs for third in pool}
+            chance = self.subject.expected(sums, difference)
+            if chance > _BUDGET:
+                continue
+            order = {id(edit): number for number, edit in enumerate(pool)}
+            for one, other in pairs:
+                for third in pool[: order[id(other)]]:
+                    if one.value + other.value + third.value == difference and _apart(one, third) and _apart(other, third):
+                        yield Hit((third, other, one), chance)
+            return
+
+
+def _apart(one: Edit, other: Edit) -> bool:
+    """Whether two edits can be made together: they touch different tensors, and neither builds another layer."""
+    return not (one.alone or other.alone or one.lines & other.lines or set(one.tensors) & set(other.tensors))
+
+
+def search(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Search:
+    """Return the search over all edits of a subject."""
+    return Search(subject, [*resized(subject, others), *optional(subject)])

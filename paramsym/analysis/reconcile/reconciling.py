@@ -1,0 +1,353 @@
+"""Where does this number come from? The small edits that turn a layer's count into a claimed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import prod
+from typing import Any, TypeAlias
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim
+from paramsym.analysis import claim as claims
+from paramsym.analysis.claim import Claim, Stated
+from paramsym.analysis.counted import Counted, check_counted
+from paramsym.analysis.named import named
+from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
+from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
+from paramsym.analysis.reconcile.edits import Edit
+from paramsym.analysis.reconcile.lettered import against_formula, in_letters
+from paramsym.analysis.reconcile.ranking import Hit, Search, search
+from paramsym.analysis.reconcile.resizing import impossible, symbols_of
+from paramsym.analysis.reconcile.subject import Subject
+from paramsym.analysis.wording import written
+from paramsym.errors import ArgumentError
+
+_MOST = 10  # answers shown; a number that more terms explain explains nothing
+_AS_SIMPLE = 0.15
+_TELLING = 3  # digits that tell units of 2**20 from those of 10**6, which differ by a twentieth
+_UNLIKELY = 0.5  # beside a number that is nearly right, edits are worth saying that hit less often than this by chance,
+_RARELY = 0.1  # how often one size hits a rounded number by chance, at most
+_OBVIOUS = 0.95  # or that are as plain as another head
+_Others: TypeAlias = tuple[tuple[Symbol, tuple[int, ...]], ...]
+_FACTORS = 5  # sizes that a product somebody took for a count may have
+
+
+def reconcile(
+    layer: Counted,
+    claim: int | str | Expr | Counted | Mapping[str, Any],
+    at: Mapping[Any, Any] | str | None = None,
+    *,
+    others: Mapping[str | Symbol, Iterable[int]] | None = None,
+) -> Reconciliation:
+    """Explain the difference between a claim and the count of a layer, or a cost.
+
+    The claim is a number (``109786368``, ``"110M"``), arithmetic (``"12*768*12 = 110M"``), an expression in the model's letters, as a
+    string or of SymPy (``"12*L*H**2"``), another layer, or measured shapes ``{name: shape}``. ``at`` puts sizes in first. ``others`` are
+    further sizes to try, alone and together, as ``{"F": [27392]}``; the other published sizes of the model are tried anyway. The answers
+    come ranked by simplicity, one for each term; they are empty where no short explanation was found. A claim that is right gives one
+    answer with the term 0. Of a layer that was built with numbers, the terms name its arguments.
+
+    Raises:
+        ArgumentError: a claim that is no number above zero, no expression, no layer and no mapping of shapes.
+        UnknownNameError: an expression with a letter that the model does not have.
+        SizeError: sizes that are missing for a claimed number, or that the layer cannot have.
+
+    >>> from paramsym import A, Block, Dense, H, per
+    >>> heads = (A, per(H, A))
+    >>> attention = Block(query=Dense(H, heads), key=Dense(H, heads), value=Dense(H, heads), output=Dense(heads, H))
+    >>> reconcile(attention, 2_387_712, at={"H": 768, "A": 12})
+    +25344 = 3*H*(A - 1): the biases of query, key and value counted once per head at full width H
+    >>> reconcile(attention, "2.4M", at={"H": 768, "A": 12})
+    2.4M is right: 2,362,368 to 2 significant digits
+    >>> bool(reconcile(attention, 2_362_369, at={"H": 768, "A": 12}))
+    False
+    """
+    check_counted(layer)
+    sized = named(layer if at is None else layer.at(at))
+    if isinstance(claim, Counted):
+        return _with_search(sized, against_layer(sized, named(claim)), others)
+    if isinstance(claim, Mapping):
+        return against_shapes(Subject(sized), claim)
+    if not isinstance(claim, int) and in_letters(sized, claim):
+        return against_formula(sized, claim, lambda subject, stated: _of_number(subject, stated, None, products=False))
+    subject = Subject(sized)
+    said = in_unit_of(subject, claims.read(claim, subject.sizes))
+    found = _answers(subject, said, others)
+    return Reconciliation(subject.name, subject.count, said.words, tuple(found[:_MOST]))
+
+
+def in_unit_of(subject: Subject, said: Claim) -> Claim:
+    """Return a claim in the unit of the subject: a multiply-add is two FLOPs.
+
+    Raises:
+        ArgumentError: a claim in a unit of something else.
+    """
+    if said.unit in {"", subject.unit}:
+        return said
+    if {said.unit, subject.unit} != {"FLOPs", "MACs"}:
+        hint = " Count them in bytes, with dtype='bfloat16' or another format." if subject.unit == "elements" else ""
+        message = f"the claim {said.words} is in {said.unit}; what is counted for {subject.name} are {subject.unit}.{hint}"
+        raise ArgumentError(message)
+    if said.unit == "MACs":
+        return replace(said, stated=said.stated.times(2, f"{said.words}, two FLOPs each,"))
+    halved = Stated(f"half of {said.words}", said.stated.value // 2, -(-said.stated.low // 2), said.stated.high // 2, said.stated.digits)
+    return replace(said, stated=halved)
+
+
+def _answers(subject: Subject, said: Claim, others: Mapping[str | Symbol, Iterable[int]] | None) -> list[Answer]:
+    arithmetic, count = said.arithmetic, subject.count
+    if arithmetic is None:
+        return _of_number(subject, said.stated, others)
+    right = [_right(subject, said.stated)] if said.stated is not arithmetic and said.stated.allows(count) else []
+    guess = _lettered(subject, arithmetic.factors)
+    if arithmetic.allows(count):
+        words = [*_spelt_out(subject, said, arithmetic, guess), _that_is(subject, arithmetic)]
+        first = _right(subject, arithmetic) if said.formula is not None else Answer(Integer(0), arithmetic.value - count, _read(words))
+        return [first, *right]
+    found = _of_number(subject, arithmetic, others, products=False)
+    # Where the number has an explanation, the arithmetic is said with it: that of the same term, or, where it is of numbers, the simplest.
+    own = said.formula if said.formula is not None else guess
+    term = ((own if own is not None else Polynomial.of(arithmetic.value)) - subject.formula).as_expr()
+    same = next((answer for answer in found if answer.term == term), found[0] if found and said.formula is None else None)
+    words = [*_spelt_out(subject, said, arithmetic, guess if same is None or same.term == term else None), f"the count is {count:,}"]
+    if same is None:
+        words += _between(said.formula, subject)
+        return [Answer(term, arithmetic.value - count, _read(words)), *right, *found]
+    told, *further = same.readings
+    told = replace(told, words=f"{'; '.join(words)}; the difference: {told.words}")
+    return [replace(same, readings=(told, *further)), *right, *(answer for answer in found if answer is not same)]
+
+
+def _read(words: list[str]) -> tuple[Reading, ...]:
+    return (Reading("; ".join(words)),)
+
+
+def _of_number(
+    subject: Subject, stated: Stated, others: Mapping[str | Symbol, Iterable[int]] | None, *, products: bool = True
+) -> list[Answer]:
+    if stated.allows(subject.count):
+        return [_right(subject, stated)]
+    in_units = stated.binary is not None and stated.binary.allows(subject.count)
+    if in_units and stated.digits >= _TELLING:
+        return [_in_units(subject, stated)]
+    searched = _search_of(subject, tuple(symbols_of(subject, others).items()))
+    if stated.exact:
+        loose = claims.rounded(stated.value)
+        if loose is not None and loose.allows(subject.count):
+            return [_right(subject, loose)]
+        hits = searched.exact(stated.value - subject.count, list(searched.roots(stated.value, stated.value)))
+        found = _with_products(subject, _merged(subject, hits, stated), stated.value) if products else _merged(subject, hits, stated)
+        if found or loose is None:
+            return found
+        stated = loose
+    found = [_right(subject, stated)] if stated.bent(subject.count) else []
+    if in_units and not found:
+        found.append(_in_units(subject, stated))
+    hits = [*searched.within(stated), *(Hit((edit,), _RARELY) for edit in searched.roots(stated.low, stated.high))]
+    if stated.bent(subject.count):
+        hits = [
+            hit for hit in hits if hit.asked or hit.chance <= _UNLIKELY or (hit.cost < _OBVIOUS and stated.allows(_total(subject, hit)))
+        ]
+    # A size that the user named is answered also where another size contradicts it.
+    hits = [hit for hit in hits if hit.asked or all(impossible(subject, dict(edit.sizes)) == "" for edit in hit.edits if edit.sizes)]
+    # A rounded number is weak evidence: of what it allows, only the simplest is worth saying.
+    simplest = min((hit.cost for hit in hits), default=0.0)
+    return found + _merged(
+        subject, sorted((hit for hit in hits if hit.asked or hit.cost < simplest + _AS_SIMPLE), key=lambda hit: hit.cost), stated
+    )
+
+
+def _search_of(subject: Subject, others: _Others) -> Search:
+    """Return the search, kept for the next claim about the same layer; two layers of one size may have different letters."""
+    asked = (subject.layer, subject.root, tuple(subject.sizes.items()), others)
+    try:
+        hash(asked)
+    except TypeError:  # a layer of the user's own with a field that has no hash
+        return search(subject, dict(others))
+    return _search(*asked)
+
+
+@lru_cache(maxsize=16)
+def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> Search:
+    del root, sizes  # part of the key: equal layers need not have come from the same letters
+    return search(Subject(layer), dict(others))
+
+
+def _merged(subject: Subject, hits: list[Hit], stated: Stated) -> list[Answer]:
+    """Return one answer per term, with every reading that gives it."""
+    found: dict[Polynomial, tuple[list[Reading], float]] = {}
+    for hit in hits:
+        note = ""
+        changes = _changes(hit.edits)
+        if changes:
+            fault = impossible(subject, changes)
+            if fault is None:
+                continue
+            note = f"impossible: {fault}" if fault else ""
+        term = Polynomial.total(edit.term(subject) for edit in hit.edits)
+        readings, _ = found.setdefault(term, ([], hit.chance))
+        total = _total(subject, hit)
+        if not readings and not stated.exact and not stated.allows(total):
+            note = _how_rounded(stated, total, hit)
+        words = ", and ".join(edit.words for edit in hit.edits)
+        known = any(reading.words == words or (changes and _changes(reading.edits) == changes) for reading in readings)
+        if not known:
+            readings.append(Reading(words, hit.edits, note))
+    difference = stated.value - subject.count
+    return [
+        Answer(term.as_expr(), difference, tuple(readings), chance, None if stated.exact else subject.value(term))
+        for term, (readings, chance) in found.items()
+    ]
+
+
+def _changes(edits: Iterable[Edit]) -> dict[Symbol, int]:
+    return {symbol: value for edit in edits for symbol, value in edit.sizes}
+
+
+def _total(subject: Subject, hit: Hit) -> int:
+    return subject.count + sum(edit.value for edit in hit.edits)
+
+
+def _how_rounded(stated: Stated, total: int, hit: Hit) -> str:
+    """Say how a total that is not rounded to the number gives it: cut off, or as a multiple of a number that was rounded first."""
+    copies = hit.edits[0].copies
+    if not copies or stated.bent(total):
+        return f"{total:,}, {stated.bent(total)}"
+    return f"{total:,} is {copies} times {total // copies:,}, which was rounded first"
+
+
+def _right(subject: Subject, stated: Stated) -> Answer:
+    count = f"{subject.count:,}"
+    bent = "" if stated.allows(subject.count) else stated.bent(subject.count)
+    words = f"{count} is right" if stated.exact else f"{stated.words} is {count}, {bent}" if bent else ""
+    words = words or f"{stated.words} is right: {count} to {_digits(stated.digits)}"
+    return Answer(Integer(0), stated.value - subject.count, (Reading(words),))
+
+
+def _in_units(subject: Subject, stated: Stated) -> Answer:
+    """Say that the number is right in units of 2**10, 2**20, ..."""
+    value = stated.value if stated.binary is None else stated.binary.value
+    words = f"{stated.words} is right in units of a power of 1024: {subject.count:,} is {stated.words} times that, rounded"
+    return Answer(Integer(0), value - subject.count, (Reading(words),))
+
+
+def _digits(digits: int) -> str:
+    return "rounding" if not digits else f"{digits} significant digit{'s' if digits > 1 else ''}"
+
+
+# Arithmetic -------------------------------------------------------------------------------------------------------------------
+
+
+def _spelt_out(subject: Subject, said: Claim, arithmetic: Stated, guess: Polynomial | None) -> list[str]:
+    """Spell out the claim's own arithmetic; ``guess`` is what it may say in letters."""
+    parts = [f"{arithmetic.words} = {arithmetic.value:,}"]
+    if said.stated is not arithmetic and said.stated.value != arithmetic.value and not said.stated.allows(arithmetic.value):
+        parts.append(f"not {said.stated.words}{_times_off(said.stated.value, arithmetic.value)}")
+    if guess is not None:
+        parts.append(f"as a formula it is {written(guess.as_expr())}")
+    for factor in arithmetic.factors:
+        meant = _run_together(subject, factor)
+        if meant:
+            rest = [other for other in arithmetic.factors if other != factor]
+            value = prod([*meant, *rest])
+            parts.append(f"{factor} looks like {'*'.join(map(str, meant))} run together; {'*'.join(map(str, [*meant, *rest]))} = {value:,}")
+    return parts
+
+
+def _that_is(subject: Subject, arithmetic: Stated) -> str:
+    return f"which is the count of {subject.name}" if arithmetic.exact else f"which is the count {subject.count:,}, rounded"
+
+
+def _between(formula: Polynomial | None, subject: Subject) -> list[str]:
+    """Say what a formula leaves out of the count, or what it has more."""
+    gap = Polynomial.of(0) if formula is None else formula - subject.formula
+    signs = {number > 0 for number in gap.terms.values()}
+    if len(signs) != 1:
+        return []
+    return [f"it leaves out {written((-gap).as_expr())}" if signs == {False} else f"it has {written(gap.as_expr())} more"]
+
+
+def _times_off(claimed: int, value: int) -> str:
+    ratio = claimed / value if value else 0.0
+    return f", {ratio:,.0f} times less" if ratio >= 2 else f", {1 / ratio:,.0f} times more" if 0 < ratio <= 0.5 else ""
+
+
+def _lettered(subject: Subject, factors: tuple[int, ...]) -> Polynomial | None:
+    """Read the factors of a product as sizes: 12*768*12 is L*H*A. Equal sizes are used in turn."""
+    if not factors:
+        return None
+    result, used = Polynomial.of(1), 0
+    taken: dict[int, int] = {}
+    for factor in factors:
+        letters = sorted((s for s, size in subject.sizes.items() if size == factor), key=lambda s: s.name, reverse=True)
+        if letters:
+            used += 1
+            result = result * Polynomial.of(letters[taken.get(factor, 0) % len(letters)])
+            taken[factor] = taken.get(factor, 0) + 1
+        else:
+            result = result * Polynomial.of(factor)
+    return result if used > 1 else None
+
+
+def _run_together(subject: Subject, number: int) -> tuple[int, ...]:
+    """Split the digits of a number into sizes, where a formatter has eaten the asterisks: 12768768 is 12, 768, 768."""
+    sizes = {str(size) for size in subject.sizes.values() if isinstance(size, int) and size > 9}
+
+    def split(digits: str) -> tuple[int, ...]:
+        if not digits:
+            return ()
+        for size in sorted(sizes, key=len, reverse=True):
+            if digits.startswith(size):
+                rest = split(digits[len(size) :])
+                if rest or digits == size:
+                    return (int(size), *rest)
+        return ()
+
+    found = split(str(number)) if len(str(number)) <= 40 else ()
+    return found if len(found) > 1 else ()
+
+
+def _with_products(subject: Subject, found: list[Answer], value: int) -> list[Answer]:
+    """Add the claim as a bare product of sizes, where it is one: what somebody multiplied, perhaps instead of adding."""
+    sizes = {symbol: size for symbol, size in subject.sizes.items() if isinstance(size, int) and size > 1}
+    products: dict[tuple[int, ...], tuple[Symbol, ...]] = {}
+    for letters in _product_letters(sizes, value):
+        numbers = tuple(sorted(sizes[letter] for letter in letters))
+        if len(set(letters)) > len(set(products.get(numbers, ()))):
+            products[numbers] = letters
+    known = {answer.term: position for position, answer in enumerate(found)}
+    for letters in list(products.values())[:2]:
+        product = Polynomial.product(letters)
+        term = (product - subject.formula).as_expr()
+        reading = Reading(f"the claim is the product {written(product.as_expr())} of sizes")
+        if term in known:
+            answer = found[known[term]]
+            found[known[term]] = replace(answer, readings=(*answer.readings, reading))
+        else:
+            found.append(Answer(term, value - subject.count, (reading,)))
+    return found
+
+
+def _product_letters(sizes: dict[Symbol, int], value: int) -> Iterator[tuple[Symbol, ...]]:
+    dividing = sorted((symbol for symbol, size in sizes.items() if value % size == 0), key=lambda s: s.name)
+    for length in range(3, _FACTORS):
+        for letters in combinations_with_replacement(dividing, length):
+            if prod(sizes[letter] for letter in letters) == value and len({sizes[letter] for letter in letters}) > 1:
+                yield letters
+
+
+def _with_search(sized: Counted, compared: Reconciliation, others: Mapping[str | Symbol, Iterable[int]] | None) -> Reconciliation:
+    """Add the edits that give the same difference as a number, where both layers have one."""
+    difference = compared[0].difference
+    if compared[0].term == 0 or compared.counted is None or not isinstance(difference, int):
+        return compared
+    subject = Subject(sized)
+    value = compared.counted + difference
+    known = {answer.term for answer in compared}
+    more = [answer for answer in _of_number(subject, Stated(f"{value:,}", value, value, value), others) if answer.term not in known]
+    return Reconciliation(compared.subject, compared.counted, compared.claim, (*compared.answers, *more)[:_MOST])

@@ -1,0 +1,150 @@
+"""The layer under question: its formula, the sizes put in, and its lines in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, per, substitute, symbols_in
+from paramsym.analysis.counted import Counted, lines, title, words
+from paramsym.core.ledger import Line
+from paramsym.errors import SizeError
+
+Sizes: TypeAlias = Mapping[Symbol, "int | Expr"]
+_NEARBY = 20  # wrong claims lie within a twentieth of the count, or as far off as the one at hand
+_WIDEST = 16  # smaller sizes divide too many numbers to tell claims apart
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A layer or a cost with a number: ``root`` before sizes, ``layer`` after."""
+
+    layer: Counted
+
+    @cached_property
+    def root(self) -> Counted:
+        """The layer before sizes were put in."""
+        return self.layer.origin[0]
+
+    @cached_property
+    def sizes(self) -> dict[Symbol, Dim]:
+        """The sizes."""
+        return dict(self.layer.origin[1])
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The sizes as numbers; where the layer was built with numbers, the factors of its tensors."""
+        known = [size for size in self.sizes.values() if isinstance(size, int)]
+        return tuple(dict.fromkeys(known or [factor for line in self.lines for factor in line.factors if isinstance(factor, int)]))
+
+    @property
+    def name(self) -> str:
+        """The class of the layer, and of a cost the inputs."""
+        return title(self.layer)
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return words(self.layer).unit
+
+    @cached_property
+    def count(self) -> int:
+        """The number that claims are held against."""
+        return self.layer.count
+
+    @cached_property
+    def formula(self) -> Polynomial:
+        """The closed form."""
+        return self.root.polynomial
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines that count, in letters; where a number of copies is 0, there is nothing to count in another way."""
+        return tuple(line for line in lines(self.root) if self.ratio(line.polynomial()) != 0)
+
+    @cached_property
+    def values(self) -> tuple[int, ...]:
+        """What each of ``lines`` adds to the count."""
+        return tuple(self.value(polynomial) for polynomial in self.polynomials)
+
+    @cached_property
+    def polynomials(self) -> tuple[Polynomial, ...]:
+        """What each of ``lines`` adds, in letters."""
+        return tuple(line.polynomial() for line in self.lines)
+
+    def total(self, lines: Iterable[int]) -> Polynomial:
+        """What some of ``lines`` add together, in letters."""
+        return Polynomial.total(self.polynomials[i] for i in lines)
+
+    def expected(self, differences: Iterable[int], difference: int) -> float:
+        """Return how many of ``differences`` would hit a random claim that is as far off as one, and a multiple of the same width."""
+        window = max(abs(difference), self.count // _NEARBY)
+        width = max((size for size in self.numbers if size >= _WIDEST and difference % size == 0), default=1)
+        reached = sum(abs(value) <= window and value % width == 0 for value in differences)
+        return reached / max(1, 2 * (window // width))
+
+    def value(self, value: Polynomial | Expr | int, sizes: Sizes | None = None) -> int:
+        """Put the sizes into a polynomial; a fraction is cut to a whole number only where it is one."""
+        number = self.ratio(value, sizes)
+        return int(number) if number.denominator == 1 else 0
+
+    def ratio(self, value: Polynomial | Expr | int, sizes: Sizes | None = None) -> Fraction:
+        """Put the sizes into a polynomial and return the exact fraction."""
+        if isinstance(value, int):
+            return Fraction(value)
+        return evaluated(value if isinstance(value, Polynomial) else Polynomial.of(value), self.sizes if sizes is None else sizes)
+
+
+def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
+    """Return a polynomial's value, exactly.
+
+    Raises:
+        SizeError: a symbol without a size: one that the count does not have, because what it stands beside is 0 or cancels.
+    """
+    known: dict[Expr, Fraction] = {}
+    total = Fraction(0)
+    for monomial, coefficient in polynomial.terms.items():
+        product = Fraction(coefficient)
+        for generator, exponent in monomial:
+            if generator not in known:
+                known[generator] = _number(generator, sizes)
+            product *= known[generator] ** exponent
+        total += product
+    return total
+
+
+def _number(generator: Expr, sizes: Sizes) -> Fraction:
+    for symbol in (generator,) if isinstance(generator, Symbol) else symbols_in(generator):
+        if symbols_in(sizes.get(symbol, symbol)):
+            message = f"there is no number for {symbol}; put sizes in with .at(...)."
+            raise SizeError(message)
+    if isinstance(generator, Symbol):
+        return Fraction(int(sizes[generator]))
+    return Fraction(int(substitute(generator, {symbol: Integer(sizes[symbol]) for symbol in symbols_in(generator)})))
+
+
+def heads(line: Line) -> frozenset[Dim]:
+    """The numbers of slices that a tensor's axes are made of: the first factor of an axis with several, the divisor of a lone quotient."""
+    found: set[Dim] = set()
+    for first, *others in line.axes:
+        if others:
+            found.add(first)
+        elif isinstance(first, Expr):
+            found.update(quotient.as_quotient()[1] for quotient in first.atoms(per) if isinstance(quotient, per))
+    return frozenset(slices for slices in found if not isinstance(slices, int) or slices > 1)
+
+
+def widths(line: Line) -> frozenset[Dim]:
+    """The full widths that slices share: H where an axis is A slices of H/A, or one such slice."""
+    found: set[Dim] = set()
+    for axis in line.axes:
+        for factor in axis:
+            if isinstance(factor, Expr):
+                found.update(quotient.as_quotient()[0] for quotient in factor.atoms(per) if isinstance(quotient, per))
+    return frozenset(found)

@@ -1,0 +1,155 @@
+"""Edits that are not of one group: ties, biases, norms, shards, masks, buffers, another convention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.analysis.conventions import conventions
+from paramsym.analysis.derivation import shown
+from paramsym.analysis.reconcile.edits import Edit, Structure
+from paramsym.analysis.ways import ways
+from paramsym.analysis.wording import listed, once_per
+from paramsym.core.ledger import Line
+from paramsym.measure.cost import Cost
+from paramsym.measure.counting import is_position
+
+_SHARDS = (2, 4, 8, 16)
+_NAMED = 3  # tensors that a convention names before it says what it means
+
+
+def additional(structure: Structure) -> Iterator[Edit]:
+    """Yield the edits that touch a layer as a whole."""
+    kinds = (_ties_undone, _ties_done, _gains_as_matrices, _biases_added, _norms_added, _sharded, _masks, _buffers, _conventions)
+    for kind in kinds:
+        yield from kind(structure)
+
+
+def _ties_undone(structure: Structure) -> Iterator[Edit]:
+    aliases = [line for line in structure.subject.root.lines if line.alias_of and not line.buffer]
+    for line in aliases:
+        yield _fixed(structure, line.polynomial(), (line.name,), f"{line.name} counted beside {line.alias_of}, to which it is tied", 0.8)
+    if len(aliases) > 1:
+        total = Polynomial.total(line.polynomial() for line in aliases)
+        names = tuple(line.name for line in aliases)
+        yield _fixed(structure, total, names, f"tied tensors counted under each name: {listed(names)}", 0.75)
+
+
+def _ties_done(structure: Structure) -> Iterator[Edit]:
+    for first, *others in structure.alike():
+        names = [structure.full[i] for i in others]
+        value = -sum(structure.subject.values[i] for i in others)
+        yield Edit(f"{listed(names)} tied to {structure.full[first]}", tuple(names), value, 0.95, frozenset(others))
+
+
+def _masks(structure: Structure) -> Iterator[Edit]:
+    """A mask of every position against every other, saved with each layer, as early checkpoints of GPT-2 do."""
+    sizes = {line.sizes[0] for line in structure.lines if is_position(line)}
+    layers = {line.stored for line in structure.lines if len(line.stored) == 1}
+    if len(sizes) == 1 and len(layers) == 1:
+        (positions,), ((copies,),) = sizes, layers
+        term = Polynomial.product((copies, positions, positions))
+        yield _fixed(structure, term, (), f"a mask of {shown(positions)} by {shown(positions)} counted {once_per(copies)}", 1.05)
+
+
+def _buffers(structure: Structure) -> Iterator[Edit]:
+    buffers = [line for line in structure.subject.root.lines if line.buffer and not line.alias_of and not line.empty]
+    saved = [line for line in buffers if line.persistent]
+    statistics = [line for line in buffers if line.shape]
+    kinds = [("the buffers of the state dict", saved, 0.9)]
+    kinds += [("all buffers", buffers, 0.9)] if len(buffers) != len(saved) else []
+    kinds += [("the running statistics", statistics, 0.9)] if len(statistics) < len(buffers) else []
+    names = dict.fromkeys(line.path[-1] for line in buffers)
+    kinds += [(f"the buffers {name}", [line for line in buffers if line.path[-1] == name], 1.1) for name in names if len(names) > 1]
+    for words, some, cost in kinds:
+        if some:
+            total = Polynomial.total(line.polynomial() for line in some)
+            yield _fixed(structure, total, tuple(line.name for line in some), f"{words} counted as well", cost)
+
+
+def _gains_as_matrices(structure: Structure) -> Iterator[Edit]:
+    """The gain of a norm taken for a matrix: H*H where it is H."""
+    gains = [i for i, line in enumerate(structure.lines) if line.role == "scale" and len(line.shape) == 1 and not line.spans]
+    amounts = {i: structure.subject.polynomials[i] * (Polynomial.product(structure.lines[i].factors) - Polynomial.of(1)) for i in gains}
+    if gains:
+        total = Polynomial.total(amounts.values())
+        yield _fixed(structure, total, tuple(structure.full[i] for i in gains), "the gains of norms counted as matrices", 1.2)
+
+
+def _biases_added(structure: Structure) -> Iterator[Edit]:
+    """Biases for matrices that have none: Keras' convolutions before a norm, a head with a bias of V."""
+    biased = {path[:-1] for path, line in zip(structure.paths, structure.lines, strict=True) if line.role == "bias"}
+    bare = [i for i in range(len(structure.lines)) if _could_have_bias(structure, i) and structure.paths[i][:-1] not in biased]
+    amounts = {i: _bias_of(structure.lines[i]) for i in bare}
+    if len(bare) > 1:
+        total = Polynomial.total(amounts.values())
+        yield _fixed(structure, total, tuple(structure.full[i] for i in bare), "a bias counted for every matrix that has none", 1.0)
+    for i, amount in amounts.items():
+        yield _fixed(
+            structure,
+            amount,
+            (structure.full[i],),
+            f"a bias counted for {structure.names.tensor(structure.lines[i])}, which has none",
+            1.35,
+        )
+
+
+def _norms_added(structure: Structure) -> Iterator[Edit]:
+    """A gain and a shift for every output of a convolution, in a network without norms."""
+    kernels = [i for i, line in enumerate(structure.lines) if _could_have_bias(structure, i) and len(line.shape) > 2]
+    if kernels and "norm" not in structure.kinds:
+        total = Polynomial.total(_bias_of(structure.lines[i]) for i in kernels) * Polynomial.of(2)
+        yield _fixed(structure, total, structure.named(kernels), "a norm counted behind every convolution", 1.2)
+
+
+def _sharded(structure: Structure) -> Iterator[Edit]:
+    """What tensor parallelism does not cut is kept by every shard: norms, and biases behind matrices that are cut by their input."""
+    gains = {line.factors for line in structure.lines if line.role == "scale" and len(line.factors) == 1}
+    kept = [i for i, line in enumerate(structure.lines) if line.factors in gains and not line.label]
+    once = structure.subject.total(kept)
+    names = structure.named(kept)
+    tables = [line for line in structure.lines if line.role == "table" and not line.stored and (line.sizes[-1],) in gains]
+    for shards in _SHARDS if kept and tables else ():
+        words = f"{listed([structure.names.tensor(structure.lines[i]) for i in kept])} kept by each of {shards} shards"
+        copies = once * Polynomial.of(shards - 1)
+        yield _fixed(structure, copies, names, words, 1.4)
+        biases = Polynomial.product((shards, tables[0].sizes[-1]))
+        beside = f"{words}, as well as a bias for {structure.names.tensor(tables[0])}, which has none"
+        yield _fixed(structure, copies + biases, (*names, tables[0].name), beside, 1.44)
+
+
+def _could_have_bias(structure: Structure, i: int) -> bool:
+    line = structure.lines[i]
+    return line.role == "weight" and len(line.shape) > 1 and not line.spans and structure.paths[i][-1] in {"weight", "kernel"}
+
+
+def _bias_of(line: Line) -> Polynomial:
+    outputs = line.axes[-1 if line.path[-1] == "kernel" else 0]
+    return Polynomial.product((*outputs, *line.stored))
+
+
+def _conventions(structure: Structure) -> Iterator[Edit]:
+    root = structure.subject.root
+    if isinstance(root, Cost):
+        values: set[int] = set()  # one sequence is all of a batch of one: the nearest way is enough
+        for way in ways(root):
+            term = way.total - root.polynomial
+            value = structure.subject.value(term)
+            if value not in values:
+                values.add(value)
+                yield Edit(way.words, (), value, way.cost, fixed=term, alone=True)
+        return
+    for position, item in enumerate(conventions(root)):
+        if item.formula_difference != 0:
+            names = (*item.left_out, *item.added, *item.changed)
+            lines = frozenset(i for i, line in enumerate(structure.lines) if line.name in names)
+            left_out = [structure.names.tensor(structure.lines[i]) for i in sorted(lines) if structure.lines[i].name in item.left_out]
+            # What is left out is named where it can be named in a breath, otherwise the convention's own words say it.
+            plain = 0 < len(left_out) <= _NAMED and len(left_out) == len(names)
+            words = f"another convention, {item.name}: {'without ' + listed(left_out) if plain else item.meaning}"
+            term = Polynomial.of(item.formula_difference)
+            yield Edit(words, names, structure.subject.value(term), 0.94 + 0.01 * position, lines, fixed=term)
+
+
+def _fixed(structure: Structure, term: Polynomial, tensors: tuple[str, ...], words: str, cost: float) -> Edit:
+    return Edit(words, tensors, structure.subject.value(term), cost, fixed=term)

@@ -1,0 +1,245 @@
+"""From what a user gives ``at`` to a mapping from symbols to sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Protocol
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import count, substitute, symbols_in, text
+from paramsym.core.ledger import Line
+from paramsym.errors import ParamsymError, SizeError, StructureError, UnknownNameError
+from paramsym.naming import meant, nearest, quoted
+
+_SHOWN = 200  # characters of a constructor call that an error shows
+
+
+class Counted(Protocol):
+    """A published count: ``counts`` is the reference's class that has it, where it is the count of one."""
+
+    @property
+    def name(self) -> str:
+        """The published name."""
+        ...
+
+    @property
+    def counts(self) -> str:
+        """The reference's class, or words."""
+        ...
+
+
+def mapping_from(
+    where: str, given: Iterable[tuple[Any, Any]], symbols: frozenset[Symbol], why_not: Callable[[str], str] = lambda _: ""
+) -> dict[Symbol, Expr]:
+    """Return ``{symbol: expression}`` from pairs whose keys are symbols or names; ``why_not`` explains a name that is none of them.
+
+    Raises:
+        UnknownNameError: a key that is none of the layer's symbols: a silent no-op is the classic trap of ``subs``.
+        SizeError: a value that is no size, or a symbol given twice.
+        StructureError: a value that brings in a second symbol of a name the layer keeps.
+    """
+    by_name = {symbol.name: symbol for symbol in symbols}
+    mapping: dict[Symbol, Expr] = {}
+    for key, value in given:
+        symbol = symbol_of(where, key, symbols, why_not)
+        checked = count(value, f"{where}.at(): {symbol.name}")
+        if symbol in mapping and mapping[symbol] != checked:
+            message = f"{where}.at(): {symbol} is given twice, as {mapping[symbol]} and {checked}."
+            raise SizeError(message)
+        mapping[symbol] = Integer(checked) if isinstance(checked, int) else checked
+    incoming = {symbol.name: symbol for value in mapping.values() for symbol in symbols_in(value)}
+    for name, symbol in incoming.items():
+        if name in by_name and by_name[name] != symbol and by_name[name] not in mapping:
+            raise two_of_one_name(symbol, by_name[name], f"{where}.at()")
+    return mapping
+
+
+def symbol_of(where: str, wanted: object, symbols: Iterable[Symbol], why_not: Callable[[str], str] = lambda _: "") -> Symbol:
+    """Return the one of some symbols that is wanted, or has the name that is; ``why_not`` explains a name that is none of them.
+
+    Raises:
+        UnknownNameError: none of them.
+
+    >>> from paramsym import F, H
+    >>> symbol_of("Dense", "H", [F, H])
+    H
+    """
+    by_name = {symbol.name: symbol for symbol in symbols}
+    symbol = by_name.get(wanted if isinstance(wanted, str) else getattr(wanted, "name", ""))
+    if symbol is None or (isinstance(wanted, Symbol) and wanted != symbol):
+        raise _unknown_symbol(where, wanted, by_name, why_not)
+    return symbol
+
+
+def changed_sizes(before: Mapping[Symbol, Any], changes: Mapping[Symbol, Expr]) -> dict[Symbol, Any]:
+    """Return all sizes after some of them are changed; a letter in a value means its new size, in its own value the one before.
+
+    Raises:
+        SizeError: two sizes given in terms of each other.
+
+    >>> from paramsym import F, H
+    >>> changed_sizes({H: 768, F: 3072}, {H: 2*H, F: 3*H})
+    {H: 1536, F: 4608}
+    """
+    after = dict(before)
+    waiting: list[Symbol] = []
+
+    def settled(symbol: Symbol) -> Any:
+        if symbol in waiting:
+            message = f"{' and '.join(sorted(map(str, waiting)))} are given in terms of each other."
+            raise SizeError(message)
+        waiting.append(symbol)
+        letters = symbols_in(changes[symbol]) & before.keys()
+        values = {one: settled(one) if one in changes and one != symbol else before[one] for one in letters}
+        waiting.remove(symbol)
+        return substitute(changes[symbol], {one: Integer(value) if isinstance(value, int) else value for one, value in values.items()})
+
+    return after | {symbol: settled(symbol) for symbol in changes}
+
+
+def published_sizes(
+    where: str, published: Mapping[str, Mapping[str, Any]], name: str, held: Callable[[str], Any], instead: str = ""
+) -> dict[Symbol, Any]:
+    """Translate a published size, given by constructor argument, to the symbols that the arguments hold; ``instead`` ends the advice.
+
+    Flags have to agree, but for the reference's class: ``check_class`` says when another class may have the same sizes.
+
+    The name may lack its organisation, and its capitals do not matter, where that leaves one size.
+
+    Raises:
+        UnknownNameError: no size of that name.
+        StructureError: the layer was built with another value than the published one.
+    """
+    said, name = name, meant(name, published) or ""
+    if not name:
+        near = nearest(said, published)
+        known = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(published)}." if published else "it has none."
+        message = f"{where} has no published size {said!r}; {known}"
+        raise UnknownNameError(message)
+    found: dict[Symbol, Any] = {}
+    for argument, value in published[name].items():
+        for symbol, number in _symbols_to_fill(held(argument), value):
+            if found.setdefault(symbol, number) != number:
+                message = f"{where}: {name} needs {symbol} to be both {found[symbol]} and {number}."
+                raise SizeError(message)
+    given = {symbol: Integer(value) for symbol, value in found.items() if isinstance(value, int)}
+    for argument, value in published[name].items():
+        if substitute(held(argument), given) != value:
+            message = (
+                f"{where}: {name} has {argument}={quoted(value)}, but this layer was built with {argument}={text(held(argument))};"
+                f" build it with {argument}={quoted(value)}{instead}."
+            )
+            raise StructureError(message)
+    return found
+
+
+def published_class(model: type[Any], name: str) -> str:
+    """Return the reference's class that a published size means: the first that a published count of this name is about, else the default.
+
+    A class with a head for labels is passed over, because the number of labels is no part of a size.
+    """
+    default: str = getattr(model, "architecture", "")
+    claims: Iterable[Counted] = getattr(model, "claims", ())
+    known: frozenset[Symbol] = model().symbols if default else frozenset()
+    for claim in claims if default else ():
+        if claim.name == name and claim.counts.isidentifier() and model(architecture=claim.counts).symbols <= known:
+            return claim.counts
+    return default
+
+
+def check_class(layer: Any, name: str) -> None:
+    """Refuse a published size for a layer of the default class where the published one stores something else.
+
+    A class that was asked for is the user's choice; the default is nobody's, and its count would pass for the published model's.
+
+    Raises:
+        StructureError: the published class stores something else.
+    """
+    while layer.published is not type(layer).published:  # of a wrapper, the sizes are those of what it holds
+        layer = layer.layer
+    model = type(layer)
+    name = meant(name, model.published) or name
+    default, published = getattr(model, "architecture", ""), published_class(model, name)
+    if published == default or layer.architecture != default:
+        return
+    try:
+        if replace(layer, architecture=published).polynomial == layer.polynomial:
+            return
+    except ParamsymError:  # the published class does not take these flags
+        pass
+    message = (
+        f"{model.__name__}: {name} was published as {published}, and this layer is {default}, which stores something else. Write"
+        f" ps.load({name!r}) for the published model; its second argument asks for another class."
+    )
+    raise StructureError(message)
+
+
+def _symbols_to_fill(held: object, value: object) -> Iterator[tuple[Symbol, Any]]:
+    """Pair the symbols that an argument holds, alone, in a tuple or in a layer, with the published numbers."""
+    if isinstance(held, Symbol):
+        yield held, value
+    elif isinstance(held, tuple) and isinstance(value, tuple):
+        for one, other in zip(held, value, strict=False):
+            yield from _symbols_to_fill(one, other)
+    elif type(held) is type(value) and is_dataclass(held):
+        for field in fields(held):
+            yield from _symbols_to_fill(getattr(held, field.name), getattr(value, field.name))
+
+
+def two_of_one_name(one: Symbol, other: Symbol, where: str = "") -> StructureError:
+    """Return the error for two symbols that print alike and are not equal."""
+    prefix = f"{where}: " if where else ""
+    return StructureError(
+        f"{prefix}two different symbols are named {one.name!r} (assumptions: {_assumed(one)}; and {_assumed(other)}); use one throughout."
+    )
+
+
+def _assumed(symbol: Symbol) -> str:
+    return ", ".join(f"{k}={v}" for k, v in symbol.assumptions0.items() if k in {"integer", "positive", "real"}) or "none"
+
+
+def _unknown_symbol(where: str, key: object, by_name: Mapping[str, Symbol], why_not: Callable[[str], str]) -> UnknownNameError:
+    has = f"it has {', '.join(sorted(by_name))}" if by_name else "it has no symbols"
+    name = getattr(key, "name", key)
+    hint = why_not(name) if isinstance(name, str) else ""
+    if isinstance(key, Symbol) and key.name in by_name:
+        hint = f"Its {key.name} is another symbol of the same name (other assumptions); pass the name {key.name!r} instead."
+    return UnknownNameError(f"{where} has no symbol {name!r}; {has}. {hint}".rstrip())
+
+
+def skeleton(lines: Iterable[Line]) -> dict[tuple[object, ...], set[bool]]:
+    """Which tensors exist, and whether each has a name of its own or is an alias; numbers of copies and sizes left out.
+
+    Of a repeated tensor some copies may have names of their own and others not; where there are no copies, neither is said.
+    """
+    found: dict[tuple[object, ...], set[bool]] = {}
+    for line in lines:
+        known = found.setdefault((_pattern(line), line.label, len(line.shape), line.buffer), set())
+        if not line.of_no_copies:
+            known.add(bool(line.alias_of))
+    return found
+
+
+def keeps_structure(before: Mapping[tuple[object, ...], set[bool]], after: Mapping[tuple[object, ...], set[bool]]) -> bool:
+    """Say whether sizes left the tensors that exist, and their order, as they were."""
+    return [*before] == [*after] and all(after[tensor] <= aliases for tensor, aliases in before.items())
+
+
+def restructured(where: str, before: Iterable[Line], after: Iterable[Line], built: str) -> StructureError:
+    """Return the error for sizes that change which tensors exist; ``built`` is the constructor call to write instead."""
+    old, new = ([_pattern(line) for line in lines] for lines in (before, after))
+    lost = [name for name in old if name not in new]
+    gained = [name for name in new if name not in old]
+    changes = "; ".join(f"{word} {', '.join(dict.fromkeys(names))}" for word, names in (("without", lost), ("with", gained)) if names)
+    shown = built if len(built) <= _SHOWN else built[: _SHOWN - 3] + "..."
+    return StructureError(
+        f"{where}.at(): these sizes change which tensors exist ({changes or 'of another rank or in another order'});"
+        f" build the layer with them instead: {shown}."
+    )
+
+
+def _pattern(line: Line) -> str:
+    return ".".join(step.pattern if isinstance(step, Numbers) else step for step in line.path)

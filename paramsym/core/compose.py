@@ -1,0 +1,410 @@
+"""Composition: sequences, blocks, residuals, repeats with symbolic depth, sharing and tying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, cast
+
+from sympy import Expr, Rational, Symbol, ceiling
+
+from paramsym.algebra.convolution import differ
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, at_most, canonical, count, substitute, symbols_in, text
+from paramsym.algebra.symbols import dims, index as zero_based
+from paramsym.core.edit import Holder, seen_at, split
+from paramsym.core.layer import Layer, Part, letters_apart
+from paramsym.errors import ArgumentError, ShapeError, StructureError
+from paramsym.naming import described
+from paramsym.program import Own, Value, in_turn, routed
+from paramsym.program.own import accepted
+
+
+def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:
+    """Return ``(name, layer)`` pairs from layers in order, or from one mapping."""
+    if len(layers) == 1 and isinstance(layers[0], Mapping):
+        pairs = tuple(layers[0].items())
+    else:
+        pairs = tuple((str(position), layer) for position, layer in enumerate(layers))
+    for name, layer in pairs:
+        if not isinstance(layer, Layer):
+            hint = f" Write {where}(*layers) for a list of them." if len(layers) == 1 and isinstance(layer, list | tuple) else ""
+            message = f"{where}: {name!r} is {described(layer)}, not a layer.{hint}"
+            raise ArgumentError(message)
+        if not isinstance(name, str) or not name:
+            message = f"{where}: {name!r} is not a name; parts are named by non-empty strings."
+            raise ArgumentError(message)
+    apart = letters_apart([layer for _, layer in pairs])
+    return pairs if apart is None else tuple((name, layer) for (name, _), layer in zip(pairs, apart, strict=True))
+
+
+class _Container(Layer):
+    """What ``Sequential`` and ``Block`` share: layers under names, in order."""
+
+    items: tuple[tuple[str, Layer], ...]
+
+    def parts(self) -> Iterator[Part]:
+        """One part per layer."""
+        for name, layer in self.items:
+            yield Part(name, layer)
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Put sizes into every layer."""
+        return type(self)({name: substitute(layer, mapping) for name, layer in self.items})
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layers: by position where the names are 0, 1, ..., else as one mapping."""
+        if all(name == str(position) for position, (name, _) in enumerate(self.items)):
+            return tuple(layer for _, layer in self.items), {}
+        return (dict(self.items),), {}
+
+
+@dataclass(frozen=True, init=False)
+class Sequential(_Container):
+    """Layers applied one after another, named ``0``, ``1``, ... as in torch, or by the keys of one mapping, or by keywords.
+
+    >>> from paramsym import Dense, F, H
+    >>> Sequential(Dense(H, F), Dense(F, H)).params
+    2*F*H + F + H
+    >>> list(Sequential({"up": Dense(H, F), "down": Dense(F, H)}).shapes())
+    ['up.weight', 'up.bias', 'down.weight', 'down.bias']
+    >>> Sequential(up=Dense(H, F), down=Dense(F, H)) == Sequential({"up": Dense(H, F), "down": Dense(F, H)})
+    True
+    """
+
+    in_order = True
+
+    items: tuple[tuple[str, Layer], ...]
+
+    def __init__(self, *layers: Layer | Mapping[str, Layer], **named: Layer) -> None:
+        """Take layers in order, or one mapping from names to layers, or layers by keyword."""
+        if layers and named:
+            message = f"Sequential: layers by position and by keyword ({', '.join(named)}) have no common order; take a mapping for all."
+            raise ArgumentError(message)
+        object.__setattr__(self, "items", _named((named,) if named else layers, "Sequential"))
+        self.__post_init__()
+
+
+@dataclass(frozen=True, init=False)
+class Block(_Container):
+    """Layers under names, as a module holds its submodules; nothing is said about the order of application.
+
+    >>> from paramsym import A, Block, Dense, F, H, MultiHeadAttention
+    >>> Block(attention=MultiHeadAttention(H, A), up=Dense(H, F), down=Dense(F, H)).params
+    2*F*H + F + 4*H**2 + 5*H
+    """
+
+    items: tuple[tuple[str, Layer], ...]
+
+    def __init__(self, layers: Mapping[str, Layer] | None = None, /, **named: Layer) -> None:
+        """Take layers by keyword, or a mapping where a name is no identifier."""
+        if not isinstance(layers, Mapping | None):
+            message = f"Block: {text(layers)} ({type(layers).__name__}) has no name; write Block(name=layer), or Block({{'name': layer}})."  # type: ignore[unreachable]
+            raise ArgumentError(message)
+        twice = [name for name in layers or {} if name in named]
+        if twice:
+            message = f"Block: two parts are named {twice[0]!r}; every name must be its own."
+            raise StructureError(message)
+        object.__setattr__(self, "items", _named(({**(layers or {}), **named},), "Block"))
+        self.__post_init__()
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layers by keyword where the names allow it."""
+        if all(name.isidentifier() for name, _ in self.items):
+            return (), dict(self.items)
+        return (dict(self.items),), {}
+
+
+def chain(first: Layer, second: Layer) -> Sequential:
+    """Return ``first + second``; plain sequences are joined, not nested."""
+    layers: list[Layer] = []
+    for layer in (first, second):
+        plain = isinstance(layer, Sequential) and not layer.arguments()[1] and not isinstance(layer.arguments()[0][0], Mapping)
+        layers.extend(layer.arguments()[0] if plain else (layer,))
+    return Sequential(*layers)
+
+
+@dataclass(frozen=True)
+class Residual(Layer):
+    """``x + body(x)``, or ``shortcut(x) + body(x)`` where the shapes differ.
+
+    The body stands on the residual's own level unless ``name`` is given; the shortcut under ``shortcut_name`` (torchvision: downsample).
+
+    >>> from paramsym import Dense, H, Residual
+    >>> Residual(Dense(H, H)).params
+    H**2 + H
+    """
+
+    body: Layer
+    shortcut: Layer | None = None
+    name: str = ""
+    shortcut_name: str = "shortcut"
+
+    def parts(self) -> Iterator[Part]:
+        """The body, then the shortcut."""
+        yield Part(self.name, self.body)
+        if self.shortcut is not None:
+            yield Part(self.shortcut_name, self.shortcut)
+
+    def forward(self, own: Own, x: Value, *along: Value) -> Value:
+        """The body's result plus the input, or plus the shortcut's result."""
+        added = x if self.shortcut is None else own[self.shortcut_name](x)
+        result = own[self.name](*(x, *along)[: accepted(self.body)])
+        if result.rank != added.rank or any(differ(one, other) for one, other in zip(result.sizes, added.sizes, strict=True)):
+            given, wanted = text(result.sizes), text(added.sizes)
+            message = f"the body gives {given}, but {wanted} is to be added; give a shortcut that turns one into the other."
+            raise ShapeError(message)
+        return result + added
+
+
+@dataclass(frozen=True)
+class Repeat(Layer):
+    """``copies`` copies of a block, numbered from ``start``; a symbolic depth, twelve or a million layers cost the same.
+
+    ``block`` may be a tuple of blocks that alternate. ``index`` is a symbol bound inside: it stands for the copy's number in the block's
+    sizes, and the sum over it closes to a polynomial. Numbers start at 0: make the index with ``index("i")`` where a ``Min``, ``Max`` or
+    ``Mod`` has it, because SymPy simplifies those as they are written, and a symbol from ``dims`` is positive. Inside the repeat the index
+    is a symbol of its own kind, which may be zero. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
+    where not all of them are. ``name`` is the pattern of the copies' names; where it is empty, the number goes where {} stands inside.
+
+    Raises:
+        SizeError: a number of copies below zero, or below one with ``first``.
+        StructureError: an index that stands in its own range, or one from ``dims`` that stands nowhere in the block.
+
+    >>> from paramsym import Dense, H, L, dims
+    >>> Repeat(Dense(H, H), L).params
+    H**2*L + H*L
+    >>> i, g, n = dims("i g n")
+    >>> Repeat(Dense(H + i*g, g, bias=False), n, index=i).params
+    H*g*n + g**2*n**2/2 - g**2*n/2
+    >>> Repeat((Dense(H, 1), Dense(H, H)), L).params
+    H**2*L - H**2*ceiling(L/2) + H*L + ceiling(L/2)
+    """
+
+    in_order = True
+
+    block: Layer | tuple[Layer, ...]
+    copies: Count
+    index: Symbol | None = None
+    first: Layer | None = None
+    start: Count = 0
+    used: Count | None = None
+    name: str = "{}"
+
+    def conditions(self) -> None:
+        """A pattern has one place for the number, or is empty; a token uses at most what is there."""
+        if self.name and self.name.count("{}") != 1:
+            message = f"the name {self.name!r} of the copies needs one {{}} for their number, as in 'layer{{}}'."
+            raise ArgumentError(message)
+        if not self.blocks:
+            message = "there is no block to repeat."
+            raise StructureError(message)
+        if self.first is not None and self.copies == 0:
+            message = "first= needs at least one copy, and copies is 0."
+            raise StructureError(message)
+        if self.used is not None:
+            at_most(self.used, self.copies, "used", "copies")
+        if self.index is not None:
+            self._bind(self.index)
+
+    def _bind(self, index: Symbol) -> None:
+        """Make the index inside the block a symbol of its own kind, one that may be zero where the copies are numbered from zero."""
+        if index.name in {symbol.name for symbol in symbols_in((self.copies, self.start))}:
+            message = f"the index {index} cannot stand in its own range."
+            raise StructureError(message)
+        # The first copy of the block has the number 0, unless another one comes before it or the numbers start later.
+        later = self.first is not None or (isinstance(self.start, int) and self.start > 0)
+        bound = cast("Symbol", dims(index.name)) if later else zero_based(index.name)
+        if bound == index:
+            return
+        if index.is_positive and bound.is_positive is None and not any(_mentions(block, index) for block in self.blocks):
+            message = (
+                f"the index {index} stands nowhere in the block. SymPy simplifies a Min, Max or Mod with {index} > 0, and the first copy"
+                f" has the number {self.start}: make the index with index({index.name!r}), or leave it out."
+            )
+            raise StructureError(message)
+        object.__setattr__(self, "block", substitute(self.block, {index: bound}))
+        object.__setattr__(self, "index", bound)
+
+    @property
+    def blocks(self) -> tuple[Layer, ...]:
+        """The blocks that alternate; one, usually."""
+        return self.block if isinstance(self.block, tuple) else (self.block,)
+
+    def parts(self) -> Iterator[Part]:
+        """The first copy, where it differs, then the copies of each alternating block."""
+        period = len(self.blocks)
+        if self.first is not None:
+            yield Part("", self.first, Numbers(1, self.start, 1, self.name))
+        rest: Dim = self.copies
+        for position, block in enumerate(self.blocks):
+            here = copies_of(self.copies, position, period) if position < period - 1 else canonical(rest)
+            rest = rest - here
+            start = self.start + position
+            if self.first is not None and position == 0:
+                here, start = canonical(here - 1), self.start + period
+            yield Part("", block, Numbers(here, start, period, self.name, self.index), used=self.used)
+
+    def forward(self, own: Own, x: Any, *along: Value) -> Any:
+        """Apply copy after copy; where a position uses some copies only, take their weights and their numbers as well."""
+        return in_turn(own, x, *along) if self.used is None else routed(own, x, *along)
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Put sizes in; the index is bound and stays, renamed where an incoming expression uses its name."""
+        index, inner = self.index, {symbol: value for symbol, value in mapping.items() if symbol in self.symbols and symbol != self.index}
+        if index is not None and any(symbol.name == index.name for value in inner.values() for symbol in symbols_in(value)):
+            fresh = _fresh(index, {s.name for value in inner.values() for s in symbols_in(value)} | {s.name for s in self.symbols})
+            inner, index = {**inner, index: fresh}, fresh
+        return type(self)(
+            substitute(self.block, inner),
+            substitute(self.copies, mapping),
+            index=index,
+            first=substitute(self.first, mapping),
+            start=substitute(self.start, mapping),
+            used=substitute(self.used, mapping),
+            name=self.name,
+        )
+
+    def _symbols(self) -> set[Symbol]:
+        return symbols_in(self.block) - {self.index} | symbols_in((self.copies, self.first, self.start, self.used))
+
+
+def _mentions(layer: Layer, index: Symbol) -> bool:
+    """Whether an index stands in a layer, or a repeat inside has one of the same name."""
+    numbers = [part.numbers for part in layer.own_parts if part.numbers is not None and part.numbers.index is not None]
+    hidden = any(one.index is not None and one.index.name == index.name for one in numbers)
+    return index in layer.symbols or hidden or any(_mentions(part.layer, index) for part in layer.own_parts)
+
+
+def _fresh(index: Symbol, taken: set[str]) -> Symbol:
+    number = 1
+    while f"{index.name}_{number}" in taken:
+        number += 1
+    return Symbol(f"{index.name}_{number}", **index.assumptions0)
+
+
+def copies_of(total: Count, position: int, period: int) -> Dim:
+    """How many of ``0 .. total-1`` leave the remainder ``position`` on division by ``period``."""
+    if isinstance(total, int):
+        return max(0, -(-(total - position) // period))
+    return canonical(ceiling((total - position) * Rational(1, period), evaluate=False))
+
+
+@dataclass(frozen=True, init=False)
+class Runs(Layer):
+    """Runs of copies one after another under one numbering: dense up to k, experts from k on.
+
+    >>> from paramsym import Dense, H, L, Runs, dims
+    >>> k = dims("k")
+    >>> Runs((Dense(H, H, bias=False), k), (Dense(H, 1, bias=False), L - k)).params
+    H**2*k + H*L - H*k
+    """
+
+    in_order = True
+
+    runs: tuple[tuple[Layer, Count], ...]
+    start: Count
+    name: str
+
+    def __init__(self, *runs: tuple[Layer, Count], start: Count = 0, name: str = "{}") -> None:
+        """Take ``(block, count)`` pairs in order."""
+        object.__setattr__(self, "runs", runs)
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "name", name)
+        self.__post_init__()
+
+    def parts(self) -> Iterator[Part]:
+        """One repeat per run, each numbered from where the one before ended."""
+        start = self.start
+        for block, copies in self.runs:
+            yield Part("", block, Numbers(count(copies, "count"), canonical(start), 1, self.name))
+            start = start + copies
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the runs by position."""
+        named = {"start": self.start} if self.start != 0 else {}
+        return self.runs, named | ({"name": self.name} if self.name != "{}" else {})
+
+
+@dataclass(frozen=True)
+class Shared(Layer):
+    """One block stored once and used ``times`` times per token, as ALBERT does with its layers (Lan et al. 2020, section 3.1).
+
+    >>> from paramsym import Dense, H, L, Shared
+    >>> Shared(Dense(H, H), L).params, Shared(Dense(H, H), L).active
+    (H**2 + H, H**2*L + H*L)
+    """
+
+    in_order = True
+
+    block: Layer
+    times: Dim
+
+    def parts(self) -> Iterator[Part]:
+        """The block, on this layer's own level."""
+        yield Part("", self.block, used=self.times)
+
+
+@dataclass(frozen=True, init=False)
+class Tied(Holder):
+    """A layer in which some tensors are others under a second name: ``{alias path: path}``, relative to it.
+
+    A tied tensor is counted once; the alias is a row of the table and of ``tied``. Of the two, the one that comes first in storage order is
+    the first name. Frozen under one name, the tensor is frozen. The layer may be nested and repeated: each copy has its own tie.
+
+    Raises:
+        StructureError: a path to no tensor, or two tensors of different shape.
+
+    >>> from paramsym import Block, Dense, Embedding, H, Tied, V
+    >>> model = Block(wte=Embedding(V, H), head=Dense(H, V, bias=False))
+    >>> model.params, Tied(model, {"head.weight": "wte.weight"}).params
+    (2*H*V, H*V)
+    """
+
+    in_order = True
+
+    layer: Layer
+    pairs: tuple[tuple[str, str], ...]
+
+    def __init__(self, layer: Layer, pairs: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
+        """Take the ties as a mapping from alias to tensor."""
+        object.__setattr__(self, "layer", layer)
+        try:
+            paths = tuple(dict(pairs).items())
+        except (TypeError, ValueError):
+            paths = ((None, None),)  # type: ignore[assignment]
+        if not all(isinstance(path, str) for pair in paths for path in pair):
+            found = f"{text(pairs)} ({type(pairs).__name__})"
+            message = f"Tied: {found} is no mapping of paths; wanted such as {{'head.weight': 'wte.weight'}}."
+            raise ArgumentError(message)
+        object.__setattr__(self, "pairs", paths)
+        self.__post_init__()
+
+    def conditions(self) -> None:
+        """A tensor is not tied to itself."""
+        for alias, first in self.pairs:
+            if alias == first:
+                message = f"{alias!r} is tied to itself."
+                raise StructureError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """The layer, on this layer's own level, with single copies that a tie names split off."""
+        yield Part("", split(self.layer, (path for pair in self.pairs for path in pair), self.ties()))
+
+    def ties(self) -> Mapping[str, str]:
+        """The pairs as a mapping."""
+        return dict(self.pairs)
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the layer and the pairs."""
+        return (self.layer, dict(self.pairs)), {}
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Put sizes into the layer."""
+        return type(self)(substitute(self.layer, mapping), self.pairs)
+
+
+def found_at(layer: Layer, path: str) -> Layer:
+    """Return the layer at a path as it is there: what the layer around it freezes is frozen, and what that ties is tied."""
+    inner, ties = seen_at(layer, path)
+    return Tied(inner, ties) if ties else inner

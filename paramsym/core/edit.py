@@ -1,0 +1,454 @@
+"""Editing a layer by path: one part replaced, or frozen. An edit is itself a layer around the one it edits.
+
+A tie is a property of the tensor: what an edit does to a tensor under one of its names holds under all of them. So an edit first splits the
+numbered copies that its path names, until every name of a tensor is either meant or not, and then asks which tensors have names of both
+kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, Self, cast
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.convolution import View
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, Shape, canonical
+from paramsym.core.layer import Layer, Part, Tensor, check_layer
+from paramsym.core.ledger import Line
+from paramsym.core.names import reach
+from paramsym.core.paths import ANY, below, beside, covers, heads, number_in
+from paramsym.errors import ArgumentError, NotYetError, StructureError, UnknownNameError
+from paramsym.naming import quoted
+from paramsym.program.inputs import Step
+
+
+def _as_inner(name: str) -> Any:
+    return property(attrgetter(f"layer.{name}"))
+
+
+class Holder(Layer):
+    """A layer that has the arguments and the published sizes of the one that it holds."""
+
+    layer: Layer
+    published = _as_inner("published")
+
+    def __getattr__(self, name: str) -> Any:
+        """Read a constructor argument of the inner layer, so that a published size still finds its symbols."""
+        if name.startswith("_") or "layer" not in self.__dict__:
+            raise AttributeError(name)
+        return getattr(self.layer, name)
+
+
+@dataclass(frozen=True)
+class Around(Holder):
+    """A layer around another one that computes the same."""
+
+    layer: Layer
+    in_order = _as_inner("in_order")
+    per_token = _as_inner("per_token")
+    computed_as = _as_inner("computed_as")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    computes = _as_inner("computes")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    by_hand = _as_inner("by_hand")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+    takes_several = _as_inner("takes_several")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The inner layer's own tensors."""
+        yield from self.layer.own_tensors
+
+    def parts(self) -> Iterator[Part]:
+        """The inner layer's own parts."""
+        yield from self.layer.own_parts
+
+    def ties(self) -> Mapping[str, str]:
+        """The inner ties."""
+        return self.layer.ties()
+
+    def forward(self, own: Any, *along: Any) -> Any:
+        """What the inner layer computes, with the tensors and parts of this one."""
+        return self.layer.forward(own, *along)
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """As the inner layer."""
+        return self.layer.batch_axis(input_shape)
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """From the program, or as the inner layer says."""
+        return super().output_shape(input_shape) if self.computes else self.layer.output_shape(input_shape)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """From the program, or as the inner layer says."""
+        return super().applications(input_shape) if self.computes else iter(self.layer.applications(input_shape))
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """From the program, or as the inner layer says."""
+        return super().uses(input_shape) if self.computes else self.layer.uses(input_shape)
+
+    def views(self) -> tuple[View, ...]:
+        """From the program, or as the inner layer says."""
+        return super().views() if self.computes else self.layer.views()
+
+
+@dataclass(frozen=True)
+class Edited(Around):
+    """A layer with the part at ``path`` replaced by ``new``; where ``new`` is None, with what stands there frozen.
+
+    ``layer.replace(path, new)`` and ``layer.freeze(path)`` make it. Numbered copies are split, so that one copy can differ.
+
+    >>> from paramsym import Dense, H, L, Repeat
+    >>> Repeat(Dense(H, H), L).replace("0", Dense(H, 1)).params
+    H**2*L - H**2 + H*L + 1
+    """
+
+    path: str
+    new: Layer | None = None
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The inner layer's own tensors, frozen where the path means them."""
+        for tensor in self.layer.own_tensors:
+            meant = self.new is None and self.path in {"", tensor.name}
+            yield replace(tensor, trainable=False) if meant or tensor.name in self._kept_frozen else tensor
+
+    def parts(self) -> Iterator[Part]:
+        """The inner layer's parts, the one on the path edited."""
+        for part in self._before.own_parts:
+            edited_part = _edited(part, self.path, self.new)
+            for name in self._kept_frozen:
+                edited_part = _edited(edited_part, name, None)
+            yield edited_part
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Through the edited parts; a frozen part changes no shape."""
+        if self.new is None or self.computes:
+            return super().output_shape(input_shape)
+        message = f"{type(self.layer).__name__} does not say what shape comes out once {self.path!r} is replaced."
+        raise NotYetError(message)
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Through the edited parts, likewise."""
+        if self.new is None or self.computes:
+            return super().applications(input_shape)
+        message = f"{type(self.layer).__name__} does not say which shape reaches which part once {self.path!r} is replaced."
+        raise NotYetError(message)
+
+    def ties(self) -> Mapping[str, str]:
+        """The inner ties; a tensor that was also named inside a replaced layer keeps its other names."""
+        return self._ties
+
+    @cached_property
+    def _before(self) -> Layer:
+        return self._seen[0]
+
+    @cached_property
+    def _seen(self) -> tuple[Layer, tuple[_Tied, ...]]:
+        if self.new is None or not self.layer.ties():
+            return split(self.layer, (self.path,)), ()
+        return _with_names(self.layer, self.path, lambda name: not covers(self.path, name))
+
+    @cached_property
+    def _kept_frozen(self) -> frozenset[str]:
+        """The tensors that are frozen because of a name that is replaced."""
+        lost = (tensor for tensor in self._seen[1] if tensor.lost and not tensor.first.buffer)
+        return frozenset(tensor.left[0].name for tensor in lost if not tensor.first.trainable)
+
+    @cached_property
+    def _ties(self) -> Mapping[str, str]:
+        # Each edit of an edited layer asks the one below it, so that without the cache many edits would cost their square.
+        if self.new is None:
+            return self._before.ties()
+        return {other.name: tensor.left[0].name for tensor in self._seen[1] for other in tensor.left[1:]}
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Put sizes in; the path must still exist, as number 3 does not among three copies."""
+        layer = self.layer.substituted(mapping)
+        rebuilt = frozen(layer, self.path) if self.new is None else edited(layer, self.path, self.new.substituted(mapping))
+        return cast("Self", rebuilt)
+
+    def __repr__(self) -> str:
+        """Write the call that makes it."""
+        if self.new is None:
+            return f"{self.layer!r}.freeze({self.path!r})" if self.path else f"{self.layer!r}.freeze()"
+        return f"{self.layer!r}.replace({self.path!r}, {self.new!r})"
+
+
+@dataclass(frozen=True)
+class _Tied:
+    """A tensor of several names: the line of the first, the lines of those that are looked at, whether there are others."""
+
+    first: Line
+    left: tuple[Line, ...]
+    lost: bool
+
+
+def _with_names(layer: Layer, path: str, keep: Callable[[str], bool]) -> tuple[Layer, tuple[_Tied, ...]]:
+    """Return the layer, its copies split until every name is either on the path or not, and the tied tensors that have names to keep.
+
+    A template may be one tensor under many names, as a table that every copy shares. Where the name outside is not kept, one of the copies
+    has to be the first, and is split off.
+    """
+    layer = split(layer, (path,))
+    while True:
+        tensors = tuple(_tied(layer, keep))
+        many = [name for tensor in tensors if (name := _one_of_many(tensor.left[0], tensor.first))]
+        if not many:
+            return layer, tensors
+        layer = split(layer, many)
+
+
+def _tied(layer: Layer, keep: Callable[[str], bool]) -> Iterator[_Tied]:
+    names: dict[str, dict[str, Line]] = {}
+    for line in layer.lines:
+        names.setdefault(line.alias_of or line.name, {}).setdefault(line.name, line)
+    for first, lines in names.items():
+        left = [line for name, line in lines.items() if keep(name)] if len(lines) > 1 else []
+        if left:
+            yield _Tied(lines[first], tuple(sorted(left, key=lambda line: line.of_no_copies)), len(left) < len(lines))
+
+
+def edited(layer: Layer, path: str, new: Layer) -> Layer:
+    """Replace the layer at ``path``."""
+    _check_path(layer, path, "replace")
+    check_layer(new)
+    if not path:
+        return new
+    reach(layer, path)
+    return Edited(layer, path, new)
+
+
+def frozen(layer: Layer, path: str) -> Layer:
+    """Freeze the layer or the tensor at ``path``; everything where the path is empty."""
+    _check_path(layer, path, "freeze")
+    if path:
+        try:
+            reach(layer, path)
+        except UnknownNameError:
+            parent, _, last = path.rpartition(".")
+            if not _stores(reach(layer, parent), last):
+                raise
+    return Edited(layer, path)
+
+
+def _check_path(layer: Layer, path: object, method: str) -> None:
+    if not isinstance(path, str):
+        message = f"{type(layer).__name__}.{method}() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."
+        raise ArgumentError(message)
+
+
+def thawed(layer: Layer) -> Layer:
+    """Return the layer inside those that only freeze it."""
+    while isinstance(layer, Edited) and layer.new is None:
+        layer = layer.layer
+    return layer
+
+
+def seen_at(layer: Layer, path: str) -> tuple[Layer, dict[str, str]]:
+    """Return the layer at a path, frozen as it is from outside, and the ties between its tensors that only the outside states."""
+    inner = reach(layer, path)
+    if not path or not layer.has_tied_or_frozen:
+        return _unsplit(inner), {}
+    whole, tensors = _with_names(layer, path, lambda name: covers(path, name))
+    trained: dict[str, bool] = {}
+    for line in whole.lines:
+        rest = below(path, line.name)
+        if rest and not line.buffer:
+            trained[rest] = trained.get(rest, False) or line.trainable
+    lines = {line.name: line.trainable for line in inner.lines if not line.buffer}
+    firsts = {line.name: line.alias_of or line.name for line in inner.lines}
+    pairs = [(below(path, other.name) or "", below(path, tensor.left[0].name) or "") for tensor in tensors for other in tensor.left[1:]]
+    ties = {alias: first for alias, first in pairs if alias != first and firsts.get(alias, alias) != firsts.get(first, first)}
+    wrong = [name for name, trainable in lines.items() if trainable and not trained.get(name, True)]
+    plain = _unsplit(inner)
+    if {*wrong, *ties, *ties.values()} <= {line.name for line in plain.lines}:
+        inner = plain
+    for name in [""] if wrong and len(wrong) == sum(lines.values()) else wrong:
+        inner = Edited(inner, name)
+    return inner, ties
+
+
+# Splitting numbered copies ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Split(Around):
+    """A layer some of whose numbered copies are parts of their own: the same tensors under the same names."""
+
+    paths: tuple[str, ...]
+
+    def parts(self) -> Iterator[Part]:
+        return _split_parts(self.layer, self.paths)
+
+    def __repr__(self) -> str:
+        return repr(self.layer)
+
+
+def split(layer: Layer, paths: Iterable[str], ties: Mapping[str, str] | None = None) -> Layer:
+    """Return the same layer with the numbered copies that the paths name split off; copies that ``ties`` pair with them, too."""
+    known = dict.fromkeys(paths)
+    pairs = [pair for pair in {**layer.ties(), **(ties or {})}.items() if "{" in pair[0]]
+    waiting = [*known] if pairs else []
+    while waiting:
+        path = waiting.pop()
+        for other in beside(path, pairs):
+            if other not in known:
+                known[other] = None
+                waiting.append(other)
+    parts = tuple(_split_parts(layer, known))
+    if len(parts) == len(layer.own_parts) and all(part is own for part, own in zip(parts, layer.own_parts, strict=True)):
+        return layer
+    return _Split(layer, tuple(known))
+
+
+def _unsplit(layer: Layer) -> Layer:
+    if isinstance(layer, _Split):
+        return _unsplit(layer.layer)
+    if isinstance(layer, Edited):
+        inner = _unsplit(layer.layer)
+        return layer if inner is layer.layer else replace(layer, layer=inner)
+    return layer
+
+
+def _split_parts(layer: Layer, paths: Iterable[str]) -> Iterator[Part]:
+    """Yield the layer's parts, those on the paths split."""
+    paths = [path for path in paths if path]
+    inside: dict[str, list[str]] = {}
+    for path in paths:
+        for head, rest in heads(path):
+            inside.setdefault(head, []).append(rest)
+    for part in layer.own_parts:
+        if part.numbers is not None:
+            yield from _split_copies(part, part.numbers, inside)
+        else:
+            inner = split(part.layer, inside.get(part.name, ()) if part.name else paths)
+            yield part if inner is part.layer else replace(part, layer=inner)
+
+
+def _split_copies(part: Part, numbers: Numbers, inside: Mapping[str, list[str]]) -> Iterator[Part]:
+    """Yield the runs of copies between those that are named, and each of these alone."""
+    every: list[str] = []
+    alone: dict[int, list[str]] = {}
+    for head, rests in inside.items():
+        place = _place(part, numbers, head)
+        if place == ANY:
+            every.extend(rests)
+        elif place is not None:
+            alone.setdefault(place, []).extend(rests)
+    if numbers.alone or (numbers.count == 1 and part.used is not None):
+        every, alone = [*every, *(path for paths in alone.values() for path in paths)], {}
+    inner = split(part.layer, every)
+    rest = part if inner is part.layer else replace(part, layer=inner)
+    if not alone:
+        yield rest
+        return
+    if part.used is not None:
+        message = f"the copies {numbers} are used {part.used} at a time, so one of them cannot differ; use {numbers.pattern} for all."
+        raise StructureError(message)
+    done = 0
+    for place, paths in sorted(alone.items()):
+        if place > done:
+            yield replace(rest, numbers=_run(numbers, done, place - done))
+        start = canonical(numbers.start + numbers.step * place)
+        inner = rest.layer
+        if numbers.index is not None and numbers.index in inner.symbols:
+            inner = inner.substituted({numbers.index: Integer(start) if isinstance(start, int) else start})
+        yield replace(rest, layer=split(inner, paths), numbers=Numbers(1, start, numbers.step, numbers.pattern, alone=True))
+        done = place + 1
+    # None may be left after it; their part stays, so that a symbolic number of copies can become the smallest that has the one meant.
+    yield replace(rest, numbers=_run(numbers, done, canonical(numbers.count - done)))
+
+
+def _run(numbers: Numbers, done: int, count: Count) -> Numbers:
+    return replace(numbers, count=count, start=canonical(numbers.start + numbers.step * done))
+
+
+def _place(part: Part, numbers: Numbers, head: str) -> int | None:
+    """Return how many copies stand before the one that a step of a path names; ``ANY`` where it names all."""
+    if not numbers.pattern:
+        found = _meant(part, head)
+        number = None if found is None else found[1]
+    elif not isinstance(numbers.start, int) and head == str(replace(numbers, count=1)):
+        return 0
+    else:
+        number = number_in(numbers, head)
+    if number is None or number == ANY:
+        return number
+    if not isinstance(numbers.start, int):
+        message = f"the copies {numbers} start at a symbol; put its size in before editing number {number}."
+        raise StructureError(message)
+    return (number - numbers.start) // numbers.step
+
+
+def _meant(part: Part, name: str) -> tuple[str, int] | None:
+    """Return which tensor of which copy a name means, where the numbers stand in the names of the tensors."""
+    if part.numbers is None or part.numbers.pattern:
+        return None
+    for tensor in part.layer.own_tensors:
+        number = number_in(replace(part.numbers, pattern=tensor.name), name)
+        if number is not None:
+            return tensor.name, number
+    return None
+
+
+def _one_of_many(line: Line, first: Line) -> str:
+    """Return the name of the first copy where a line names more copies than there are tensors; else nothing."""
+    tensors = sum(1 for step in first.path if _several(step))
+    steps: list[str] = []
+    for step in line.path:
+        if isinstance(step, Numbers) and _several(step):
+            tensors -= 1
+            steps.append(str(step) if tensors >= 0 else str(replace(step, count=1)))
+        else:
+            steps.append(str(step))
+    return ".".join(steps) if tensors < 0 else ""
+
+
+def _several(step: str | Numbers) -> bool:
+    return isinstance(step, Numbers) and not step.alone
+
+
+# Editing a part -----------------------------------------------------------------------------------------------------------------
+
+
+def _edited(part: Part, path: str, new: Layer | None) -> Part:
+    """Return a part of a layer that was split for the path, as the edit leaves it."""
+    if not path:
+        return replace(part, frozen=True)
+    if part.numbers is None and not part.name:
+        return _changed(part, path, new) if _exists(part.layer, path) else part
+    if part.numbers is not None and not part.numbers.pattern:
+        meant = _meant(part, path)
+        return part if meant is None or new is not None else _changed(part, meant[0], None)
+    for head, rest in heads(path):
+        if (head == part.name) if part.numbers is None else number_in(part.numbers, head) is not None:
+            return _changed(part, rest, new)
+    return part
+
+
+def _stores(layer: Layer, name: str) -> bool:
+    if any(tensor.name == name for tensor in layer.own_tensors) or any(_meant(part, name) for part in layer.own_parts):
+        return True
+    return any(_stores(part.layer, name) for part in layer.own_parts if part.numbers is None and not part.name)
+
+
+def _exists(layer: Layer, path: str) -> bool:
+    try:
+        reach(layer, path)
+    except UnknownNameError:
+        parent, _, last = path.rpartition(".")
+        try:
+            return _stores(reach(layer, parent), last)
+        except UnknownNameError:
+            return False
+    return True
+
+
+def _changed(part: Part, rest: str, new: Layer | None) -> Part:
+    if new is not None and part.frozen:
+        # Frozen is what was there; what takes its place is not.
+        part = replace(part, frozen=False, layer=Edited(part.layer, ""))
+    if not rest:
+        return replace(part, frozen=True) if new is None else replace(part, layer=new)
+    return replace(part, layer=Edited(part.layer, rest, new))

@@ -1,0 +1,211 @@
+"""Checking a layer's fields against their annotations, once per class worked out and then cheap.
+
+``Dim`` and ``Count`` fields pass the gates of ``size``; ``bool`` fields take True or False only; lists become tuples, so that a dictionary
+read from JSON builds a layer as well as one written in Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import Field, fields
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+from sympy import Expr
+
+from paramsym.algebra.size import Count, Dim, Width, axis, cat, count, size, stack
+from paramsym.errors import ArgumentError
+from paramsym.naming import MOST_BITS, described, quoted
+
+Check: TypeAlias = Callable[[Any, str], Any]
+
+
+def check_fields(layer: Any) -> None:
+    """Check and normalise every field of a frozen dataclass in place.
+
+    Raises:
+        SizeError: a size or count that cannot be one.
+        ArgumentError: a flag or option of the wrong type or value.
+    """
+    cls: type = type(layer)
+    for name, check in _checks(cls):
+        value = getattr(layer, name)
+        checked = check(value, name)
+        if checked is not value:
+            object.__setattr__(layer, name, checked)
+
+
+def check_flags(**flags: object) -> None:
+    """Raise ``ArgumentError`` for the first that is neither True nor False.
+
+    >>> check_flags(buffers="yes")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: buffers is 'yes' (str); wanted True or False.
+    """
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            message = f"{name} is {described(value)}; wanted True or False."
+            raise ArgumentError(message)
+
+
+@lru_cache(maxsize=1024)
+def field_names(cls: type) -> tuple[str, ...]:
+    """Return the names of a layer's fields, in order."""
+    return tuple(field.name for field in fields(cls))
+
+
+_GATES: dict[object, Check] = {"size": size, "count": count, "axis": axis}
+
+
+@lru_cache(maxsize=1024)
+def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
+    hints = hints_of(cls)
+    found = ((field.name, _check_of(hints.get(field.name, object))) for field in fields(cls))
+    return tuple((name, check) for name, check in found if check is not None)
+
+
+@lru_cache(maxsize=1024)
+def hints_of(cls: type) -> Mapping[str, Any]:
+    """Return the annotations of a layer's fields; ``object`` for what cannot be looked up."""
+    try:
+        return typing.get_type_hints(cls, include_extras=True)
+    except NameError:
+        # A class inside a function may use names that only its author sees: those fields go unchecked, all others do not.
+        return {field.name: _hint_alone(cls, field) for field in fields(cls)}
+
+
+def _hint_alone(cls: type, field: Field[Any]) -> Any:
+    """Look one field's annotation up where its class was written; the words of the contract are known everywhere."""
+    home = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
+    holder = type(cls.__name__, (), {"__annotations__": {field.name: field.type}})
+    names = {"Dim": Dim, "Count": Count, "Width": Width, **vars(sys.modules[home.__module__])}
+    try:
+        return typing.get_type_hints(holder, names, include_extras=True)[field.name]
+    except NameError:
+        return object
+
+
+def _check_of(hint: Any) -> Check | None:
+    """Return the check for a hint, or None where anything goes."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _GATES.get(get_args(hint)[1])
+    if origin in {typing.Union, types.UnionType}:
+        return _check_of_union(get_args(hint))
+    if origin is list:  # lists become tuples: a layer is a value
+        return _check_of_tuple((*get_args(hint), Ellipsis))
+    if origin is tuple:
+        return _check_of_tuple(get_args(hint))
+    if origin is Literal:
+        return _one_of(get_args(hint))
+    if isinstance(hint, type):
+        return _instance(hint)
+    return None
+
+
+def _check_of_union(hints: tuple[Any, ...]) -> Check | None:
+    checks = [(hint, _check_of(hint)) for hint in hints if hint is not type(None)]
+    if any(check is None for _, check in checks):
+        return None
+    optional = len(checks) < len(hints)
+
+    def check_union(value: Any, where: str) -> Any:
+        if value is None and optional:
+            return None
+        return _matching(value, checks)(value, where)  # type: ignore[misc]
+
+    return check_union
+
+
+def _matching(value: object, checks: list[tuple[Any, Check | None]]) -> Check | None:
+    """Return the check meant for this kind of value; the first one words the error where none is."""
+    for hint, check in checks:
+        origin = get_origin(hint)
+        if origin in {tuple, list} and isinstance(value, tuple | list):
+            return check
+        if (origin is Literal or hint is str) and isinstance(value, str):
+            return check
+        if hint is bool and isinstance(value, bool):
+            return check
+        if isinstance(hint, type) and hint is not str and isinstance(value, hint):
+            return check
+        if origin is Annotated and _is_size_like(value, get_args(hint)[1]):
+            return check
+    return checks[0][1]
+
+
+def _is_size_like(value: object, kind: object) -> bool:
+    if kind == "axis" and isinstance(value, tuple | list | cat | stack):
+        return True
+    return not isinstance(value, str | tuple | list | bool) and (hasattr(value, "__index__") or isinstance(value, Expr))
+
+
+def _check_of_tuple(hints: tuple[Any, ...]) -> Check:
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        each = _check_of(hints[0])
+
+        def check_all(value: Any, where: str) -> Any:
+            items = _as_tuple(value, where)
+            return items if each is None else _same(value, tuple(each(item, f"{where}[{i}]") for i, item in enumerate(items)))
+
+        return check_all
+    checks = [_check_of(hint) for hint in hints]
+
+    def check_each(value: Any, where: str) -> Any:
+        items = _as_tuple(value, where)
+        if len(items) != len(checks):
+            message = f"{where} has {len(items)} entries; wanted {len(checks)}."
+            raise ArgumentError(message)
+        return _same(
+            value, tuple(item if c is None else c(item, f"{where}[{i}]") for i, (item, c) in enumerate(zip(items, checks, strict=True)))
+        )
+
+    return check_each
+
+
+def _same(before: object, after: tuple[Any, ...]) -> Any:
+    # A subclass of tuple, such as torch.Size, becomes a plain one: a layer must not need a framework to be unpickled.
+    unchanged = type(before) is tuple and all(map(operator.is_, before, after))
+    return before if unchanged else after
+
+
+def _as_tuple(value: Any, where: str) -> tuple[Any, ...]:
+    if isinstance(value, tuple | list):
+        return tuple(value)
+    message = f"{where} is {described(value)}; wanted a tuple."
+    raise ArgumentError(message)
+
+
+def _one_of(options: tuple[Any, ...]) -> Check:
+    def check_option(value: Any, where: str) -> Any:
+        if isinstance(value, str | int) and value in options and not isinstance(value, bool):
+            return value
+        message = f"{where} is {quoted(value)}; wanted one of {', '.join(map(repr, options))}."
+        raise ArgumentError(message)
+
+    return check_option
+
+
+def _instance(kind: type) -> Check | None:
+    if kind is object:
+        return None
+    words = {bool: "True or False", str: "a string", float: "a number", int: "a whole number"}
+
+    accepted = (int, float) if kind is float else kind
+
+    def check_instance(value: Any, where: str) -> Any:
+        if isinstance(value, accepted) and (kind is bool or not isinstance(value, bool)):
+            if isinstance(value, int) and value.bit_length() > MOST_BITS:
+                message = f"{where} is {described(value)}; {MOST_BITS} are the limit."
+                raise ArgumentError(message)
+            return value
+        message = f"{where} is {described(value)}; wanted {words.get(kind, f'a {kind.__name__}')}."
+        raise ArgumentError(message)
+
+    return check_instance

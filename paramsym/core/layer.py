@@ -1,0 +1,724 @@
+"""The contract: a layer states the tensors it stores and the parts it contains; everything else follows.
+
+A layer is a frozen dataclass of sizes and flags. It implements ``tensors()`` (what it stores itself) and ``parts()`` (what it contains, by
+name); own tensors come first, then parts, which is storage order. Conditions between sizes are stated in ``conditions()``, which runs when
+the layer is built. Fields annotated ``Dim`` hold sizes, fields annotated ``Count`` numbers that may be zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache, cached_property, partial
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.convolution import View
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import Count, Dim, Shape, count, substitute, symbols_in, text
+from paramsym.core.at import (
+    changed_sizes,
+    check_class,
+    keeps_structure,
+    mapping_from,
+    published_sizes,
+    restructured,
+    skeleton,
+    two_of_one_name,
+)
+from paramsym.core.fields import check_fields, check_flags, field_names
+from paramsym.core.ledger import Ledger, Line
+from paramsym.core.names import Entry, level, numbered_groups, written_out
+from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_ties
+from paramsym.core.tensor import Tensor, check_name
+from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
+from paramsym.naming import described, quoted
+from paramsym.program.inputs import Step
+from paramsym.program.own import in_turn, taken
+
+if TYPE_CHECKING:
+    from paramsym.algebra.polynomial import Polynomial
+    from paramsym.render.table import Table
+
+__all__ = ["Entry", "Layer", "Part", "Tensor"]
+
+_Stated = TypeVar("_Stated")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A layer inside a layer, by name.
+
+    An empty ``name`` puts the part on its parent's own level. ``numbers`` makes numbered copies; the name is then the pattern's. ``used``
+    is how many copies one token uses (default: all of them): k of E experts, or L uses of one shared block.
+    """
+
+    name: str
+    layer: Layer
+    numbers: Numbers | None = None
+    used: Count | None = None
+    frozen: bool = False
+
+    def __post_init__(self) -> None:
+        """Gate the layer and the numbers."""
+        if not isinstance(self.layer, Layer):
+            message = f"part {self.name!r} is {self.layer!r}, not a layer."  # type: ignore[unreachable]
+            raise StructureError(message)
+        check_name(self.name, "part")
+        if self.used is not None:
+            object.__setattr__(self, "used", count(self.used, f"part {self.name!r}: used"))
+        if self.numbers is not None:
+            if self.numbers.index is not None and self.used is not None:
+                message = f"part {self.name!r}: copies that depend on {self.numbers.index} are all used; 'used' cannot be given as well."
+                raise StructureError(message)
+            count(self.numbers.count, f"part {self.name!r}: number of copies")
+            if not self.numbers.pattern and any("{}" not in str(name) for name in level(self.layer)):
+                message = f"part {self.name!r}: copies without a pattern need {{}} for their number in every name inside."
+                raise StructureError(message)
+
+    @property
+    def step(self) -> str | Numbers:
+        """The step this part adds to a path."""
+        return self.name if self.numbers is None else self.numbers
+
+    def named(self, name: str) -> str:
+        """Return the name, as the parent sees it, of what is called ``name`` inside; numbered copies under their template."""
+        if self.numbers is not None:
+            return self.numbers.inside(name)
+        return f"{self.name}.{name}" if self.name else name
+
+    def lines(self, above: tuple[str, ...] = ()) -> Iterable[Line]:
+        """Return the ledger lines as the parent sees them; with ``above``, as what stands that many plain names higher sees them."""
+        if self.numbers is not None or self.used is not None or self.frozen:
+            return [line.within(self.step, self.used, frozen=self.frozen).under(above) for line in self.layer.lines]
+        return self.layer._lines_under((*above, self.name) if self.name else above)
+
+
+class Layer:
+    """The base of every layer: a frozen dataclass that states ``tensors()`` and ``parts()``.
+
+    >>> from dataclasses import dataclass
+    >>> from paramsym import Dim, H, Tensor
+    >>> @dataclass(frozen=True)
+    ... class Scale(Layer):
+    ...     width: Dim
+    ...
+    ...     def tensors(self):
+    ...         yield Tensor("scale", (self.width,), role="scale")
+    >>> Scale(H).params, Scale(H).at(H=768).params
+    (H, 768)
+    """
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Named sizes: ``{"bert-base-uncased": {"hidden_size": 768, ...}}``, by constructor argument."""
+
+    def __init_subclass__(cls) -> None:
+        """Keep the base's ``repr``, which a dataclass would replace; refuse a field that hides part of the contract."""
+        hidden = [name for name, hint in get_annotations(cls).items() if name in _CONTRACT and "ClassVar" not in str(hint)]
+        if hidden:
+            message = f"{cls.__name__}: a field cannot be named {hidden[0]!r}, which every layer already has; choose another name."
+            raise StructureError(message)
+        if "__repr__" not in cls.__dict__:
+            cls.__repr__ = cls.__mro__[1].__repr__  # type: ignore[assignment, method-assign]
+
+    def __new__(cls, *_args: object, **_kwargs: object) -> Self:
+        """Refuse a class that forgot its decorator: it would have no fields."""
+        if "__dataclass_fields__" not in cls.__dict__:
+            message = f"{cls.__name__} is not a dataclass; put @dataclass(frozen=True) above it."
+            raise StructureError(message)
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        """Check fields, conditions and structure, so that bad input fails when the layer is built."""
+        try:
+            check_fields(self)
+            self._check_symbols()
+            self.conditions()
+            self._check_names()
+        except ParamsymError as error:
+            if hasattr(error, "where"):
+                raise
+            located = type(error)(f"{type(self).__name__}: {error}")
+            located.where = type(self).__name__  # type: ignore[attr-defined]
+            raise located from None
+
+    in_order: ClassVar[bool] = False
+    """Whether the parts are applied one after another; shapes then follow from theirs."""
+
+    per_token: ClassVar[bool] = False
+    """Whether every weight that a token uses is used once per token: those of ``active``, all parts included."""
+
+    # What a layer states ------------------------------------------------------------------------------------------------------
+
+    def _in_order(self, own: Any, *along: Any) -> Any:
+        """State what the layer computes, over the operations of ``paramsym.program``; ``own`` holds its tensors and parts.
+
+        Parts that are applied one after another say it by themselves.
+
+        Raises:
+            NotYetError: a layer that does not say it.
+        """
+        if self.in_order:
+            return in_turn(own, *along)
+        message = f"{type(self).__name__} does not say what it computes; write forward(self, own, x)."
+        raise NotYetError(message)
+
+    forward: Callable[..., Any] = _in_order
+    """What the layer computes; a layer states it with the inputs that it has, which type checkers take from this annotation."""
+
+    @property
+    def computed_as(self) -> Layer:
+        """The layer that states the forward pass: this one, or the one that an edit is around."""
+        return self
+
+    @property
+    def computes(self) -> bool:
+        """Whether the layer states its forward pass."""
+        return self.in_order or type(self).forward is not Layer.forward
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether the class itself answers what a forward pass that it inherits would answer; its own answers count then."""
+        return _by_hand(type(self))  # type: ignore[arg-type]
+
+    def tensors(self) -> Iterable[Tensor]:
+        """Say which tensors the layer stores itself, in storage order."""
+        return ()
+
+    def parts(self) -> Iterable[Part]:
+        """Say which layers it contains, in storage order."""
+        return ()
+
+    def conditions(self) -> None:
+        """Raise where the sizes contradict each other; ``divides`` and ``at_most`` help."""
+
+    def output_shape(self, input_shape: Shape) -> Shape:
+        """Say what shape comes out for a shape that goes in, batch first; ``paramsym.output_shape`` checks the input before it asks.
+
+        Raises:
+            ShapeError: an input shape that the layer cannot take.
+            NotYetError: a layer that does not say.
+        """
+        if self.computes:
+            from paramsym.measure import derived
+
+            return derived.output_shape(self, input_shape)
+        message = f"{type(self).__name__} does not say what shape comes out of it."
+        raise NotYetError(message)
+
+    @property
+    def takes_several(self) -> bool:
+        """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
+        return self.computes and taken(self) != 1
+
+    def batch_axis(self, input_shape: Shape) -> int | None:
+        """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
+        if self.computes and not self.by_hand:
+            from paramsym.measure import derived
+
+            return derived.batch_axis(self, input_shape)
+        return 0
+
+    def applications(self, input_shape: Shape) -> Iterator[Step]:
+        """Say which shape reaches which part; known by itself where the parts are applied one after another.
+
+        Raises:
+            NotYetError: a layer with parts that does not say.
+        """
+        if self.own_parts and self.computes:
+            from paramsym.measure import derived
+
+            return derived.applications(self, input_shape)
+        if self.own_parts:
+            message = f"{type(self).__name__} does not say which shape reaches which of its parts."
+            raise NotYetError(message)
+        return iter(())
+
+    def uses(self, input_shape: Shape) -> Mapping[str, Dim]:
+        """Say how often each entry of the layer's own tensors is used for one example: once per place that a kernel slides over.
+
+        Raises:
+            NotYetError: a layer that stores tensors and does not say.
+        """
+        if self.own_tensors and self.computes and not self.by_hand:
+            from paramsym.measure import derived
+
+            return derived.uses(self, input_shape)
+        if any(not tensor.buffer for tensor in self.own_tensors):
+            message = f"{type(self).__name__} does not say how often its weights are used."
+            raise NotYetError(message)
+        return {}
+
+    def views(self) -> tuple[View, ...]:
+        """Say what one output entry sees of the input, along each spatial axis; empty where it sees its own entry only.
+
+        Raises:
+            NotYetError: a layer that does not say.
+        """
+        if self.computes:
+            from paramsym.measure import reach
+
+            return reach.views(self)
+        message = f"{type(self).__name__} does not say what one of its outputs sees."
+        raise NotYetError(message)
+
+    def ties(self) -> Mapping[str, str]:
+        """Say which tensor is another one under a second name: ``{alias: first name}``; ``Tied`` is the usual way.
+
+        All names that ties connect are one tensor; frozen under one of them, it is frozen.
+        """
+        return {}
+
+    # What follows -------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def own_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors stated, once."""
+        return _all(Tensor, self, "tensors")
+
+    @cached_property
+    def own_parts(self) -> tuple[Part, ...]:
+        """The parts stated, once."""
+        stated = _all(Part, self, "parts")
+        if any(part.layer is self for part in stated):
+            message = f"{type(self).__name__}.parts() gives the layer itself; a layer cannot contain itself."
+            raise StructureError(message)
+        apart = letters_apart([part.layer for part in stated], kept=self.symbols)
+        return stated if apart is None else tuple(replace(part, layer=layer) for part, layer in zip(stated, apart, strict=True))
+
+    @cached_property
+    def open_letters(self) -> frozenset[Symbol]:
+        """The letters of widths that follow from what arrives, one for each lazy layer inside."""
+        return frozenset(letter for part in self.own_parts for letter in part.layer.open_letters)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """Every line there is, with buffers and aliases; ``ledger()`` gives those that count."""
+        lines = self._stated_lines(())
+        ties = self.ties()
+        if ties:
+            names = [line.name for line in lines]
+            known = [(name, line.alias_of) for name, line in zip(names, lines, strict=True) if line.alias_of]
+            firsts = resolve_ties([*known, *ties.items()], names)
+            check_tied_shapes(firsts, dict(zip(names, lines, strict=True)))
+            frozen = frozen_under_any(firsts, (line.name for line in lines if not line.trainable and not line.buffer))
+            lines = [
+                replace(line, alias_of=firsts.get(name, ""), trainable=line.trainable and name not in frozen)
+                if name in firsts or name in frozen
+                else line
+                for name, line in zip(names, lines, strict=True)
+            ]
+        return tuple(lines)
+
+    @cached_property
+    def has_tied_or_frozen(self) -> bool:
+        """Whether it has tensors of several names, or parameters that are not trained: what a part may not say of itself."""
+        return any(line.alias_of or not (line.trainable or line.buffer) for line in self.lines)
+
+    def _stated_lines(self, above: tuple[str, ...]) -> list[Line]:
+        lines = [line for tensor in self.own_tensors for line in tensor.lines(above)]
+        for part in self.own_parts:
+            lines.extend(part.lines(above))
+        return lines
+
+    def _lines_under(self, above: tuple[str, ...]) -> Iterable[Line]:
+        # Plain names only make paths longer: a line is made once, at the end of them all, and not copied from level to level. Where there
+        # are ties, the lines are known, because resolving them was a check.
+        if "lines" in self.__dict__:
+            return [line.under(above) for line in self.lines]
+        return self._stated_lines(above)
+
+    def ledger(self, *, buffers: bool = False, aliases: bool = False) -> Ledger:
+        """Return the lines behind ``params``; ``buffers`` and ``aliases`` add what ``params`` leaves out."""
+        check_flags(buffers=buffers, aliases=aliases)
+        return Ledger(
+            tuple(line for line in self.lines if (buffers or not line.buffer) and (aliases or not line.alias_of) and not line.empty)
+        )
+
+    @cached_property
+    def polynomial(self) -> Polynomial:
+        """The count as a sparse polynomial: cheap to add, compare and differentiate."""
+        return self.ledger().polynomial()
+
+    @cached_property
+    def params(self) -> Expr:
+        """The number of stored parameters in closed form: frozen ones included, buffers not, every tied tensor once."""
+        return self.polynomial.as_expr()
+
+    @property
+    def trainable(self) -> Expr:
+        """The number of parameters that are trained, in closed form."""
+        return self.ledger().trainable
+
+    @property
+    def active(self) -> Expr:
+        """The number of parameters used per token, in closed form: k of E experts; a block shared by L layers L times."""
+        return self.ledger().used
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield every tensor under its full name in storage order, buffers and aliases included.
+
+        Numbered copies are written out when their number is known, and stand under a template name when it is symbolic.
+        """
+        found = [Entry(tensor.name, tensor) for tensor in self.own_tensors]
+        for group in numbered_groups(self.own_parts):
+            found.extend(written_out(group))
+        ties = self.ties()
+        known = [(entry.name, entry.alias_of) for entry in found if entry.alias_of]
+        firsts = resolve_ties([*known, *ties.items()], [entry.name for entry in found], written_out=True) if ties else {}
+        frozen = frozen_under_any(firsts, (entry.name for entry in found if entry.frozen))
+        for entry in found:
+            tensor = replace(entry.tensor, trainable=False) if entry.name in frozen and not entry.frozen else entry.tensor
+            same = tensor is entry.tensor and entry.name not in firsts
+            yield entry if same else Entry(entry.name, tensor, firsts.get(entry.name, entry.alias_of))
+
+    def shapes(self, *, buffers: bool = False) -> dict[str, tuple[Dim, ...]]:
+        """Return ``{name: shape}``: every distinct tensor once, under its first name, in storage order.
+
+        Copies are written out when their number is known; ``buffers=True`` adds the persistent buffers, in state-dict order.
+        """
+        check_flags(buffers=buffers)
+        return {
+            entry.name: entry.tensor.sizes
+            for entry in self.entries()
+            if not entry.alias_of and (not entry.tensor.buffer or (buffers and entry.tensor.persistent))
+        }
+
+    @property
+    def tied(self) -> dict[str, str]:
+        """``{alias: first name}`` of every tensor that is stored once and named twice."""
+        return {entry.name: entry.alias_of for entry in self.entries() if entry.alias_of}
+
+    @cached_property
+    def symbols(self) -> frozenset[Symbol]:
+        """The symbols in the layer's fields, also those that cancel from the count."""
+        return frozenset(self._symbols())
+
+    def _symbols(self) -> Iterable[Symbol]:
+        cls: type = type(self)
+        return symbols_in(tuple(getattr(self, name) for name in field_names(cls)))
+
+    def part(self, path: str) -> Layer:
+        """Return the layer at a dotted path, as ``"encoder.layer.3.attention"``; ``{}`` stands for any copy.
+
+        What is frozen or tied in this layer is so in the part.
+
+        Raises:
+            UnknownNameError: a path that does not exist; the message lists what there is.
+            ArgumentError: what is no path.
+        """
+        from paramsym.core.compose import found_at
+
+        return found_at(self, path)
+
+    # Putting sizes in ---------------------------------------------------------------------------------------------------------
+
+    def at(self, sizes: Mapping[Any, Any] | str | None = None, /, **named: Dim) -> Self:
+        """Return the same layer with sizes or expressions put in, all at once, by symbol, by name, or by a published size.
+
+        A size that was put in before is changed, the others stay: ``model.at(G=32)`` asks what another number of key/value heads would
+        give. A letter in a value then means its new size, in its own value the one before.
+
+        Raises:
+            UnknownNameError: a symbol the layer has in no field, or an unknown published size.
+            SizeError, DivisibilityError: sizes the layer cannot have.
+            StructureError: sizes that would change which tensors exist; a published name whose model is of another class.
+
+        >>> from paramsym import A, H, MultiHeadAttention
+        >>> MultiHeadAttention(H, A).at(H=768, A=12).params
+        2362368
+        >>> MultiHeadAttention(H, A).at(H=768, A=12).at(H=2*H).params
+        9443328
+        """
+        given = [*self._given(sizes), *named.items()]
+        root, before = self.origin
+        names = {symbol.name for symbol in self.symbols}
+        held = frozenset(symbol for symbol in before if symbol.name not in names)
+        mapping = mapping_from(type(self).__name__, given, self.symbols | held, self._why_not)
+        if held & mapping.keys():
+            return cast("Self", root.at(changed_sizes(before, mapping)))
+        for letter, value in mapping.items() if self.open_letters else ():
+            if value != letter and self.open_letters.intersection(symbols_in(value)):
+                message = f"{letter} is put in as {value}, the letter of another open width; put one letter of your own into both."
+                raise SizeError(message)
+        rebuilt = self.substituted(mapping)
+        if not keeps_structure(self._skeleton, rebuilt._skeleton):
+            raise restructured(type(self).__name__, self.lines, rebuilt.lines, repr(rebuilt))
+        after = {symbol: substitute(value, mapping) for symbol, value in before.items()}
+        after |= {symbol: _as_dim(value) for symbol, value in mapping.items() if symbol in root.symbols and symbol not in after}
+        rebuilt.__dict__["origin"] = (root, after)
+        return rebuilt
+
+    @cached_property
+    def _skeleton(self) -> dict[tuple[object, ...], set[bool]]:
+        return skeleton(self.lines)
+
+    def substituted(self, mapping: Mapping[Symbol, Expr]) -> Self:
+        """Return the layer rebuilt through its constructor with values for symbols; ``at`` is the checked door."""
+        arguments, named = self.arguments()
+        given = {name: substitute(value, mapping) for name, value in named.items()}
+        for field in fields(self):  # type: ignore[arg-type]
+            if field.init and field.default is not MISSING and field.name not in given:
+                value = substitute(field.default, mapping)  # a default may be a letter, which arguments() leaves out
+                if value is not field.default and value != field.default:
+                    given[field.name] = value
+        return type(self)(*substitute(tuple(arguments), mapping), **given)
+
+    @cached_property
+    def origin(self) -> tuple[Layer, dict[Symbol, Dim]]:
+        """The layer before sizes were put in, and the sizes."""
+        return self, {}
+
+    @property
+    def formula(self) -> Expr:
+        """The closed form before sizes were put in; where none were, ``params``."""
+        return self.origin[0].params
+
+    @property
+    def sizes(self) -> dict[Symbol, Dim]:
+        """The sizes that ``at`` put in, by symbol."""
+        return dict(self.origin[1])
+
+    @property
+    def count(self) -> int:
+        """The number of stored parameters as an int.
+
+        Raises:
+            SizeError: while symbols are left.
+        """
+        if not isinstance(self.params, Integer):
+            left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.params)))
+            inferred = " ps.infer(layer, input_shape) works out the widths of lazy layers." if self.open_letters else ""
+            message = f"{type(self).__name__} has no count yet: {left} are symbols. Put sizes in with .at(...), or use .params.{inferred}"
+            raise SizeError(message)
+        return int(self.params)
+
+    def _given(self, sizes: Mapping[Any, Any] | str | None) -> list[tuple[Any, Any]]:
+        if sizes is None:
+            return []
+        if isinstance(sizes, str):
+            check_class(self, sizes)
+            ours = f", or write ps.load({sizes!r})" if hasattr(self, "claims") else ""
+            return list(published_sizes(type(self).__name__, self.published, sizes, partial(getattr, self), ours).items())
+        if isinstance(sizes, Mapping):
+            return list(sizes.items())
+        message = f"{type(self).__name__}.at() takes a mapping, the name of a published size, or keyword arguments, not {quoted(sizes)}."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+
+    def _why_not(self, name: str) -> str:
+        """Say, where it can be known, why a name is none of the symbols."""
+        if name in field_names(type(self)):  # type: ignore[arg-type]
+            held = getattr(self, name)
+            return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")
+        if any(symbol.name == name for symbol in symbols_in(self.params)):
+            return f"{name} stands in a tensor and in no field; sizes are put into fields annotated Dim, Count or tuple[Dim, ...]."
+        return ""
+
+    # Editing ------------------------------------------------------------------------------------------------------------------
+
+    def replace(self, path: str, layer: Layer) -> Layer:
+        """Return this layer with another one at ``path``; ``{}`` in the path stands for every copy.
+
+        The new layer brings tensors of its own. A tied tensor that also has names elsewhere keeps them, and stays frozen if it was.
+        """
+        from paramsym.core.edit import edited
+
+        return edited(self, path, layer)
+
+    def freeze(self, path: str = "") -> Layer:
+        """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more.
+
+        A tied tensor is frozen under all its names.
+        """
+        from paramsym.core.edit import frozen
+
+        return frozen(self, path)
+
+    # Showing ------------------------------------------------------------------------------------------------------------------
+
+    def table(self, depth: int | None = None, *, buffers: bool = False, letters: Any = None) -> Table:
+        """Return a table of every tensor, or, with ``depth``, of the parts to that depth; text, HTML, LaTeX, Markdown and CSV."""
+        from paramsym.present.tabulate import tabulate
+
+        return tabulate(self, depth, buffers=buffers, letters=letters)
+
+    def to_latex(
+        self,
+        form: Any = "expanded",
+        *,
+        letters: Any = None,
+        by: Symbol | Expr | str | None = None,
+        depth: int | None = None,
+        width: int | None = None,
+        standalone: bool = False,
+    ) -> str:
+        """Return the closed form as LaTeX, without dollar signs; forms and options are those of ``paramsym.present.typeset.to_latex``.
+
+        >>> from paramsym import Dense, H
+        >>> Dense(H, 4 * H).to_latex(letters="megatron")
+        '4 h^{2} + 4 h'
+        """
+        from paramsym.present.typeset import to_latex
+
+        return to_latex(self, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.to_latex()}$"
+
+    def _repr_html_(self) -> str:
+        from paramsym.present.tabulate import card
+
+        return card(self)
+
+    # Being a value ------------------------------------------------------------------------------------------------------------
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the constructor arguments that rebuild this layer: the required ones by position, the others where they differ."""
+        required, optional = [], {}
+        for field in fields(self):  # type: ignore[arg-type]
+            if not field.init:
+                continue
+            value = getattr(self, field.name)
+            default = field.default if field.default_factory is MISSING else field.default_factory()
+            default = tuple(default) if isinstance(default, list) else default  # as the gate of the fields leaves it
+            if default is MISSING:
+                required.append(value)
+            elif type(value) is not type(default) or value != default:
+                optional[field.name] = value
+        return tuple(required), optional
+
+    def __repr__(self) -> str:
+        """Write the constructor call: ``eval(repr(layer)) == layer`` with the names in scope."""
+        arguments, named = self.arguments()
+        inside = [text(value) for value in arguments] + [f"{name}={text(value)}" for name, value in named.items()]
+        return f"{type(self).__name__}({', '.join(inside)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        origin = self.origin
+        return _restored, (type(self), *self.arguments(), None if origin[0] is self else origin)
+
+    def __add__(self, other: object) -> Layer:
+        """``a + b`` is ``Sequential(a, b)``."""
+        from paramsym.core.compose import chain
+
+        return chain(self, other) if isinstance(other, Layer) else NotImplemented
+
+    def __radd__(self, other: object) -> Layer:
+        """``sum(layers)`` starts at 0."""
+        return self if other == 0 else NotImplemented
+
+    def __rmul__(self, other: object) -> Layer:
+        """``12 * block`` and ``L * block`` repeat."""
+        from paramsym.core.compose import Repeat
+
+        return Repeat(self, count(other, "a repeat's number of copies"))
+
+    __mul__ = __rmul__
+
+    def _check_symbols(self) -> None:
+        if len({symbol.name for symbol in self.symbols}) == len(self.symbols):
+            return
+        seen: dict[str, Symbol] = {}
+        for symbol in self.symbols:
+            known = seen.setdefault(symbol.name, symbol)
+            if known != symbol:
+                raise two_of_one_name(known, symbol)
+
+    def _check_names(self) -> None:
+        seen: set[object] = set()
+        for name in level(self):
+            if name in seen:
+                message = f"two parts or tensors are named {name!r}; every name must be its own."
+                raise StructureError(message)
+            seen.add(name)
+        if self.ties():
+            self.lines  # noqa: B018 - resolving the ties raises where one ends in nothing
+
+
+def check_layer(layer: object, more: str = "") -> None:
+    """Raise ``ArgumentError`` where something else stands in a layer's place; ``more`` is said after it.
+
+    >>> check_layer("bert")
+    Traceback (most recent call last):
+        ...
+    paramsym.errors.ArgumentError: layer is 'bert' (str); wanted a layer of paramsym, such as ps.Dense(H, F), or a model.
+    """
+    if not isinstance(layer, Layer):
+        message = f"layer is {described(layer)}; wanted a layer of paramsym, such as ps.Dense(H, F), or a model. {more}"
+        raise ArgumentError(message.rstrip())
+
+
+def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()) -> list[Layer] | None:
+    """Return layers side by side with a letter of its own for each width that is open; None where they have that already.
+
+    Two lazy layers are two unknown widths: under one letter, the size of the first would be put into both. A letter is numbered where it
+    is taken. Those in ``kept`` are the parent's own, and stay.
+    """
+    taken: set[str] = set()
+    apart: list[Layer] = []
+    for layer in layers:
+        renamed: dict[Symbol, Expr] = {}
+        for letter in sorted(layer.open_letters - kept, key=lambda letter: (len(letter.name), letter.name)):
+            name, number = letter.name, 2
+            while name in taken:
+                name, number = f"{letter.name.rstrip('0123456789').rstrip('_')}_{number}", number + 1
+            taken.add(name)
+            if name != letter.name:
+                renamed[letter] = Symbol(name, **letter.assumptions0)
+        apart.append(layer.substituted(renamed) if renamed else layer)
+    return apart if any(one is not other for one, other in zip(apart, layers, strict=True)) else None
+
+
+def class_name(layer: Layer) -> str:
+    """Return the class that a result is about: of a model that is one of several classes of its reference, this one.
+
+    >>> from paramsym import Dense, H
+    >>> from paramsym.models import Bert
+    >>> class_name(Dense(H, H)), class_name(Bert())
+    ('Dense', 'BertModel')
+    """
+    held: Any = layer
+    return str(held.architecture) if hasattr(type(layer), "architecture") else type(layer).__name__  # an edited model is not this class
+
+
+_CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}
+
+
+@cache
+def _by_hand(kind: type[Layer]) -> bool:
+    for one in kind.__mro__:
+        if "forward" in one.__dict__:
+            return False
+        if not one.__dict__.keys().isdisjoint({"output_shape", "applications", "uses"}):
+            return True
+    return False
+
+
+def _all(kind: type[_Stated], layer: Layer, method: str) -> tuple[_Stated, ...]:
+    """Return what ``tensors()`` or ``parts()`` states, after checking that it is what is wanted."""
+    try:
+        given: Any = getattr(layer, method)()
+        stated = tuple(given) if isinstance(given, Iterable) else None
+    except RecursionError:
+        message = f"{type(layer).__name__}.{method}() gives layers inside layers without end; a layer cannot contain itself."
+        raise StructureError(message) from None
+    wrong = [given] if stated is None else [one for one in stated if not isinstance(one, kind)]
+    if stated is None or wrong:
+        word = kind.__name__
+        found = f"{type(layer).__name__}.{method}() gives {text(wrong[0])} ({type(wrong[0]).__name__})"
+        message = f"{found}; wanted any number of {word}: yield {word}(...)."
+        raise StructureError(message)
+    return stated
+
+
+def _restored(cls: type[Layer], arguments: tuple[Any, ...], named: dict[str, Any], origin: object) -> Layer:
+    layer = cls(*arguments, **named)
+    if origin is not None:
+        layer.__dict__["origin"] = origin
+    return layer
+
+
+def _as_dim(value: Expr) -> Dim:
+    return int(value) if isinstance(value, Integer) else value

@@ -1,0 +1,198 @@
+"""The value in the middle: lines of (path, factors, copies stored, copies used), every one a product.
+
+Parameters are a ledger; FLOPs, activations and caches are too. Analysis takes a ledger and returns an answer or another ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Axis, Count, Dim, cat, extent, factors_of, stack, symbols_in
+from paramsym.render.table import Tabular
+
+if TYPE_CHECKING:
+    from paramsym.render.table import Table
+
+Kind: TypeAlias = Literal["stored", "used"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One product: what one tensor, or one labelled segment of it, contributes.
+
+    ``factors`` multiply to one copy; ``stored`` and ``used`` multiply to the numbers of copies stored and used per token. ``spans`` are the
+    bound indices to sum over, innermost first.
+    """
+
+    path: tuple[str | Numbers, ...]
+    factors: tuple[Dim, ...]
+    stored: tuple[Count, ...] = ()
+    used: tuple[Count, ...] = ()
+    spans: tuple[Numbers, ...] = ()
+    label: str = ""
+    role: str = "weight"
+    trainable: bool = True
+    buffer: bool = False
+    persistent: bool = True
+    shape: tuple[Axis, ...] = ()
+    alias_of: str = ""
+
+    @property
+    def name(self) -> str:
+        """The dotted path of the tensor, numbered copies as a template."""
+        return ".".join(map(str, self.path))
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is stored: no copies, or an axis of 0."""
+        return any(isinstance(number, int) and number == 0 for number in (*self.factors, *self.stored))
+
+    @property
+    def of_no_copies(self) -> bool:
+        """Whether the numbers of copies are known, and one of them is 0."""
+        return any(isinstance(step, Numbers) and step.count == 0 for step in self.path)
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The sizes of the tensor's axes; of the labelled segment's, where there is a label."""
+        return tuple(map(extent, self.axes if self.label else self.shape))
+
+    @property
+    def axes(self) -> tuple[tuple[Dim, ...], ...]:
+        """The factors of each axis, a concatenation narrowed to the labelled segment; ``a.d`` names one segment each of two.
+
+        >>> from paramsym import A, F, H
+        >>> Line(("w",), (H, A, F), label="a.d", shape=(cat(a=H, b=3), cat(c=5, d=(A, F)))).axes
+        ((H,), (A, F))
+        """
+        labels = iter(self.label.split("."))
+        return tuple(tuple(_narrowed(axis, labels)) for axis in self.shape)
+
+    def polynomial(self, kind: Kind = "stored") -> Polynomial:
+        """Return the whole contribution."""
+        total = Polynomial.product((*self.factors, *(self.stored if kind == "stored" else self.used)))
+        for span in self.spans:
+            if span.index is not None:
+                total = total.sum_over(span.index, Polynomial.of(span.start), Polynomial.of(span.count), span.step)
+        return total
+
+    @property
+    def amount(self) -> Expr:
+        """What is stored, as an expanded expression."""
+        return self.polynomial().as_expr()
+
+    def within(self, step: str | Numbers, used: Count | None, *, frozen: bool) -> Line:
+        """Return the line seen from the part's parent: one step longer, multiplied by the copies."""
+        changes: dict[str, object] = {"path": _joined(step, self.path)}
+        if isinstance(step, Numbers):
+            if step.index is not None and step.index in self._free_symbols():
+                changes["spans"] = (*self.spans, step)
+            else:
+                changes["stored"] = (*self.stored, step.count)
+                changes["used"] = (*self.used, step.count if used is None else used)
+        elif used is not None:
+            changes["used"] = (*self.used, used)
+        if frozen:
+            changes["trainable"] = False
+        if self.alias_of and step:
+            changes["alias_of"] = f"{step}.{self.alias_of}" if isinstance(step, str) else step.inside(self.alias_of)
+        return self._changed(changes)
+
+    def under(self, above: tuple[str, ...]) -> Line:
+        """Return the line as it is seen from further out, through levels that only have names."""
+        if not above:
+            return self
+        changes: dict[str, object] = {"path": (*above, *self.path)}
+        if self.alias_of:
+            changes["alias_of"] = ".".join((*above, self.alias_of))
+        return self._changed(changes)
+
+    def _changed(self, changes: dict[str, object]) -> Line:
+        # A model of many layers makes many lines; copying the fields is four times faster than running the constructor again.
+        line = object.__new__(Line)
+        line.__dict__.update(self.__dict__, **changes)
+        return line
+
+    def _free_symbols(self) -> set[Symbol]:
+        """The symbols the contribution depends on: those bound by an inner span are not free."""
+        free = set(symbols_in((self.factors, self.stored, self.used)))
+        for span in self.spans:
+            free.discard(span.index)
+            free.update(symbols_in((span.start, span.count)))
+        return free
+
+
+def _joined(step: str | Numbers, path: tuple[str | Numbers, ...]) -> tuple[str | Numbers, ...]:
+    if isinstance(step, Numbers) and not step.pattern:
+        return (replace(step, pattern=str(path[0])), *path[1:])
+    return (step, *path) if step else path
+
+
+def _narrowed(axis: Axis, labels: Iterator[str]) -> Iterator[Dim]:
+    for factor in factors_of(axis):
+        if isinstance(factor, cat):
+            yield from dict(factor.segments).get(next(labels, ""), (factor.size,))
+        else:
+            yield factor.size if isinstance(factor, stack) else factor
+
+
+@dataclass(frozen=True)
+class Ledger(Tabular):
+    """An immutable sequence of lines.
+
+    >>> from paramsym import Dense, F, H
+    >>> [(line.name, line.amount) for line in Dense(H, F).ledger()]
+    [('weight', F*H), ('bias', F)]
+    """
+
+    lines: tuple[Line, ...]
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def where(self, keep: Callable[[Line], bool]) -> Ledger:
+        """Return the lines that pass."""
+        return Ledger(tuple(line for line in self.lines if keep(line)))
+
+    def polynomial(self, kind: Kind = "stored") -> Polynomial:
+        """Return the sum of all lines."""
+        return Polynomial.total(line.polynomial(kind) for line in self.lines)
+
+    def table(self, letters: Any = None) -> Table:
+        """Return the lines as a table: name, factors, copies and what they add."""
+        from paramsym.present.tabulate import tabulate_lines
+
+        return tabulate_lines(self, letters)
+
+    def to_latex(self, letters: Any = None) -> str:
+        """Return the table as LaTeX; ``table().to_latex(long=True)`` breaks across pages."""
+        return self.table(letters).to_latex()
+
+    @cached_property
+    def stored(self) -> Expr:
+        """Everything stored, expanded."""
+        return _whole(self.polynomial().as_expr())
+
+    @cached_property
+    def used(self) -> Expr:
+        """Everything used per token, expanded."""
+        return _whole(self.polynomial("used").as_expr())
+
+    @cached_property
+    def trainable(self) -> Expr:
+        """What is stored and trained, expanded."""
+        return self.where(lambda line: line.trainable).stored
+
+
+def _whole(expression: Expr) -> Expr:
+    return Integer(expression) if isinstance(expression, int) else expression

@@ -1,0 +1,152 @@
+"""Names written out: tensors under their full names, copies in index order, and the layer at a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from sympy import Integer, Symbol
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.core.paths import ANY, number_in
+from paramsym.core.tensor import Tensor
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.naming import quoted
+
+if TYPE_CHECKING:
+    from paramsym.core.layer import Layer, Part
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A tensor written out under its full name; an alias says whose tensor it is."""
+
+    name: str
+    tensor: Tensor
+    alias_of: str = ""
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it is a parameter that is not trained."""
+        return not self.tensor.trainable and not self.tensor.buffer
+
+
+def level(layer: Layer) -> Iterator[object]:
+    """Yield the names that stand on a layer's own level; numbered ones with their first number."""
+    for tensor in layer.own_tensors:
+        yield tensor.name
+    for part in layer.own_parts:
+        if part.numbers is not None:
+            if part.numbers.count != 0:
+                names = [part.numbers.pattern] if part.numbers.pattern else level(part.layer)
+                yield from ((name, part.numbers.start) for name in names)
+        elif part.name:
+            yield part.name
+        else:
+            yield from level(part.layer)
+
+
+def numbered_groups(parts: tuple[Part, ...]) -> Iterator[list[Part]]:
+    """Group neighbouring numbered parts of one pattern, so that copies can be written out in index order."""
+    group: list[Part] = []
+    for part in parts:
+        if group and part.numbers is not None and group[0].numbers is not None and part.numbers.pattern == group[0].numbers.pattern:
+            group.append(part)
+            continue
+        if group:
+            yield group
+        group = [part]
+    if group:
+        yield group
+
+
+def written_out(group: list[Part]) -> Iterator[Entry]:
+    """Yield the entries of a part, or of neighbouring numbered parts in index order."""
+    if any(part.numbers is None or part.numbers.values is None for part in group):
+        for part in group:
+            if part.numbers is None or part.numbers.count != 0:  # one copy split off from one leaves none: {1..0}
+                yield from _renamed(part.named, part.layer.entries(), frozen=part.frozen)
+        return
+    copies: list[tuple[int, Part, Numbers, list[Entry] | None]] = []
+    for part in group:
+        numbers = part.numbers
+        assert numbers is not None  # noqa: S101 - for the type checker; the branch above took the others
+        assert numbers.values is not None  # noqa: S101 - likewise
+        depends = numbers.index is not None and numbers.index in part.layer.symbols
+        entries = None if depends else list(part.layer.entries())
+        copies.extend((number, part, numbers, entries) for number in numbers.values)
+    for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
+        if entries is None:
+            entries = list(part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries())  # noqa: PLW2901
+        yield from _renamed(partial(numbers.inside, number=number), entries, frozen=part.frozen)
+
+
+def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
+    for entry in entries:
+        tensor = replace(entry.tensor, trainable=False) if frozen and entry.tensor.trainable else entry.tensor
+        yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
+
+
+def reach(layer: Layer, path: str) -> Layer:
+    """Return the layer at a dotted path, as it is stated there.
+
+    Raises:
+        UnknownNameError: a path that does not exist.
+        ArgumentError: what is no path.
+    """
+    if not isinstance(path, str):
+        message = f"{type(layer).__name__}.part() takes a dotted path, such as 'encoder.layer.3', not {quoted(path)}."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    return descend(layer, path.split(".") if path else [], path)
+
+
+def descend(layer: Layer, steps: list[str], path: str) -> Layer:
+    """Return the layer that ``steps``, the rest of ``path``, lead to.
+
+    Raises:
+        UnknownNameError: a step that leads nowhere; the message lists what there is.
+    """
+    if not steps:
+        return layer
+    refused: UnknownNameError | None = None
+    for part in layer.own_parts:
+        for inner, rest in _into(part, steps):
+            try:
+                return descend(inner, rest, path)
+            except UnknownNameError as error:
+                if rest is not steps:  # another part may stand further inside: "model.layers" beside "model"
+                    refused = refused or error
+    if refused is not None:
+        raise refused
+    names = ", ".join(str(part.step) for part in _visible(layer) if str(part.step)) or "no parts"
+    message = f"{type(layer).__name__} has no part {'.'.join(steps)!r}; it has {names}."
+    raise UnknownNameError(message)
+
+
+def _into(part: Part, steps: list[str]) -> Iterator[tuple[Layer, list[str]]]:
+    """Yield the layers inside a part that a path may mean, each with the steps that are left."""
+    if part.numbers is None and not part.name:
+        yield part.layer, steps
+        return
+    for taken in range(1, len(steps) + 1):
+        head = ".".join(steps[:taken])
+        if part.numbers is None:
+            if head == part.name:
+                yield part.layer, steps[taken:]
+            continue
+        found = number_in(part.numbers, head)
+        if found is not None:
+            inner = part.layer
+            if found != ANY and part.numbers.index is not None and part.numbers.index in inner.symbols:
+                inner = inner.substituted({part.numbers.index: Integer(found)})
+            yield inner, steps[taken:]
+
+
+def _visible(layer: Layer) -> Iterator[Part]:
+    for part in layer.own_parts:
+        if part.numbers is None and not part.name:
+            yield from _visible(part.layer)
+        elif part.numbers is None or part.numbers.count != 0:
+            yield part

@@ -1,0 +1,188 @@
+"""Dotted paths: which numbered copy a name means, and which tensor an alias is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.size import extent
+from paramsym.core.ledger import Line
+from paramsym.errors import StructureError
+
+_LISTED = 12  # names shown in an error before it is cut short
+
+_PLACE = re.compile(r"\{[^{}]*\}")  # where a number goes in a path: {} or {0..L-1}
+
+ANY = -1
+"""What ``number_in`` returns for ``{}``: every copy."""
+
+
+def number_in(numbers: Numbers, name: str) -> int | None:
+    """Return which copy a name means: its number, ``ANY`` for the pattern or template itself, None where it means none of them."""
+    if not numbers.pattern:
+        return None
+    if name == numbers.pattern or ("{" in name and name == str(numbers)):
+        return ANY
+    before, after = numbers.pattern.split("{}", 1)
+    digits = name[len(before) : len(name) - len(after) if after else None]
+    if not (name.startswith(before) and name.endswith(after) and digits.isascii() and digits.isdigit()) or str(int(digits)) != digits:
+        return None
+    number = int(digits)
+    values = numbers.values
+    if values is not None:
+        return number if number in values else None
+    inside = not isinstance(numbers.start, int) or (number >= numbers.start and (number - numbers.start) % numbers.step == 0)
+    return number if inside else None
+
+
+def heads(path: str) -> Iterator[tuple[str, str]]:
+    """Cut a path at each of its dots: ``("a", "b.c")``, ``("a.b", "c")``, ``("a.b.c", "")``."""
+    steps = path.split(".")
+    for taken in range(1, len(steps) + 1):
+        yield ".".join(steps[:taken]), ".".join(steps[taken:])
+
+
+def covers(path: str, name: str) -> bool:
+    """Say whether a tensor's name is a path or stands below it; ``{}`` in the path stands for any number."""
+    return below(path, name) is not None
+
+
+def below(path: str, name: str) -> str | None:
+    """Return what is left of a tensor's name below a path: empty for the path itself, None where the name stands elsewhere."""
+    found = _expression(path).match(name)
+    rest = name[found.end() :] if found else "-"
+    return rest[1:] if rest.startswith(".") else None if rest else ""
+
+
+def beside(path: str, ties: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the tensors that ties of many copies pair with the copies on a path, their numbers filled in."""
+    for pair in ties:
+        for side, other in (pair, pair[::-1]):
+            numbers = _numbers_shared(_tokens(path), _tokens(side))
+            if numbers and _PLACE.search(other):
+                yield _filled(other, numbers)
+
+
+@lru_cache(maxsize=1 << 10)
+def _tokens(path: str) -> list[str]:
+    """Cut a path before and after each number and each template."""
+    return re.split(r"(\d+|\{[^{}]*\})", path)
+
+
+def _numbers_shared(path: list[str], side: list[str]) -> list[str]:
+    """Return what stands on a path where a tie has its templates, as far as both name the same copies."""
+    shared: list[str] = []
+    for position, (here, there) in enumerate(zip(path, side, strict=False)):
+        if position % 2 == 0:
+            if here != there:
+                in_one_step = any(literal and not literal.startswith(".") for literal in (here, there))
+                return shared[:-1] if in_one_step and position and "{" in side[position - 1] else shared
+        elif not (_among(here, there) or _among(there, here)):
+            return shared
+        elif "{" in there:
+            shared.append(there if here == "{}" else here)
+    return shared
+
+
+@lru_cache(maxsize=1 << 10)
+def _expression(path: str) -> re.Pattern[str]:
+    return re.compile(r"(\d+|\{[^{}]*\})".join(re.escape(piece) for piece in _PLACE.split(path)))
+
+
+def every_copy(ties: Iterable[tuple[str, str]], names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Write out ties with ``{}``, or a template's ``{0..L-1}``, in them: one for each name the alias stands for, numbers agreeing."""
+    for alias, first in ties:
+        if "{" not in alias or alias in names:
+            yield alias, first
+            continue
+        places, expression = _PLACE.findall(alias), _expression(alias)
+        found = [match for name in names if (match := expression.fullmatch(name)) and all(map(_among, match.groups(), places))]
+        for match in found:
+            yield match[0], _filled(first, match.groups())
+        if not found:
+            yield alias, first
+
+
+def _filled(path: str, numbers: Iterable[str]) -> str:
+    pieces, places = _PLACE.split(path), _PLACE.findall(path)
+    filled = [*numbers][: len(places)]
+    return "".join(piece + place for piece, place in zip(pieces, [*filled, *places[len(filled) :], ""], strict=True))
+
+
+def _among(found: str, place: str) -> bool:
+    """Say whether the number or template found is among those a place stands for; where a bound is a symbol, it may be."""
+    inside, around = _span(found), _span(place)
+    if found == place or inside is None or around is None:
+        return True
+    (start, _, last), (least, step, most) = inside, around
+    # A template of no copies follows the last of those it was split from.
+    through = start if last is None else max(last, start - step)
+    return start >= least and (start - least) % step == 0 and (most is None or through <= most)
+
+
+def _span(place: str) -> tuple[int, int, int | None] | None:
+    """Return the first number of a template, its step and the last number, None where that is a symbol."""
+    if place.isdigit():
+        return int(place), 1, int(place)
+    bounds = re.fullmatch(r"\{(\d+)(?:,(\d+))?\.\.(.*)\}", place)
+    if bounds is None:
+        return None
+    start, last = int(bounds[1]), int(bounds[3]) if re.fullmatch(r"-?\d+", bounds[3]) else None
+    return start, int(bounds[2] or start + 1) - start, last
+
+
+def resolve_ties(ties: Iterable[tuple[str, str]], names: list[str], *, written_out: bool = False) -> dict[str, str]:
+    """Resolve ties to ``{alias: first name}``, where the first name is the first in storage order.
+
+    Where copies are ``written_out`` there may be none of them, and a tie between those says nothing.
+
+    Raises:
+        StructureError: a tie that ends in no tensor.
+    """
+    position: dict[str, int] = {}
+    for name in names:
+        position.setdefault(name, len(position))
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        found = name
+        while found in leader:
+            found = leader[found]
+        while name != found:  # the way is made short for the next one who asks
+            leader[name], name = found, leader[name]
+        return found
+
+    for pair in every_copy(ties, position):
+        if written_out and not all(name in position for name in pair):
+            continue
+        for name in pair:
+            if name not in position:
+                known = ", ".join([*position][:_LISTED]) + (f", ... ({len(position)} in all)" if len(position) > _LISTED else "")
+                message = f"there is no tensor {name!r} to tie; the layer has {known or 'none'}."
+                raise StructureError(message)
+        one, two = sorted(map(find, pair), key=position.__getitem__)
+        if one != two:
+            leader[two] = one
+    return {name: find(name) for name in leader}
+
+
+def frozen_under_any(firsts: Mapping[str, str], frozen: Iterable[str]) -> frozenset[str]:
+    """Return every name of the tied tensors that are frozen under one of their names."""
+    tensors = {firsts.get(name, name) for name in frozen} if firsts else set[str]()
+    return frozenset(name for pair in firsts.items() if pair[1] in tensors for name in pair)
+
+
+def check_tied_shapes(firsts: Mapping[str, str], lines: Mapping[str, Line]) -> None:
+    """Raise ``StructureError`` where an alias and its first name differ in shape, or stand for different numbers of tensors."""
+    tied = {name: lines[name] for name in (*firsts, *firsts.values())}
+    sizes = {name: tuple(extent(stated) for stated in line.shape) for name, line in tied.items()}
+    copies = {name: [step for step in line.path if isinstance(step, Numbers) and step.count != 1] for name, line in tied.items()}
+    for alias, first in firsts.items():
+        if sizes[alias] != sizes[first]:
+            message = f"{alias!r} has shape {sizes[alias]} and {first!r} has {sizes[first]}; only equal shapes can be tied."
+            raise StructureError(message)
+        if copies[first] and copies[first] != copies[alias][: len(copies[first])]:
+            message = f"{first!r} stands for many tensors and {alias!r} for others; tie them inside the repeated block, or name one copy."
+            raise StructureError(message)

@@ -1,0 +1,99 @@
+"""One stored tensor: a name and a symbolic shape whose axes keep their factors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Symbol
+
+from paramsym.algebra.size import Axis, Dim, axis, cat, extent, factors_of, stack
+from paramsym.core.ledger import Line
+from paramsym.errors import StructureError
+from paramsym.naming import one_line
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One stored tensor: a name, a symbolic shape, and the facts that change how it is counted.
+
+    An axis is a size or a tuple of factors; a factor may be a ``cat`` of labelled segments or a ``stack`` of slices. ``role`` is a word for
+    readers and filters: weight, bias, scale, table, statistic. A ``buffer`` is never a parameter; one that is not ``persistent`` is in no
+    state dict either.
+
+    >>> from paramsym import A, H, per
+    >>> Tensor("query", ((A, per(H, A)), H)).sizes
+    (H, H)
+    """
+
+    name: str
+    shape: tuple[Axis, ...]
+    role: str = "weight"
+    trainable: bool = True
+    buffer: bool = False
+    persistent: bool = True
+
+    def __post_init__(self) -> None:
+        """Gate every axis."""
+        if not self.name:
+            message = f"a tensor needs a name, got {self.name!r}."
+            raise StructureError(message)
+        check_name(self.name, "tensor")
+        # Most axes come from fields that were gated already: what plainly is a size is not asked again.
+        if not isinstance(self.shape, tuple | list):
+            found = f"{self.shape} ({type(self.shape).__name__})"  # type: ignore[unreachable]
+            message = f"tensor {self.name!r}: the shape is {found}; wanted a tuple of sizes, such as (H,)."
+            raise StructureError(message)
+        if type(self.shape) is not tuple or not all(map(_plainly_a_size, self.shape)):
+            checked = (axis(stated, f"tensor {self.name!r}, axis {position}") for position, stated in enumerate(self.shape))
+            object.__setattr__(self, "shape", tuple(checked))
+
+    @property
+    def sizes(self) -> tuple[Dim, ...]:
+        """The size of each axis: ints, or canonical expressions."""
+        return tuple(extent(stated) for stated in self.shape)
+
+    def lines(self, above: tuple[str, ...] = ()) -> Iterator[Line]:
+        """Yield the ledger lines: one, or one per labelled segment; ``above`` are the names of the levels the tensor stands under."""
+        for label, factors in _products([factor for stated in self.shape for factor in factors_of(stated)]):
+            stacks = [factor for factor in factors if isinstance(factor, stack)]
+            yield Line(
+                path=(*above, self.name),
+                factors=tuple(factor for factor in factors if not isinstance(factor, stack)),
+                stored=tuple(factor.stored for factor in stacks),
+                used=tuple(factor.used for factor in stacks),
+                label=label,
+                role=self.role,
+                trainable=self.trainable and not self.buffer,
+                buffer=self.buffer,
+                persistent=self.persistent,
+                shape=self.shape,
+            )
+
+
+def check_name(name: object, what: str) -> None:
+    """Raise ``StructureError`` for a name that is no string, or that no screen can show on one line."""
+    if not isinstance(name, str):
+        message = f"a {what} needs a name, got {name!r}."
+        raise StructureError(message)
+    if one_line(name) != name:
+        message = f"the {what} {name!r} has control characters in its name."
+        raise StructureError(message)
+
+
+def _plainly_a_size(stated: Axis) -> bool:
+    if isinstance(stated, int):
+        return stated >= 0 and not isinstance(stated, bool)  # an axis of 0 makes a tensor that is stored and empty
+    return isinstance(stated, Symbol) and bool(stated.is_positive and stated.is_integer)
+
+
+def _products(factors: list[Any]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Expand the concatenations of a shape into labelled products."""
+    for position, factor in enumerate(factors):
+        if isinstance(factor, cat):
+            for label, segment in factor.segments:
+                for inner, product in _products(factors[position + 1 :]):
+                    yield f"{label}.{inner}" if inner else label, (*factors[:position], *segment, *product)
+            return
+    yield "", tuple(factors)

@@ -1,0 +1,212 @@
+"""Which model is meant: a configuration, a file, a directory, a family, a published name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sympy import Symbol
+
+from paramsym.config import WAYS_ON, from_config, read_config
+from paramsym.core.at import published_class, published_sizes
+from paramsym.core.layer import Layer
+from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
+from paramsym.models import FAMILIES, family_of, model_types
+from paramsym.models.family import Family
+from paramsym.naming import meant, nearest
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a name or a path stands for: a configuration, or a model class that has none.
+
+    Of a ``symbolic`` one only the flags are meant; its sizes stay letters. ``size`` is a published size of the class, by argument.
+    """
+
+    name: str
+    config: Mapping[str, Any] | None = None
+    model: type[Layer] | None = None
+    size: Mapping[str, Any] | None = None
+    symbolic: bool = False
+    architecture: str | None = None
+
+
+def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str | None = None, strict: bool = False) -> Layer:
+    """Return the model that a published name, a directory, a configuration or its file stands for, with its sizes put in.
+
+    A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``;
+    ``architecture`` asks for another class of the reference. Where the published class has a head whose number of labels is open, or no
+    class is recorded, the family's base class is meant. A configuration means what ``from_config`` reads in it. The name of a family,
+    such as ``"bert"``, means its base class in letters. Nothing is downloaded. A file goes before a name.
+
+    Raises:
+        UnknownNameError: no file and no name that is known; the message has the nearest ones.
+        ConfigError: a configuration that cannot be read, or an architecture that the family does not have.
+
+    >>> llama = load("meta-llama/Meta-Llama-3-8B")
+    >>> llama.count, llama.architecture
+    (8030261248, 'LlamaForCausalLM')
+    >>> load("meta-llama/Meta-Llama-3-8B", "LlamaModel").count
+    7504924672
+    """
+    if not isinstance(source, str):
+        return from_config(source, architecture, strict)
+    found = find(source)
+    chosen = architecture if architecture is not None else found.architecture
+    if found.config is None:
+        return constructed(found, chosen)
+    model = from_config(found.config, chosen, strict)
+    return model.origin[0] if found.symbolic else model
+
+
+def find(text: str) -> Source:
+    """Return what a text stands for; a file goes before a name.
+
+    Raises:
+        UnknownNameError: nothing of that name; the message has those that are nearest.
+
+    >>> find("bert").symbolic, find("bert-base-uncased").config["hidden_size"]
+    (True, 768)
+    """
+    if _holds_config(text):
+        return Source(text, read_config(text))
+    family = _family(text)
+    if family is not None:
+        return family
+    for name, model in published(text):
+        if meant(text, [name]):
+            return _sized(name, model)
+    if _exists(text) or text.endswith(".json"):
+        return Source(text, read_config(text))  # which says what is missing
+    near = nearest(text, [*model_types(), *FAMILIES, *(name for name, _ in published(text))])
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
+    raise UnknownNameError(message)
+
+
+def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
+    """Yield every published size with its model class; the families whose names stand in ``like`` come first, so that few are loaded."""
+    plain = re.sub(r"[^a-z0-9]", "", like.lower())
+    homes = sorted(FAMILIES, key=lambda home: not any(re.sub(r"[^a-z0-9]", "", word.lower()) in plain for word in _words(home)))
+    for home in homes:
+        module = import_module(f"paramsym.models.{home}")
+        for cls in FAMILIES[home][0].split():
+            model: type[Layer] = getattr(module, cls)
+            for name in model.published:
+                yield name, model
+
+
+def _words(home: str) -> list[str]:
+    return [home, *FAMILIES[home][0].split(), *FAMILIES[home][1].split()]
+
+
+# Where a model comes from -----------------------------------------------------------------------------------------------------
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _holds_config(text: str) -> bool:
+    try:
+        return Path(text).is_file() or (Path(text) / "config.json").is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _family(text: str) -> Source | None:
+    """Return a family by its class's name, its ``model_type`` or its file's name."""
+    for home, (classes, _) in FAMILIES.items():
+        if text in classes.split():
+            return _of_class(text, home, text)
+    lowered = text.lower()
+    for model_type in model_types():
+        if lowered in {model_type, model_type.replace("-", "_"), model_type.replace("_", "-")}:
+            model = family_of(model_type).model
+            size = meant(text, model.published)  # "gpt2" is a family and its smallest size; the class's name is the family
+            if size is not None:
+                return _sized(size, model)
+            return Source(model_type, {"model_type": model_type}, symbolic=True)
+    for home, (classes, _) in FAMILIES.items():
+        names = {cls.lower(): cls for cls in classes.split()}
+        if lowered == home or lowered in names:
+            found = _of_class(text, home, names.get(lowered, classes.split()[0]))
+            size = None if found.model is None else meant(text, found.model.published)  # "alexnet" is a class in capitals, and its size
+            return found if found.model is None or size is None else _sized(size, found.model)
+    return None
+
+
+def _of_class(text: str, home: str, cls: str) -> Source:
+    reader = next((family_of(one) for one in FAMILIES[home][1].split() if family_of(one).model.__name__ == cls), None)
+    if reader is not None:
+        return Source(text, {"model_type": reader.model_type}, symbolic=True)
+    return Source(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
+
+
+def _sized(name: str, model: type[Layer]) -> Source:
+    """Return a published size with its class, as a configuration where the size alone makes one."""
+    size, architecture = model.published[name], published_class(model, name)
+    reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
+    if reader is not None:
+        config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
+        if _is_built(config, architecture):
+            return Source(name, config, architecture=architecture)
+    return Source(name, model=model, size=size, architecture=architecture or None)
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _is_built(config: Mapping[str, Any], architecture: str) -> bool:
+    """Say whether the size alone makes a configuration; some need keys that are no arguments of the model."""
+    try:
+        from_config(config, architecture)
+    except ConfigError:
+        return False
+    return True
+
+
+def _readers(model: type[Layer]) -> Iterator[Family]:
+    for model_type in model_types():
+        if model.__name__ in FAMILIES[_home(model_type)][0].split() and family_of(model_type).model is model:
+            yield family_of(model_type)
+
+
+def _home(model_type: str) -> str:
+    return next(home for home, (_, types) in FAMILIES.items() if model_type in types.split())
+
+
+def constructed(found: Source, architecture: str | None) -> Layer:
+    """Build a model that no configuration describes, such as one of torchvision's, with its published size put in.
+
+    Raises:
+        ArgumentError: an architecture for a model that has only one.
+    """
+    model = found.model
+    assert model is not None  # noqa: S101 - a source is a configuration or a class
+    flags: dict[str, Any] = {}
+    plain = model()
+    if architecture is not None:
+        if not hasattr(plain, "architecture"):
+            message = f"{model.__name__} has one architecture only; leave it out."
+            raise ArgumentError(message)
+        flags["architecture"] = architecture
+    for argument, value in (found.size or {}).items():
+        held = getattr(plain, argument)
+        if not _has_symbols(held) and held != value:
+            flags[argument] = value
+    root = model(**flags) if flags else plain
+    return root.at(published_sizes(model.__name__, model.published, found.name, root.__getattribute__)) if found.size else root
+
+
+def _has_symbols(held: object) -> bool:
+    return isinstance(held, Symbol) or (isinstance(held, tuple) and any(map(_has_symbols, held)))

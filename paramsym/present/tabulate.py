@@ -1,0 +1,196 @@
+"""From a layer to a table: one row per tensor, or per part down to a depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sympy import Expr, Integer, Symbol
+
+from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import symbols_in
+from paramsym.algebra.symbols import LETTERS
+from paramsym.core.fields import check_flags
+from paramsym.core.layer import Layer, class_name
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.naming import described, quoted
+from paramsym.render import html, latex
+from paramsym.render.table import Cell, Letters, Table
+
+if TYPE_CHECKING:
+    from paramsym.core.ledger import Ledger, Line
+
+PAPER = lettering()
+"""The shared letters, as their papers write them."""
+
+
+def formula_latex(value: Expr | int) -> str:
+    """Return an expression as LaTeX in the shared letters."""
+    return latex.expression(value, PAPER)
+
+
+def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
+    """Return the table of a layer: tensor by tensor, or the parts to a depth.
+
+    Rows of numbered copies stand once, under their template name, with the number of copies beside them. An alias is a row that adds
+    nothing and says whose tensor it is. ``letters`` says how formulas are typeset.
+
+    Raises:
+        ArgumentError: a depth that is no number of levels.
+    """
+    check_depth(depth)
+    check_flags(buffers=buffers)
+    lines = [line for line in layer.lines if not line.empty and (buffers or not line.buffer)]
+    total = layer.params
+    name = class_name(layer)
+    caption = f"{name}: {_amount(total)} parameters"
+    form = (caption, lettering(letters, layer.symbols), (f"{name}:", total, "parameters"))
+    if depth is None:
+        rows = tuple(_tensor_row(line) for line in lines)
+        return _lean(("tensor", "shape", "copies", "parameters", "note"), rows, ("total", None, None, total, None), *form)
+    sums: dict[str, list[Polynomial]] = {}
+    for line in lines:
+        sums.setdefault(".".join(str(step) for step in line.path[:depth]), []).append(
+            Polynomial.of(0) if line.alias_of or line.buffer else line.polynomial()
+        )
+    parts = {name: Polynomial.total(amounts).as_expr() for name, amounts in sums.items()}
+    shares = int(total) if isinstance(total, Integer) else 0
+    rows = tuple((name, _kind(layer, name), amount, _share(amount, shares) or None) for name, amount in parts.items())
+    return _lean(("part", "layer", "parameters", "share"), rows, ("total", None, total, None), *form)
+
+
+def _kind(layer: Layer, path: str) -> str | None:
+    """Return the class of a part that has a number for a name, which says nothing of what it is."""
+    if not path.rpartition(".")[2].isdigit():
+        return None
+    try:
+        return class_name(layer.part(path)).lstrip("_")
+    except UnknownNameError:  # a tensor
+        return None
+
+
+def table(models: Mapping[str, Layer], sizes: Iterable[Symbol | str] | None = None, *, letters: Lettering = None) -> Table:
+    """Return several models, or several sizes of one, in one table: a row each, with its sizes and its count.
+
+    ``models`` gives each a name. ``sizes`` chooses the letters; by default all that any of the models was given a size for, in the order
+    of the shared letters. A model that lacks one has an empty cell, one with letters left its closed form.
+
+    Raises:
+        ArgumentError: no mapping from names to layers.
+        UnknownNameError: a letter for which none of the models has a size.
+
+    >>> from paramsym.models import Bert
+    >>> print(table({"BERT base": Bert().at("bert-base-uncased"), "BERT large": Bert().at("bert-large-uncased")}, ["L", "H", "A"]))
+    model        L      H   A   parameters
+    --------------------------------------
+    BERT base   12    768  12  109,482,240
+    BERT large  24  1,024  16  335,141,888
+    """
+    asked: Any = models
+    if not isinstance(asked, Mapping) or not asked or not all(isinstance(layer, Layer) for layer in asked.values()):
+        message = f"models is {described(models)}; wanted names with layers, such as {{'base': one, 'large': other}}."
+        raise ArgumentError(message)
+    given = {name: {symbol.name: size for symbol, size in layer.sizes.items()} for name, layer in models.items()}
+    order = {letter.name: position for position, letter in enumerate(LETTERS)}
+    known = sorted({letter for held in given.values() for letter in held}, key=lambda letter: (order.get(letter, len(order)), letter))
+    chosen: list[str] = []
+    for letter in known if sizes is None else (str(getattr(size, "name", size)) for size in sizes):
+        chosen.append(letter)
+        if letter not in known:
+            message = f"none of the models has a size for {letter!r}; they have sizes for {', '.join(known) or 'no letter'}."
+            raise UnknownNameError(message)
+    rows = tuple((name, *(given[name].get(letter) for letter in chosen), layer.params) for name, layer in models.items())
+    symbols = {symbol for layer in models.values() for symbol in layer.origin[0].symbols}
+    return Table(("model", *chosen, "parameters"), rows, letters=lettering(letters, symbols))
+
+
+def check_depth(depth: object) -> None:
+    """Raise ``ArgumentError`` for what is no number of levels; None stands for all of them."""
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
+        message = f"depth is {quoted(depth)}; wanted a whole number from 0, or None for all levels."
+        raise ArgumentError(message)
+
+
+def overview(layer: Layer) -> Table:
+    """Return the table that a notebook unfolds: shapes, formulas and, where sizes are put in, counts and shares, side by side."""
+    root = layer.origin[0]
+    before = [line for line in root.lines if not line.buffer]
+    after = [line for line in layer.lines if not line.buffer]
+    total = layer.params
+    if len(before) != len(after) or not isinstance(total, Integer) or root is layer:
+        return replace(tabulate(layer), caption="", heading=())
+    rows: list[tuple[Cell, ...]] = []
+    for formula, line in zip(before, after, strict=True):
+        if formula.empty:
+            continue
+        name, shape, _, _, note = _tensor_row(formula)
+        amount = Integer(0) if line.alias_of else line.amount
+        counted = (formula.amount, amount, _share(amount, int(total))) if not line.alias_of else (None, None, None)
+        rows.append((name, shape, line.sizes, *counted, note))
+    columns = ("tensor", "shape", "size", "formula", "parameters", "share", "note")
+    return _lean(columns, tuple(rows), ("total", None, None, root.params, total, None, None), "", PAPER, ())
+
+
+def card(layer: Layer) -> str:
+    """Return what a notebook shows of a layer: formula, number, parts and tensors."""
+    root = layer.origin[0]
+    number = f"{int(layer.params):,}" if isinstance(layer.params, Integer) and root is not layer else ""
+    tables = [("tensors", overview(layer))]
+    depths = {min(len(line.path), 2) for line in layer.lines}
+    if max(depths, default=0) > 1:
+        tables.insert(0, ("parts", replace(tabulate(layer, 1), caption="", heading=())))
+    return html.card(class_name(layer), latex.expression(root.params, PAPER), number, tables if layer.lines else [])
+
+
+def tabulate_lines(ledger: Ledger, letters: Lettering = None) -> Table:
+    """Return the table of a ledger: every line with the sizes it multiplies, the copies, and what it adds."""
+    rows = tuple(_tensor_row(line) for line in ledger)
+    columns = ("line", "shape", "copies", "amount", "note")
+    symbols = {symbol for line in ledger for symbol in symbols_in((line.factors, line.stored, line.shape))}
+    total = ledger.stored
+    heading = ("Ledger of", len(ledger), "lines")
+    return _lean(columns, rows, ("total", None, None, total, None), f"Ledger of {len(ledger)} lines", lettering(letters, symbols), heading)
+
+
+def _lean(
+    columns: tuple[str, ...],
+    rows: tuple[tuple[Cell, ...], ...],
+    footer: tuple[Cell, ...],
+    caption: str,
+    letters: Letters,
+    heading: tuple[Cell, ...],
+) -> Table:
+    """Make a table without the columns in which nothing stands."""
+    kept = [i for i in range(len(columns)) if i == 0 or footer[i] is not None or any(row[i] not in {None, ""} for row in rows)]
+    return Table(
+        tuple(columns[i] for i in kept),
+        tuple(tuple(row[i] for i in kept) for row in rows),
+        tuple(footer[i] for i in kept),
+        caption,
+        letters,
+        heading,
+    )
+
+
+def _tensor_row(line: Line) -> tuple[Cell, ...]:
+    name = f"{line.name} [{line.label}]" if line.label else line.name
+    notes = [f"= {line.alias_of}"] if line.alias_of else []
+    if line.buffer:
+        notes.append("buffer")
+    elif not line.trainable:
+        notes.append("frozen")
+    # Slices stacked in one tensor stand in its shape; only tensors of their own are copies.
+    copies = Polynomial.product(step.count for step in line.path if isinstance(step, Numbers)).as_expr()
+    amount = None if line.alias_of or line.buffer else line.amount
+    return (name, line.sizes, None if copies == 1 else copies, amount, ", ".join(notes))
+
+
+def _amount(value: Expr) -> str:
+    return f"{int(value):,}" if isinstance(value, Integer) else str(value)
+
+
+def _share(amount: Expr, total: int) -> str:
+    return f"{100 * int(amount) / total:.1f} %" if total else ""

@@ -1,0 +1,292 @@
+"""From a layer to LaTeX: its closed form expanded, collected, factored, by part, annotated, or with numbers put in step by step."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from sympy import Add, Expr, Integer, Symbol
+
+from paramsym.algebra.letters import Lettering, lettering
+from paramsym.algebra.numbering import Numbers
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Dim, symbols_in, text
+from paramsym.core.at import symbol_of
+from paramsym.core.fields import check_flags
+from paramsym.core.ledger import Ledger
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.naming import described, quoted
+from paramsym.present.tabulate import check_depth
+from paramsym.render import forms, latex
+from paramsym.render.document import displayed, document
+from paramsym.render.table import Table, Tabular
+from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
+
+if TYPE_CHECKING:
+    from paramsym.core.layer import Layer
+    from paramsym.core.ledger import Line
+    from paramsym.render.table import Letters
+
+Form: TypeAlias = Literal["expanded", "collected", "factored", "parts", "annotated", "align", "steps"]
+FORMS: tuple[Form, ...] = ("expanded", "collected", "factored", "parts", "annotated", "align", "steps")
+_MOST = 8  # parts that one formula names before it stops going deeper
+_PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", "kernel", "proj", "LayerNorm", "norm"}
+"""Names that say too little without the name before them."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What the tensors under one path add: ``copies`` times ``amount``."""
+
+    path: tuple[str | Numbers, ...]
+    copies: tuple[Dim, ...]
+    amount: Expr
+
+    @property
+    def total(self) -> Expr:
+        """The whole contribution, expanded."""
+        return Polynomial.product((*self.copies, self.amount)).as_expr()
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The names on the path, numbers left out."""
+        names = (step.pattern.replace("{}", "") if isinstance(step, Numbers) else step.replace("{}", "") for step in self.path)
+        return tuple(name.replace("_", " ").replace(".", " ").strip() for name in names if name.strip("._"))
+
+    @property
+    def numbered(self) -> str:
+        """The whole path with its numbers, where words alone would not tell two parts apart: ``encoder block 1..L-1``."""
+        steps = (re.sub(r"(?<!\.)\.(?!\.)", " ", str(step)) for step in self.path)
+        return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
+
+
+def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...]:
+    """Return what the parts add, down to a depth; without one, as deep as eight of them allow.
+
+    >>> from paramsym.models import Bert
+    >>> [(" ".join(share.steps), share.copies, share.amount) for share in shares(Bert(), 1)][2]
+    ('pooler', (), H**2 + H)
+    """
+    lines = tuple(line for line in source.lines if not (line.buffer or line.alias_of or line.empty))
+    if depth is not None:
+        return tuple(_shares(lines, depth))
+    deepest = max((len(line.path) for line in lines), default=1)
+    best = tuple(_shares(lines, 1))
+    for level in range(2, deepest + 1):
+        found = tuple(_shares(lines, level))
+        if len(found) > _MOST:
+            break
+        best = found
+    return best
+
+
+def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
+    groups: dict[tuple[str | Numbers, ...], list[Line]] = {}
+    for line in lines:
+        # The last name on a path is a tensor's; parts are named down to what holds it, and a number stands with the name before it.
+        end = max(1, min(depth, len(line.path) - 1))
+        while end < len(line.path) - 1 and isinstance(line.path[end], Numbers):
+            end += 1
+        groups.setdefault(line.path[:end], []).append(line)
+    for path, members in groups.items():
+        copies = tuple(step.count for step in path if isinstance(step, Numbers) and step.count != 1)
+        if any(line.spans or not _contains(line.stored, copies) for line in members):
+            copies = ()
+        inside = (Polynomial.product((*line.factors, *_without(line.stored, copies))) for line in members)
+        total = Polynomial.total(inside if copies else (line.polynomial() for line in members))
+        yield Share(path, copies, total.as_expr())
+
+
+def _contains(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> bool:
+    return not Counter(copies) - Counter(stored)
+
+
+def _without(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> Iterator[Dim]:
+    left = Counter(copies)
+    for number in reversed(stored):
+        if left[number]:
+            left[number] -= 1
+        else:
+            yield number
+
+
+def _says_little(name: str) -> bool:
+    return name.isdigit() or name.rsplit(" ", maxsplit=1)[-1] in _PLAIN
+
+
+def names(found: tuple[Share, ...]) -> list[str]:
+    """Return short words for each share: the last name on its path, and as many before it as tell them apart."""
+    wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
+    deepest = max((len(share.steps) for share in found), default=1)
+    for _ in range(deepest):
+        shown = [" ".join(share.steps[-taken:]) for share, taken in zip(found, wanted, strict=True)]
+        counts = Counter(shown)
+        wanted = [taken + (counts[name] > 1) for name, taken in zip(shown, wanted, strict=True)]
+    shown = [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
+    return [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
+
+
+def to_latex(
+    layer: Layer,
+    form: Form = "expanded",
+    *,
+    letters: Lettering = None,
+    by: Symbol | Expr | str | None = None,
+    depth: int | None = None,
+    width: int | None = None,
+    standalone: bool = False,
+    unit: str = "parameters",
+) -> str:
+    r"""Return the closed form of a layer as LaTeX, without dollar signs; ``align`` and ``steps`` are an ``align*``.
+
+    ``form`` is one of these. ``expanded``: ``12 L H^{2} + 13 L H + V H``. ``collected``: by powers of the symbol ``by``. ``factored``: the
+    leading term, or the term ``by``, times what is left. ``parts``: one sum per part, in brackets. ``annotated``: the same with the name
+    of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
+
+    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks sums wider than so many
+    characters of five points (an article in ten points has 67 on a line, 45 in a column of two); ``standalone`` returns a whole document.
+
+    Raises:
+        ArgumentError: an unknown form or letters, or what is no width.
+        UnknownNameError: ``by`` is no symbol of the layer, or not given where it has several.
+        SizeError: ``steps`` while symbols are left.
+
+    >>> from paramsym import Dense, H, L, MultiHeadAttention, A
+    >>> to_latex(MultiHeadAttention(H, A), "factored", letters="megatron")
+    '4 h^{2} \\left(1 + \\frac{1}{h}\\right)'
+    """
+    check_flags(standalone=standalone)
+    if form not in FORMS:
+        message = f"form {quoted(form)} is not known; known are {', '.join(FORMS)}."
+        raise ArgumentError(message)
+    check_depth(depth)
+    root = layer.origin[0] if form == "steps" else layer
+    chosen = lettering(letters, symbols_in(tuple((line.factors, line.stored, line.used) for line in root.lines)))
+    limit = limit_of(width, LINE if standalone or form in {"align", "steps"} else 10**9)
+    written = _steps(layer, chosen, limit, unit) if form == "steps" else _written(layer, form, chosen, by, depth, limit)
+    return document([displayed(written)]) if standalone else written
+
+
+def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | None, limit: float) -> str:
+    total = layer.polynomial.as_expr()
+    if form == "expanded":
+        return forms.broken(latex.terms(total, letters), limit)
+    if form == "collected":
+        return forms.broken(forms.collected(total, letters, _symbol(layer, by), limit), limit)
+    if form == "factored":
+        lead = _symbol(layer, by) if isinstance(by, str) else by
+        if lead is not None and (not isinstance(lead, Expr) or isinstance(lead, Add) or lead == 0):
+            message = f"by is {text(lead)}; wanted one term to take out, such as H**2*L, or the name of a symbol."
+            raise ArgumentError(message)
+        return forms.factored(total, letters, lead, limit)
+    found = shares(layer, depth)
+    if form == "align":
+        return _align(layer, found, letters, limit)
+    bodies = [forms.product(share.copies, share.amount, letters, limit - forms.BRACKETS) for share in found]
+    if form == "annotated":
+        bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found), strict=True)]
+    else:
+        bodies = [_bracketed(body, share) for body, share in zip(bodies, found, strict=True)]
+    return forms.broken([(1, body) for body in bodies], limit)
+
+
+def _bracketed(body: str, share: Share) -> str:
+    return rf"\left({body}\right)" if not share.copies and share.amount.is_Add else body
+
+
+def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
+    names = {symbol.name: symbol for symbol in layer.symbols}
+    name = by if isinstance(by, str) else getattr(by, "name", None)
+    if name is None and len(names) == 1:
+        return next(iter(names.values()))
+    if name is None:
+        message = f"which symbol is {type(layer).__name__} to be collected by? Write by= with one of {', '.join(sorted(names)) or 'none'}."
+        raise UnknownNameError(message)
+    return symbol_of(type(layer).__name__, by, layer.symbols)
+
+
+def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:
+    """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
+    called, total = names(found), layer.polynomial.as_expr()
+    written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
+    room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
+    beside = max(map(measured, written), default=0) <= room
+    room = room if beside else limit - measured(r"\quad = +")
+    rows: list[str] = []
+    for share, name in zip(found, called, strict=True):
+        first, *others = latex.rows(latex.terms(share.total, letters), room)
+        if share.copies:
+            body = forms.product(share.copies, share.amount, letters, room)
+            equal = f"{body} = {first}"
+            plain = others or latex.expression(share.total, letters) == body
+            fits = not plain and r"\\" not in body and measured(equal) <= room
+            first, others = (equal, []) if fits else (body, [] if body == first else [f"= {first}", *(rf"\quad {row}" for row in others)])
+        else:
+            others = [rf"\quad {row}" for row in others]
+        rows += _under(name, first, others, beside=beside)
+    first, *others = latex.rows(latex.terms(total, letters), room)
+    return forms.align([*rows, *_under("total", first, [rf"\quad {other}" for other in others], beside=beside)])
+
+
+def _under(name: str, first: str, others: list[str], *, beside: bool) -> list[str]:
+    """Return the rows of one name: the formula beside it, or beneath it."""
+    label = rf"\text{{{latex.escape(name)}}}"
+    if beside:
+        return [f"{label} &= {first}", *(f"&{other}" for other in others)]
+    return [f"&{label}", rf"&\quad = {first}", *(rf"&\quad {other}" for other in others)]
+
+
+def _steps(layer: Layer, letters: Letters, limit: float, unit: str) -> str:
+    """Write the formula, the numbers in it, the terms, and the sum."""
+    root, sizes = layer.origin
+    formula = root.polynomial.as_expr()
+    if not isinstance(layer.polynomial.as_expr(), Integer):
+        message = f"{type(layer).__name__} has symbols left; put all sizes in with .at(...) before asking for the steps."
+        raise SizeError(message)
+    numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
+    placed = {symbol: Integer(size) for symbol, size in sizes.items()}
+    values = [cast("Expr", term.xreplace(placed)) for term in latex.ordered(formula, letters)]
+    known = {symbol.name for symbol in symbols_in(formula)} <= set(numbers)
+    counted = rf"\text{{{latex.escape(unit)}}}"
+    limit -= measured(rf"{counted} = \quad")
+    sides = [latex.rows(latex.terms(formula, letters), limit)]
+    if sizes and known:
+        sides.append(latex.rows(forms.substituted(formula, numbers, letters), limit))
+    if len(values) > 1 and known and sizes:
+        sides.append(latex.rows([each for value in values for each in latex.terms(value, letters)], limit))
+    if sizes:
+        sides.append([latex.integer(layer.count)])
+    return forms.lines(counted, sides)
+
+
+def latex_document(*pieces: Any, title: str = "") -> str:
+    r"""Return a LaTeX document that compiles: of layers, tables, explanations, reconciliations, or strings of LaTeX.
+
+    >>> from paramsym import Dense, F, H
+    >>> print(latex_document(Dense(H, F)).splitlines()[0])
+    \documentclass{article}
+    """
+    if not isinstance(title, str):
+        message = f"title is {described(title)}; wanted a string."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    return document([_piece(piece) for piece in pieces], title)
+
+
+def _piece(piece: Any) -> str:
+    if isinstance(piece, str):
+        return displayed(piece) if piece.startswith("\\begin{") else piece
+    if isinstance(piece, Table | Tabular):
+        table = piece if isinstance(piece, Table) else piece.table()
+        return displayed(table.to_latex(long=True))
+    if isinstance(piece, type):
+        message = f"{quoted(piece)} is a class; give what is built from it."
+        raise ArgumentError(message)
+    if hasattr(piece, "own_tensors"):
+        return displayed(piece.to_latex(width=LINE))
+    if hasattr(piece, "to_latex"):
+        return displayed(piece.to_latex())
+    message = f"{quoted(piece)} cannot be written as LaTeX; give a layer, a table, an explanation or a string of LaTeX."
+    raise ArgumentError(message)

@@ -1,0 +1,103 @@
+"""Shapes of one input or of several, a layer applied to them, and errors that say at which part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from operator import index
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from paramsym.algebra.size import Count, text
+from paramsym.errors import ParamsymError, ShapeError
+from paramsym.naming import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paramsym.algebra.size import Shape
+    from paramsym.core.layer import Layer
+
+Entry = TypeVar("Entry")
+_MOST_AXES = 64
+
+
+@dataclass(frozen=True)
+class Step:
+    """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
+
+    Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through, ``stored`` how
+    many there are.
+    """
+
+    name: str
+    layer: Layer
+    arrived: Shape
+    left: Shape
+    used: Count = 1
+    stored: Count = 1
+
+
+def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ...]:
+    """Return a shape that was measured as a tuple of ints, or raise ``error``, which calls it ``what``; ``ShapeError`` for endless ones.
+
+    >>> measured([768, 3], "the kernel", ShapeError)
+    (768, 3)
+    """
+    try:
+        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in axes(value, what))
+    except TypeError:
+        found = (-1,)
+    if any(extent < 0 for extent in found):
+        message = f"{what} is {quoted(value)}; wanted a shape of whole numbers, none below zero, such as (768, 768)."
+        raise error(message)
+    return found
+
+
+def each_input(shape: Shape) -> tuple[Shape, ...]:
+    """Return the shapes of several inputs; of one, that one.
+
+    >>> each_input((2, 3)), each_input(((2, 3), (2, 5)))
+    (((2, 3),), ((2, 3), (2, 5)))
+    """
+    listed: tuple[object, ...] = shape
+    several = bool(listed) and all(isinstance(entry, tuple) for entry in listed)
+    return cast("tuple[Shape, ...]", listed) if several else (shape,)
+
+
+def together(first: Shape, *others: Shape) -> Shape:
+    """Return the shapes of several inputs as one value, which ``each_input`` takes apart; one input stays as it is."""
+    return cast("Shape", (first, *others)) if others else first
+
+
+def axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
+    """Return the entries of a shape; one without end is refused and not read to its end.
+
+    Raises:
+        ShapeError: more axes than NumPy and torch give an array.
+    """
+    found = tuple(islice(shape, _MOST_AXES + 1))
+    if len(found) > _MOST_AXES:
+        message = f"{where} has more than {_MOST_AXES} axes; no array has so many."
+        raise ShapeError(message)
+    return found
+
+
+def only_input(layer: Layer, shape: Shape) -> None:
+    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
+    found = each_input(shape)
+    if len(found) > 1 and not layer.takes_several:
+        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
+        raise ShapeError(message)
+
+
+def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
+    """Return the error with the whole path of the part, and with what arrived there; a part without a name leaves that to its parent."""
+    if not name:
+        return error
+    inner: str = getattr(error, "part", "")
+    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {text(arrived)}: {error}")
+    path = f"{name}.{inner}" if inner else name
+    found = kind(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
+    found.__dict__.update(error.__dict__)
+    found.__dict__.update(part=path, reason=reason)
+    return found

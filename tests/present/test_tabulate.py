@@ -1,0 +1,105 @@
+"""From a layer to a table."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import expand
+
+import paramsym as ps
+from paramsym import F, H, L, V, cat
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.present.tabulate import formula_latex
+
+model = ps.Block(
+    embed=ps.Embedding(V, H),
+    blocks=ps.Repeat(ps.Block(up=ps.Dense(H, F), down=ps.Dense(F, H)), L),
+    head=ps.Dense(H, V, bias=False),
+)
+
+
+def test_one_row_per_tensor() -> None:
+    """Numbered copies stand once, with their number beside them; the rows add up to the total."""
+    table = model.table()
+    assert table.columns == ("tensor", "shape", "copies", "parameters")
+    assert table.rows[1] == ("blocks.{0..L-1}.up.weight", (F, H), L, F * H * L)
+    assert table.footer == ("total", None, None, model.params)
+    assert expand(sum(row[3] for row in table.rows)) == model.params
+    assert str(model.params) in table.caption
+
+
+def test_columns_without_content_are_left_out() -> None:
+    """No copies, no notes: no columns for them."""
+    assert ps.Dense(H, F).table().columns == ("tensor", "shape", "parameters")
+    assert "note" in ps.Dense(H, F).freeze().table().columns
+
+
+def test_notes_say_what_counts_differently() -> None:
+    """An alias adds nothing and says whose tensor it is; buffers and frozen tensors are marked."""
+    tied = ps.Tied(model, {"head.weight": "embed.weight"})
+    table = tied.table()
+    assert table.rows[-1] == ("head.weight", (V, H), None, None, "= embed.weight")
+    assert {row[-1] for row in model.freeze("embed").table().rows} == {"frozen", ""}
+    norm = ps.BatchNorm1d(H)
+    assert {row[-1] for row in norm.table(buffers=True).rows} == {"", "buffer"}
+    assert len(norm.table().rows) < len(norm.table(buffers=True).rows)
+
+
+def test_segments_have_rows() -> None:
+    """A fused tensor shows its parts."""
+    rows = ps.Dense(H, (cat(query=H, key=F),)).table().rows
+    assert [row[0] for row in rows[:2]] == ["weight [query]", "weight [key]"]
+    assert [row[1] for row in rows[:2]] == [(H, H), (F, H)]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_parts_to_a_depth(depth: int) -> None:
+    """The rows of any depth add up to the same total; numbers come with their share."""
+    symbolic, sized = model.table(depth), model.at(V=100, H=8, F=32, L=2).table(depth)
+    assert expand(sum(row[1] for row in symbolic.rows)) == model.params == symbolic.footer[1]
+    assert sized.columns == ("part", "parameters", "share")
+    assert sum(row[1] for row in sized.rows) == sized.footer[1]
+    assert sum(float(row[2].removesuffix(" %")) for row in sized.rows) == pytest.approx(100, abs=0.3)
+    assert symbolic.rows[0][0] == ("embed" if depth == 1 else "embed.weight")
+
+
+def test_nothing_to_show() -> None:
+    """A layer without tensors has a table without rows, in every format."""
+    table = ps.Sequential().table()
+    assert table.rows == ()
+    assert table.footer[-1] == 0
+    assert all((table.to_text(), table.to_markdown(), table.to_latex(), table.to_html(), table.to_csv()))
+    assert ps.Sequential().table(1).footer[1] == 0
+    assert ps.Repeat(ps.Dense(2, 2), 0).table().rows == ()
+
+
+def test_formulas_in_the_shared_letters() -> None:
+    """The letters as their papers write them, highest degree first."""
+    assert formula_latex(model.params) == r"2 L F H + L F + L H + 2 V H"
+    assert formula_latex(0) == "0"
+
+
+def test_several_models_in_one_table() -> None:
+    """The commonest table of papers: Devlin et al. 2019, section 3, gives L, H, A and the count of both BERTs."""
+    bert = ps.models.Bert()
+    sizes = {"BERT base": bert.at("bert-base-uncased"), "BERT large": bert.at("bert-large-uncased")}
+    found = ps.table(sizes, ["L", "H", "A"])
+    assert found.columns == ("model", "L", "H", "A", "parameters")
+    assert found.rows == (("BERT base", 12, 768, 12, 109_482_240), ("BERT large", 24, 1024, 16, 335_141_888))
+    assert r"model & $l$ & $h$ & $a$ & parameters" in ps.table(sizes, [ps.L, H, ps.A], letters="megatron").to_latex()
+    mixed = ps.table({**sizes, "in letters": ps.Dense(H, F).at(H=3)})
+    assert mixed.columns[-1] == "parameters"
+    assert mixed.rows[-1][-1] == 4 * F
+    assert mixed.rows[0][mixed.columns.index("V")] == 30_522
+    with pytest.raises(UnknownNameError, match="none of the models has a size for 'Q'; they have sizes for "):
+        ps.table(sizes, ["Q"])
+    for wrong in ({}, [ps.Dense(H, F)], {"a": 3}, None):
+        with pytest.raises(ArgumentError, match="wanted names with layers"):
+            ps.table(wrong)  # type: ignore[arg-type]
+
+
+def test_numbered_parts_are_named_by_their_kind() -> None:
+    """A number says nothing of what a layer is; parts with names have no such column."""
+    net = ps.Sequential(ps.Conv2d(1, 6, 5), ps.ReLU(), ps.Dense(6, 10))
+    assert net.table(1).columns == ("part", "layer", "parameters", "share")
+    assert [row[:3] for row in net.table(1).rows] == [("0", "Conv2d", 156), ("2", "Dense", 70)]
+    assert "layer" not in ps.models.Bert().table(1).columns

@@ -1,0 +1,84 @@
+"""Shapes through parts: copies asked once, paths in errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+
+import paramsym as ps
+from paramsym import B, Dense, H, L, MaxPool2d, dims
+from paramsym.errors import ShapeError, SizeError, UnknownNameError
+from paramsym.program.inputs import Step
+
+i = dims("i")
+
+
+def test_equal_copies_are_one_step() -> None:
+    """However many, as long as they keep the shape."""
+    for depth in (1, 12, 10**6, L):
+        (step,) = ps.Repeat(Dense(H, H), depth).applications((B, H))
+        assert (step.used, step.stored) == (depth, depth)
+
+
+def test_copies_that_change_the_shape_are_steps_of_their_own() -> None:
+    """Each has its name; of a shared block the first is stored."""
+    repeated = list(ps.Repeat(MaxPool2d(2), 2).applications((1, 1, 8, 8)))
+    assert repeated == [
+        Step("0", MaxPool2d(2), (1, 1, 8, 8), (1, 1, 4, 4)),
+        Step("1", MaxPool2d(2), (1, 1, 4, 4), (1, 1, 2, 2)),
+    ]
+    shared = list(ps.Shared(MaxPool2d(2), 2).applications((1, 1, 8, 8)))
+    assert [step.stored for step in shared] == [1, 0]
+
+
+def test_copies_by_number() -> None:
+    """Blocks that depend on their number, alternate, or come in runs follow one another in order."""
+    growing = ps.Repeat(Dense(i + 1, i + 2), 3, index=i)
+    assert [step.left for step in growing.applications((B, 1))] == [(B, 2), (B, 3), (B, 4)]
+    alternating = ps.Repeat((Dense(2, 3), Dense(3, 2)), 4)
+    assert [step.name for step in alternating.applications((B, 2))] == ["0", "1", "2", "3"]
+    runs = ps.Runs((Dense(2, 2), 3), (Dense(2, 3), 1))
+    assert ps.output_shape(runs, (B, 2)) == (B, 3)
+    first = ps.Repeat(Dense(3, 3), L, first=Dense(2, 3))
+    assert ps.output_shape(first, (B, 2)) == (B, 3)
+    assert ps.output_shape(ps.Repeat(Dense(2, 3), 0), (B, 5)) == (B, 5)
+
+
+def test_errors_carry_the_path() -> None:
+    """Through levels with and without names."""
+    inner = ps.Sequential({"a": Dense(2, 2), "b": ps.Repeat(Dense(3, 3), 2)})
+    with pytest.raises(ShapeError, match=r"^Sequential: x\.b\.0, a Dense, which was given \(1, 2\)"):
+        ps.output_shape(ps.Sequential({"x": ps.Tied(inner, ())}), (1, 2))
+    with pytest.raises(ShapeError, match=r"^Sequential: e, an Embedding"):
+        ps.output_shape(ps.Sequential({"e": ps.EmbeddingBag(3, 4)}), (1, 2, 3))
+
+
+ENDLESS: dict[str, Callable[[], object]] = {
+    "shape": lambda: ps.output_shape(Dense(H, 3), count(1)),
+    "one of several": lambda: ps.output_shape(Dense(H, 3), ((1, 2), [1] * 65)),
+    "trace": lambda: ps.trace(Dense(H, 3), count(1)),
+    "flops": lambda: ps.flops(Dense(H, 3), range(10**12)),
+    "memory": lambda: ps.memory(Dense(H, 3), range(1, 10**12)),
+    "match": lambda: ps.match(Dense(H, 3), {"weight": count(1)}),
+    "reconcile": lambda: ps.reconcile(Dense(2, 3), {"weight": range(10**12)}),
+}
+
+
+@pytest.mark.parametrize("question", ENDLESS.values(), ids=ENDLESS)
+def test_a_shape_without_end_is_not_read_to_its_end(question: Callable[[], object]) -> None:
+    """NumPy and torch have arrays of 64 axes at most."""
+    with pytest.raises(ShapeError, match="has more than 64 axes"):
+        question()
+
+
+def test_other_lists_without_end() -> None:
+    """Values to try are tried as far as the search goes; names are refused at the first that is not there; a column has to fit."""
+    sized = Dense(H, 3).at(H=2)
+    assert ps.reconcile(sized, 15, others={"H": count(1)})[0].term == ps.reconcile(sized, 15, others={"H": [4]})[0].term
+    with pytest.raises(UnknownNameError, match="none of the models has a size for '0'"):
+        ps.table({"one": sized}, map(str, count()))
+    pytest.importorskip("numpy")
+    with pytest.raises(SizeError, match="does not fit in memory"):
+        ps.evaluate(Dense(H, 3), H=range(10**15))

@@ -1,0 +1,93 @@
+"""One door for names, paths and configurations: what a published name means, in Python and in the shell, and what a wrong one says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import paramsym as ps
+from paramsym.cli import main
+from paramsym.errors import ConfigError, ParamsymError, StructureError, UnknownNameError
+from paramsym.loading import published
+
+NAMES = list(published())
+
+
+@pytest.mark.parametrize(
+    ("name", "architecture", "count"),
+    [
+        # Counts of the published checkpoints; their sources stand beside the claims of each family.
+        ("bert-base-uncased", "BertModel", 109_482_240),
+        ("gpt2", "GPT2LMHeadModel", 124_439_808),
+        ("meta-llama/Meta-Llama-3-8B", "LlamaForCausalLM", 8_030_261_248),
+        ("meta-llama/Llama-3.2-1B", "LlamaForCausalLM", 1_235_814_400),
+        ("Qwen/Qwen2.5-7B", "Qwen2ForCausalLM", 7_615_616_512),
+        ("Qwen/Qwen3-0.6B", "Qwen3ForCausalLM", 596_049_920),
+        ("mistralai/Mixtral-8x7B-v0.1", "MixtralForCausalLM", 46_702_792_704),
+        ("roberta-large", "RobertaModel", 355_359_744),
+        ("facebook/deit-base-distilled-patch16-224", "DeiTModel", 86_390_784),
+        ("google/mt5-xxl", "MT5ForConditionalGeneration", 11_896_598_528),
+    ],
+)
+def test_a_published_name_means_the_class_that_was_published(name: str, architecture: str, count: int) -> None:
+    """With its organisation and without, in any capitals."""
+    for typed in (name, name.rpartition("/")[2], name.upper()):
+        model = ps.load(typed)
+        assert (model.count, model.architecture) == (count, architecture)  # type: ignore[attr-defined]
+        assert str(model.table()).startswith(f"{architecture}: {count:,} parameters\n")
+
+
+@pytest.mark.parametrize(("name", "model"), NAMES, ids=[name for name, _ in NAMES])
+def test_no_name_has_two_counts(name: str, model: type[ps.Layer], capsys: pytest.CaptureFixture[str]) -> None:
+    """``at`` on the family's own class counts what ``load`` and the shell count, or refuses and names ``load``."""
+    loaded = ps.load(name)
+    try:
+        assert model().at(name).params == loaded.params
+    except StructureError as error:
+        assert any(words in str(error) for words in ("ps.load(", "build it with", "build the layer with them"))  # noqa: PT017
+    if not loaded.params.free_symbols:
+        assert main(["count", name]) == 0
+        assert capsys.readouterr().out == f"{loaded.count}\n"
+
+
+def test_another_class_is_refused_and_the_way_is_named() -> None:
+    """A default class that stores something else would pass for the published model; one that was asked for is the user's choice."""
+    with pytest.raises(StructureError, match=r"was published as LlamaForCausalLM, and this layer is LlamaModel.*ps\.load\("):
+        ps.models.Llama().at("meta-llama/Meta-Llama-3-8B")
+    assert ps.load("meta-llama/Meta-Llama-3-8B", "LlamaModel").count == 8_030_261_248 - 128_256 * 4096
+    masked = ps.models.Bert(architecture="BertForMaskedLM").at("bert-base-uncased")
+    assert masked.count == 109_514_298  # transformers 5.23, built
+    assert ps.models.Gpt2().at("gpt2").count == 124_439_808  # the head is tied: both classes store the same
+    assert ps.models.Llama().freeze("norm").table().caption.startswith("Edited: ")
+    with pytest.raises(StructureError, match="was published as LlamaForCausalLM"):
+        ps.models.Llama().freeze("norm").at("meta-llama/Meta-Llama-3-8B")
+    assert ps.Tied(ps.models.Bert(), {}).at("bert-base-uncased").count == 109_482_240
+    with pytest.raises(StructureError, match="was published as LlamaForCausalLM"):
+        ps.Tied(ps.models.Llama(), {}).at("meta-llama/Meta-Llama-3-8B")
+
+
+def test_every_way_in(tmp_path: Path) -> None:
+    """A dictionary, a file, a directory, a family; what ``from_config`` gives."""
+    config = {"model_type": "bert", "hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 512}
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config), encoding="utf-8")
+    for source in (config, file, str(file), tmp_path, str(tmp_path)):
+        assert ps.load(source) == ps.from_config(config)
+    assert ps.load(config, "BertForMaskedLM") == ps.from_config(config, "BertForMaskedLM")
+    assert ps.load("bert") == ps.load("Bert") == ps.models.Bert()
+    assert ps.load("resnet18").count == 11_689_512  # torchvision's own meta data
+    assert str(ps.load("meta-llama/Meta-Llama-3-8B").formula) == str(ps.models.Llama(architecture="LlamaForCausalLM").params)
+
+
+def test_an_unknown_name_leads_on() -> None:
+    """The nearest names and three ways on, never the list of everything."""
+    with pytest.raises(UnknownNameError, match=r"did you mean bert-base-uncased or .*`paramsym families`.*config.json.*ps.Block") as caught:
+        ps.load("bert-base-uncase")
+    assert len(str(caught.value)) < 400
+    with pytest.raises(ConfigError, match="there is no file or directory"):
+        ps.load("nothing/here.json")
+    for wrong in (7, None, b"bert"):
+        with pytest.raises(ParamsymError, match="a configuration is a dictionary or a path"):
+            ps.load(wrong)  # type: ignore[arg-type]
