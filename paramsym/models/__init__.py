@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from paramsym.models.albert import Albert as Albert
     from paramsym.models.applications.convnext import KerasConvNeXt as KerasConvNeXt
     from paramsym.models.applications.densenet import KerasDenseNet as KerasDenseNet
-    from paramsym.models.applications.efficientnet import KerasEfficientNet as KerasEfficientNet, KerasEfficientNetV2 as KerasEfficientNetV2
+    from paramsym.models.applications.efficientnet import KerasEfficientNet as KerasEfficientNet
+    from paramsym.models.applications.efficientnet_v2 import KerasEfficientNetV2 as KerasEfficientNetV2
     from paramsym.models.applications.inception import InceptionResNetV2 as InceptionResNetV2, KerasInceptionV3 as KerasInceptionV3
-    from paramsym.models.applications.mobilenet import (
-        KerasMobileNetV2 as KerasMobileNetV2,
-        KerasMobileNetV3 as KerasMobileNetV3,
-        MobileNet as MobileNet,
-    )
+    from paramsym.models.applications.mobilenet import MobileNet as MobileNet
+    from paramsym.models.applications.mobilenet_v2 import KerasMobileNetV2 as KerasMobileNetV2
+    from paramsym.models.applications.mobilenet_v3 import KerasMobileNetV3 as KerasMobileNetV3
     from paramsym.models.applications.nasnet import NASNet as NASNet
     from paramsym.models.applications.resnet import KerasResNet as KerasResNet, KerasResNetV2 as KerasResNetV2
     from paramsym.models.applications.vgg import KerasVGG as KerasVGG
@@ -90,9 +89,12 @@ FAMILIES = {
     "albert": ("Albert", "albert"),
     "applications.convnext": ("KerasConvNeXt", ""),
     "applications.densenet": ("KerasDenseNet", ""),
-    "applications.efficientnet": ("KerasEfficientNet KerasEfficientNetV2", ""),
+    "applications.efficientnet": ("KerasEfficientNet", ""),
+    "applications.efficientnet_v2": ("KerasEfficientNetV2", ""),
     "applications.inception": ("KerasInceptionV3 InceptionResNetV2", ""),
-    "applications.mobilenet": ("MobileNet KerasMobileNetV2 KerasMobileNetV3", ""),
+    "applications.mobilenet": ("MobileNet", ""),
+    "applications.mobilenet_v2": ("KerasMobileNetV2", ""),
+    "applications.mobilenet_v3": ("KerasMobileNetV3", ""),
     "applications.nasnet": ("NASNet", ""),
     "applications.resnet": ("KerasResNet KerasResNetV2", ""),
     "applications.vgg": ("KerasVGG", ""),

@@ -1,4 +1,4 @@
-"""What all networks of ``keras.applications`` share: their arguments, the check of the images, the parts from the drawing, the last layers."""
+"""What all networks of ``keras.applications`` share: arguments, the check of the images, parts from the drawing, the last layers."""
 
 from __future__ import annotations
 
@@ -93,6 +93,10 @@ class Application(Pictures):
         x = x.over_places("avg", mean)
         x = x.drop(drop, dropped) if drop else x
         return x.dense(self.classes, "predictions", self.classifier_activation or "")
+
+    def labelled(self, x: Map) -> Map:
+        """Draw the last activation as a layer of its own, which is there without a function, too."""
+        return x.act(self.classifier_activation or "linear", "predictions")
 
 
 @lru_cache(maxsize=64)

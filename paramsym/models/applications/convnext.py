@@ -1,4 +1,4 @@
-"""ConvNeXt as Keras stores it. Reference: ``keras.applications.ConvNeXtTiny`` to ``XLarge``; torchvision's is ``paramsym.models.ConvNeXt``."""
+"""ConvNeXt as Keras stores it; torchvision's is ``paramsym.models.ConvNeXt``. Reference: ``keras.applications.ConvNeXtTiny``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.compose import Sequential
+from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import LayerNorm
@@ -86,14 +87,15 @@ class KerasConvNeXt(Application):
     def _narrowed(self, x: Map, stage: int, width: Dim) -> Map:
         """Draw the stem's convolution of 4x4 and its norm, or a norm and a convolution of 2x2."""
         side = 2 if stage else 4
-        convolution = Conv2d(x.width, width, side, side, "valid", dialect="keras")
+        convolution: Layer = Conv2d(x.width, width, side, side, "valid", dialect="keras")
         norm = LayerNorm(x.width if stage else width, 1e-6, dialect="keras")
         if stage == 0:
-            names, layers = ("stem", "stem_conv", "stem_layernorm"), (convolution, norm)
+            layers = {"stem_conv": convolution, "stem_layernorm": norm}
         else:
-            names, layers = tuple(f"downsampling_{one}_{stage - 1}" for one in ("block", "layernorm", "conv")), (norm, convolution)
-        whole, *inside = (f"{self.prefix}_{name}" for name in names)
-        return x.to(Sequential(dict(zip(inside, layers, strict=True))), whole, "", width)
+            layers = {f"downsampling_layernorm_{stage - 1}": norm, f"downsampling_conv_{stage - 1}": convolution}
+        whole = f"downsampling_block_{stage - 1}" if stage else "stem"
+        inside = Sequential({f"{self.prefix}_{name}": one for name, one in layers.items()})
+        return x.to(inside, f"{self.prefix}_{whole}", "", width)
 
     def _block(self, x: Map, name: str, gamma: str) -> Map:
         width = x.width

@@ -1,4 +1,4 @@
-"""DenseNet as Keras stores it. Reference: ``keras.applications.DenseNet121`` to ``DenseNet201``; torchvision's is ``paramsym.models.DenseNet``."""
+"""DenseNet as Keras stores it; torchvision's is ``paramsym.models.DenseNet``. Reference: ``keras.applications.DenseNet121``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class KerasDenseNet(Application):
     7978856
     >>> from paramsym import dims
     >>> KerasDenseNet((2,), 2 * dims("g"), classes=10).params
-    92*g**2 + 1180*g + 10186
+    304*g**2 + 1108*g + 10570
     """
 
     blocks: tuple[int, ...] = (6, 12, 24, 16)

@@ -1,6 +1,6 @@
-"""EfficientNet of both versions as Keras stores it.
+"""EfficientNet as Keras stores it; torchvision's is ``paramsym.models.EfficientNet``.
 
-Reference: ``keras.applications.EfficientNetB0`` to ``B7``, ``EfficientNetV2B0`` to ``V2L``; torchvision's is ``paramsym.models.EfficientNet``.
+Reference: ``keras.applications.EfficientNetB0`` to ``EfficientNetB7``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sympy import Expr, Rational, floor
+from sympy import Expr, Rational
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.errors import ArgumentError
@@ -33,7 +33,7 @@ _B: tuple[Stage, ...] = (
     (3, 1, 192, 320, 6, 1),
 )
 """EfficientNet-B0 (Tan and Le 2019, table 1)."""
-_SCALES = {
+SCALES = {
     0: (1, 1, 224, 0.2),
     1: (1, Rational(11, 10), 240, 0.2),
     2: (Rational(11, 10), Rational(12, 10), 260, 0.3),
@@ -47,7 +47,7 @@ _SCALES = {
 
 
 @dataclass(frozen=True)
-class _Scaled(Application):
+class Scaled(Application):
     """What both versions share: multipliers of width and depth, blocks in stages, squeeze-and-excitation, the end."""
 
     ratios = ("width_coefficient", "depth_coefficient")
@@ -73,22 +73,22 @@ class _Scaled(Application):
         """Draw one block; where it adds, it drops as often as ``drop`` says in training."""
         raise NotImplementedError
 
-    def blocks(self, x: Map) -> Map:
-        """Draw the stages, the last convolution and the end."""
-        depths = [int(up(row[1] * self.depth_coefficient)) for row in self.stages]
-        total, done = self._total(depths), 0
-        for stage, ((kernel, _, near, far, expansion, stride), depth) in enumerate(zip(self.stages, depths, strict=True), 1):
-            near, far = self.rounded(near), self.rounded(far)
+    @property
+    def depths(self) -> list[int]:
+        """How many blocks every stage has."""
+        return [int(up(row[1] * self.depth_coefficient)) for row in self.stages]
+
+    def blocks(self, x: Map, total: int) -> Map:
+        """Draw the stages, the last convolution and the end; the share of dropped blocks grows with the blocks before it over ``total``."""
+        done = 0
+        for stage, ((kernel, _, near, far, expansion, stride), depth) in enumerate(zip(self.stages, self.depths, strict=True), 1):
             for number in range(depth):
-                row = (kernel, stage, far, far, expansion, 1) if number else (kernel, stage, near, far, expansion, stride)
+                enters = self.rounded(far if number else near)
+                row = (kernel, stage, enters, self.rounded(far), expansion, 1 if number else stride)
                 x = self.block(x, f"block{stage}{chr(ord('a') + number)}_", row, self.drop_connect_rate * done / total)
                 done += 1
         x = x.conv(self.rounded(1280), 1, "top_conv").norm("top_bn").act("swish", "top_activation")
         return self.ended(x, kept="pool", drop=self.dropout_rate, dropped="top_dropout")
-
-    def _total(self, depths: list[int]) -> int:
-        """Return the number of blocks by which the share of dropped ones grows."""
-        return sum(depths)
 
     def squeezed(self, x: Map, near: Dim, name: str) -> Map:
         """Draw the scaling of every channel by what the means of all channels give: a quarter of the channels that enter the block."""
@@ -103,7 +103,7 @@ class _Scaled(Application):
 
 @named
 @dataclass(frozen=True)
-class KerasEfficientNet(_Scaled):
+class KerasEfficientNet(Scaled):
     """Inverted residuals with squeeze-and-excitation, scaled in width, depth and resolution together.
 
     ``stages`` has for each stage the kernel, the blocks, the channels in and out, the expansion and the stride. ``width_coefficient``
@@ -129,7 +129,7 @@ class KerasEfficientNet(_Scaled):
                 "input_shape": (side, side, 3),
                 "dropout_rate": drop,
             }
-            for n, (width, depth, side, drop) in _SCALES.items()
+            for n, (width, depth, side, drop) in SCALES.items()
         }
     )
     claims = totals(
@@ -147,7 +147,7 @@ class KerasEfficientNet(_Scaled):
         """Draw the standardisation, the stem and the stages."""
         x = x.to(Rescaling(1 / 255), "", "rescaling").to(Normalization((x.width,)), "", "normalization")
         x = x.pad_to_halve(3, "stem_conv_pad").conv(self.rounded(32), 3, "stem_conv", 2, "valid")
-        return self.blocks(x.norm("stem_bn").act("swish", "stem_activation"))
+        return self.blocks(x.norm("stem_bn").act("swish", "stem_activation"), sum(self.depths))
 
     def rounded(self, channels: Dim) -> Dim:
         """Return a scaled width as a multiple of 8, which loses at most a tenth."""
@@ -171,110 +171,3 @@ class KerasEfficientNet(_Scaled):
         )
         x = self.squeezed(x, near, name).conv(far, 1, f"{name}project_conv").norm(f"{name}project_bn")
         return self.added(x, passed, name, drop) if stride == 1 and near == far else x
-
-
-def _v2(*rows: Stage) -> tuple[Stage, ...]:
-    return rows
-
-
-_V2_B = _v2(
-    (3, 1, 32, 16, 1, 1), (3, 2, 16, 32, 4, 2), (3, 2, 32, 48, 4, 2), (3, 3, 48, 96, 4, 2), (3, 5, 96, 112, 6, 1), (3, 8, 112, 192, 6, 2)
-)
-_V2 = {
-    "S": _v2(
-        (3, 2, 24, 24, 1, 1),
-        (3, 4, 24, 48, 4, 2),
-        (3, 4, 48, 64, 4, 2),
-        (3, 6, 64, 128, 4, 2),
-        (3, 9, 128, 160, 6, 1),
-        (3, 15, 160, 256, 6, 2),
-    ),
-    "M": _v2(
-        *((3, 3, 24, 24, 1, 1), (3, 5, 24, 48, 4, 2), (3, 5, 48, 80, 4, 2), (3, 7, 80, 160, 4, 2)),
-        *((3, 14, 160, 176, 6, 1), (3, 18, 176, 304, 6, 2), (3, 5, 304, 512, 6, 1)),
-    ),
-    "L": _v2(
-        *((3, 4, 32, 32, 1, 1), (3, 7, 32, 64, 4, 2), (3, 7, 64, 96, 4, 2), (3, 10, 96, 192, 4, 2)),
-        *((3, 19, 192, 224, 6, 1), (3, 25, 224, 384, 6, 2), (3, 7, 384, 640, 6, 1)),
-    ),
-}
-_SIDES = {"S": 384, "M": 480, "L": 480}
-
-
-@named
-@dataclass(frozen=True)
-class KerasEfficientNetV2(_Scaled):
-    """EfficientNet with plain convolutions in the place of separable ones in the first three stages, and no squeezing there.
-
-    The arguments are those of ``KerasEfficientNet``. ``include_preprocessing`` brings the pixels, 0 to 255, to -1 to 1; with
-    ``standardised``, and three channels, to mean 0 and deviation 1 over ImageNet.
-
-    Raises:
-        ArgumentError: a multiplier that is no exact fraction, letters in that of the depth, or an unknown name.
-
-    Source: Tan and Le 2021, "EfficientNetV2: Smaller Models and Faster Training", table 4.
-
-    >>> KerasEfficientNetV2("EfficientNetV2S").params
-    21458488
-    """
-
-    stages: tuple[Stage, ...] = _V2["S"]
-    standardised: bool = False
-    include_preprocessing: bool = True
-
-    published = networks(
-        **{
-            f"EfficientNetV2B{n}": {
-                "stages": _V2_B,
-                "width_coefficient": width,
-                "depth_coefficient": depth,
-                "input_shape": (side, side, 3),
-                "standardised": True,
-            }
-            for n, (width, depth, side, _) in _SCALES.items()
-            if n < 4
-        },
-        **{f"EfficientNetV2{size}": {"stages": _V2[size], "input_shape": (side, side, 3)} for size, side in _SIDES.items()},
-    )
-    claims = totals(
-        EfficientNetV2B0=(7_200_312, 60_608),
-        EfficientNetV2B1=(8_212_124, 71_456),
-        EfficientNetV2B2=(10_178_374, 82_288),
-        EfficientNetV2B3=(14_467_622, 109_216),
-        EfficientNetV2S=(21_612_360, 153_872),
-        EfficientNetV2M=(54_431_388, 292_032),
-        EfficientNetV2L=(119_027_848, 512_576),
-    )
-
-    def drawn(self, x: Map) -> Map:
-        """Draw the preprocessing, the stem and the stages."""
-        if self.include_preprocessing and self.standardised and x.width == 3:
-            scale, offset = tuple(1 / one for one in DEVIATION), tuple(-mean / one for mean, one in zip(MEAN, DEVIATION, strict=True))
-            x = x.to(Rescaling(1 / 255), "", "rescaling").to(Rescaling(scale, offset), "", "normalization")
-        elif self.include_preprocessing:
-            x = x.to(Rescaling(1 / 128, -1.0), "", "rescaling")
-        x = x.conv(self.rounded(self.stages[0][2]), 3, "stem_conv", 2).norm("stem_bn").act("swish", "stem_activation")
-        return self.blocks(x)
-
-    def rounded(self, channels: Dim) -> Dim:
-        """Return a scaled width as the nearest multiple of 8, halves up."""
-        eighths = channels * self.width_coefficient * Rational(1, 8)
-        return canonical(8 * floor(eighths + Rational(1, 2))) if eighths >= 1 else 8
-
-    def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
-        """Draw an inverted residual; in the first three stages with one convolution in the place of two."""
-        kernel, number, near, far, expansion, stride = stage
-        passed, fused, wide = x, number < 4, canonical(near * expansion)
-        if expansion != 1:
-            x = x.conv(wide, kernel if fused else 1, f"{name}expand_conv", stride if fused else 1)
-            x = x.norm(f"{name}expand_bn").act("swish", f"{name}expand_activation")
-        if not fused:
-            x = x.depthwise(kernel, f"{name}dwconv2", stride).norm(f"{name}bn").act("swish", f"{name}activation")
-            x = self.squeezed(x, near, name)
-        plain = fused and expansion == 1
-        x = x.conv(far, kernel if plain else 1, f"{name}project_conv", stride if plain else 1).norm(f"{name}project_bn")
-        x = x.act("swish", f"{name}project_activation") if plain else x
-        return self.added(x, passed, name, drop) if stride == 1 and near == far else x
-
-    def _total(self, depths: list[int]) -> int:
-        return sum(row[1] for row in self.stages)

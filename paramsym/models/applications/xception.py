@@ -8,6 +8,9 @@ from paramsym.models.applications.application import Application, networks, tota
 from paramsym.models.applications.drawing import Map
 from paramsym.models.vision.blocks import named
 
+_BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 1024))
+"""Widths of the separable convolutions in every block; those with two end with a pooling that halves."""
+
 
 @named
 @dataclass(frozen=True)
@@ -30,13 +33,7 @@ class Xception(Application):
         """Draw the entry flow, eight blocks of equal width, and the exit flow (figure 5)."""
         x = x.conv(32, 3, "block1_conv1", 2, "valid").norm("block1_conv1_bn").act(name="block1_conv1_act")
         x = x.conv(64, 3, "block1_conv2", padding="valid").norm("block1_conv2_bn").act(name="block1_conv2_act")
-        for block, widths in (
-            (2, (128, 128)),
-            (3, (256, 256)),
-            (4, (728, 728)),
-            *((n, (728,) * 3) for n in range(5, 13)),
-            (13, (728, 1024)),
-        ):
+        for block, widths in enumerate(_BLOCKS, 2):
             narrows = len(widths) == 2
             passed = x.conv(widths[-1], 1, stride=2).norm() if narrows else x
             for number, width in enumerate(widths, 1):
