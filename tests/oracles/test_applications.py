@@ -1,4 +1,4 @@
-"""The networks of ``keras.applications``: what Keras recorded, and, where Keras is installed, what it builds and computes from arguments."""
+"""The networks of ``keras.applications``: what Keras recorded, and, where Keras is installed, what it builds and computes."""
 
 from __future__ import annotations
 
