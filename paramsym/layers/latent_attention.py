@@ -78,8 +78,15 @@ class LatentAttention(Layer):
         latent = remember("latent", own.kv_a_layernorm(latent), axis=1)
         shared = copies(remember("rotary key", shared, axis=1), self.num_attention_heads, axis=2)
         key, value = segments(heads(own.kv_b_proj(latent)))
-        return own.o_proj(attend(join(plain, rotary), join(key, shared), value, mask=Mask(causal=True), scale=self.scale))
+        query, key = beside(plain, rotary), beside(key, shared)
+        return own.o_proj(attend(query, key, value, mask=Mask(causal=True), scale=self.scale))
 
     def _turned(self, x: Value, cos: Value, sin: Value) -> Value:
         """Rotate pairs of neighbours, or the halves against each other; neighbours come out as halves."""
         return rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin)
+
+
+def beside(one: Value, other: Value) -> Value:
+    """Join the features of (batch, positions, heads, width), laid with the heads before the positions, as references do it."""
+    joined = join(*(rearrange(x, "b s a d -> b a s d") for x in (one, other)))
+    return rearrange(joined, "b a s d -> b s a d")
