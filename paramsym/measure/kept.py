@@ -155,6 +155,9 @@ class _Keeper:
                     kept = _given(body, kept, needs)
                 elif name == "attention" and any(needs) and runs_fused(self.way, body, needs):
                     kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
+                elif name == "attention" and self.way.attention == "fused" and any(needs[3:]) and any(one.causal for one in _masks(body)):
+                    pairs = (body.input_types[0].sizes[1], body.input_types[1].sizes[1])
+                    kept.lines.append(Line(("mask",), pairs, role="truth"))  # which of the biases are hidden
                 self._inside(step, kept, "")
             case Loop():
                 self._new(step)

@@ -18,7 +18,23 @@ from paramsym.models.blocks import Holder, PreNorm, tokens
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import key
-from paramsym.program import Mask, Own, Value, apply, attend, constant, copies, heads, hide, listed, past, rearrange, remember, rotate, segments
+from paramsym.program import (
+    Mask,
+    Own,
+    Value,
+    apply,
+    attend,
+    constant,
+    copies,
+    heads,
+    hide,
+    listed,
+    past,
+    rearrange,
+    remember,
+    rotate,
+    segments,
+)
 
 
 @dataclass(frozen=True)
@@ -105,12 +121,14 @@ class Alibi:
 class Tower(Holder):
     """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may stand anywhere.
 
-    Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance.
+    Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance; with
+    ``written`` a mask as well.
     """
 
     _: KW_ONLY
     blocks: str = "h"
     alibi: Alibi | None = None
+    written: bool = False
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Layer after layer."""
@@ -125,7 +143,9 @@ class Tower(Holder):
     def along(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return what every block gets beside the positions."""
         if self.alibi is not None:
-            return (self.alibi.bias(x),)
+            batch, length = x.sizes[:2]
+            seen = constant("earlier", (batch, 1, length, canonical(length + past())), kind="truth")
+            return (self.alibi.bias(x), seen) if self.written else (self.alibi.bias(x),)
         return own.rotary_emb(x) if "rotary_emb" in own else ()
 
 
@@ -161,10 +181,12 @@ class Fused(Holder):
             key, value = copies(key, shared, axis=2), copies(value, shared, axis=2)
         return query, key, value
 
-    def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None) -> Value:
+    def attended(
+        self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None
+    ) -> Value:
         """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), scale=self.scale, bias=bias))
+        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), scale=self.scale, bias=bias, seen=seen))
 
 
 @dataclass(frozen=True)
@@ -192,9 +214,9 @@ class FusedRotated(Fused):
 class FusedBiased(Fused):
     """The same with a bias that is added to the scores."""
 
-    def forward(self, own: Own, x: Value, bias: Value) -> Value:
-        """Project and attend."""
-        return self.attended(own, *self.projected(own, x), bias)
+    def forward(self, own: Own, x: Value, bias: Value, seen: Value | None = None) -> Value:
+        """Project and attend; what is not ``seen``, where that is given, is filled in."""
+        return self.attended(own, *self.projected(own, x), bias, seen)
 
 
 @dataclass(frozen=True)

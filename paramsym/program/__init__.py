@@ -4,7 +4,7 @@ A forward pass is ordinary Python over the operations that this room exports. Ea
 says what shape comes out, how much work it is, and how it runs on arrays.
 """
 
-from paramsym.program.activations import apply as apply, is_known as is_known, unknown as unknown
+from paramsym.program.activations import apply as apply, glu as glu, is_known as is_known, unknown as unknown
 from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
 from paramsym.program.axes import (
     axes as axes,

@@ -304,6 +304,11 @@ def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return index
 
 
+def _earlier(xp: Any, shape: tuple[int, ...]) -> Any:
+    """Whether a key stands at or before a query; the last query stands at the last key."""
+    return xp.broadcast_to(_distances(xp, shape[-2:]) <= 0, shape)
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "full": lambda xp, shape, value: xp.full(shape, value),
     "zeros": lambda xp, shape: xp.zeros(shape),
@@ -311,6 +316,7 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
     "frequencies": _frequencies,
     "distances": _distances,
+    "earlier": _earlier,
     "sinusoids": _sinusoids,
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,
