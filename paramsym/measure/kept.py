@@ -262,7 +262,7 @@ class _Keeper:
                 same = kept.results[n].taken == n  # a copy hands on what it took, in the same storage
                 if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
                     self.lines.append(looped(_line(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
-            self._ends(step, kept, loop.carry)
+            self._ends(step, kept)
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
         """All positions; slices of the scanned arrays are views of these."""
@@ -275,7 +275,7 @@ class _Keeper:
             if n in kept.inputs or n in kept.outputs:
                 carried = _line(("carried",), self.program.types[step.takes[n]])
                 self.lines.append(times(carried, canonical(scan.length - 1)))
-        self._ends(step, kept, scan.carry)
+        self._ends(step, kept)
 
     def _route(self, step: Step, route: Route, needs: tuple[bool, ...]) -> None:
         """All chosen copies, one after another: each takes the rows of its positions, and adds what it gives, weighted, to these."""
@@ -293,13 +293,12 @@ class _Keeper:
         self.lines += [replace(line, path=(label, *line.path)) for line in lines]
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
-    def _ends(self, step: Step, kept: Keeping, carry: int) -> None:
+    def _ends(self, step: Step, kept: Keeping) -> None:
         """Keep what goes into the first round and comes out of the last one."""
         for number in kept.inputs:
             self.keep(step.takes[number])
         for number in kept.outputs:
-            if number >= carry or number not in kept.inputs:
-                self.keep(step.gives[number])
+            self.keep(step.gives[number])
 
 
 def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
