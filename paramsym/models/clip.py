@@ -18,7 +18,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
 from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
-from paramsym.program import Mask, Own, Value, best, compare, constant, copies, pick, rearrange, take, where
+from paramsym.program import Mask, Own, Value, at_each, best, compare, constant, take, where
 
 _PROJECTS = "WithProjection"
 
@@ -67,8 +67,7 @@ class ClipText(ReadingTower):
             ending = compare(input_ids, "equal", self.eos_token_id)
             input_ids = where(ending, constant("full", (1,), 1), 0)
         _, position = best(input_ids, 1)
-        index = copies(rearrange(position, "b one -> b () one"), x.sizes[2], axis=1)
-        return take(pick(rearrange(x, "b s h -> b h s"), index), 2, 0)
+        return at_each(x, take(position, 1, 0))
 
 
 @dataclass(frozen=True)
@@ -148,6 +147,7 @@ class Clip(TwoTowers):
     architecture: str = classes({"CLIP": "Model ForImageClassification"})
 
     first_place: ClassVar[int] = 1  # behind the class token
+    by_power: ClassVar[bool] = True
     published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def tensors(self) -> Iterator[Tensor]:

@@ -87,8 +87,8 @@ class Pick(Operation):
         return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return the positions."""
-        return (Kept("taken", 1),)
+        """Return the array, of which torch reads the shape, and the positions."""
+        return Kept("taken"), Kept("taken", 1)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Gather the entries."""
@@ -316,13 +316,19 @@ def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return index
 
 
+def _earlier(xp: Any, shape: tuple[int, ...]) -> Any:
+    """Whether a key stands at or before a query; the last query stands at the last key."""
+    return xp.broadcast_to(_distances(xp, shape[-2:]) <= 0, shape)
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
-    "full": lambda xp, shape, value: xp.full(shape, value),
+    "full": lambda xp, shape, value: xp.full(shape, value if isinstance(value, int) else float(value)),
     "zeros": lambda xp, shape: xp.zeros(shape),
     "index zeros": lambda xp, shape: xp.zeros(shape, dtype=xp.int64),
     "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
     "frequencies": _frequencies,
     "distances": _distances,
+    "earlier": _earlier,
     "sinusoids": _sinusoids,
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,
