@@ -22,7 +22,6 @@ from paramsym.models.family import Family
 from paramsym.models.published import KERAS
 from paramsym.naming import meant, nearest
 
-
 _LIKE = 0.65  # how much of a name has to agree before it is suggested
 
 
@@ -95,8 +94,8 @@ def find(text: str) -> Found:
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
     homes = (home.rpartition(".")[2] for home in FAMILIES)
-    known = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
-    near = nearest(text, known, cutoff=_LIKE) or nearest(text.rpartition("/")[2], known, cutoff=_LIKE)
+    names = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
+    near = nearest(text, names, cutoff=_LIKE) or nearest(text.rpartition("/")[2], names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)

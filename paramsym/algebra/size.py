@@ -520,6 +520,18 @@ class _Readable(StrPrinter):
         return str(super()._print_Mul(expr))
 
 
+def shown(value: object) -> str:
+    """Return how a size or a shape reads; ``text`` is what Python reads back.
+
+    >>> from paramsym import A, H
+    >>> shown((canonical(per(H, A) / 2), per(H, A), None))
+    '(H/(2*A), H/A, None)'
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(shown(item) for item in value)}{',' if len(value) == 1 else ''})"
+    return str(canonical(value) if isinstance(value, per) else value)
+
+
 def text(value: object) -> str:
     """Return the source form of a field's value: ``eval(text(x)) == x`` with the letters in scope."""
     if isinstance(value, Expr):

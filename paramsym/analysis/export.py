@@ -172,7 +172,7 @@ class _Writer:
         return found
 
 
-def _lows(program: Program, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
+def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
     """Return the sizes that have to be more than positive, such as images that a kernel has to fit into."""
     return [(place, name, low) for place, (name, low) in enumerate(zip(names, program.least, strict=True)) if low > 1]
 
@@ -209,7 +209,7 @@ def _checks(divide: str, compare: str) -> _Check:
     return lambda _, op, left, right: compared.get(op.kind, divide).format(left, right)
 
 
-def _raised(program: Program, divide: str, compare: str, value: str, quotient: str) -> _Check:
+def _raised(program: StraightLine, divide: str, compare: str, value: str, quotient: str) -> _Check:
     """Return what writes each check with an error in the words of the layer that asks for it.
 
     ``divide`` and ``compare`` have OP and SAID in place of the comparison and the error; ``value`` shows a value inside a string.

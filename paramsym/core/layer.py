@@ -36,7 +36,7 @@ from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described, quoted
 from paramsym.program.inputs import Application
-from paramsym.program.own import in_turn, taken
+from paramsym.program.own import in_turn
 
 if TYPE_CHECKING:
     from paramsym.algebra.polynomial import Polynomial
@@ -207,11 +207,6 @@ class Layer:
             return derived.output_shape(self, input_shape)
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
-
-    @property
-    def takes_several(self) -> bool:
-        """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
-        return self.computes and taken(self) != 1
 
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""

@@ -14,7 +14,24 @@ from paramsym.core.compose import copies_of
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import activated
-from paramsym.program import ALL, Mask, Own, Value, apply, attend, axes, heads, remember, rotate, take
+from paramsym.program import (
+    ALL,
+    Mask,
+    Own,
+    Value,
+    apply,
+    at_each,
+    attend,
+    axes,
+    best,
+    compare,
+    constant,
+    heads,
+    remember,
+    rotate,
+    take,
+    where,
+)  # fmt: skip
 from paramsym.program.own import through
 
 
@@ -276,6 +293,20 @@ def activation(own: Own, function: str, x: Value, name: str = "act_fn") -> Value
 def last_position(x: Value) -> Value:
     """Return the entry of the last position: (batch, positions, features) to (batch, features)."""
     return take(x, 1, canonical(x.sizes[1] - 1))
+
+
+def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
+    """Return the entry of the last position that is no padding: (batch, positions, features) to (batch, features)."""
+    if padding is None:
+        return last_position(x)
+    positions = constant("positions", (x.sizes[1],), 0, kind="index")
+    _, last = best(where(compare(input_ids, "equal", padding), constant("index zeros", (1, 1), kind="index"), positions), 1)
+    return at_position(x, last)
+
+
+def at_position(x: Value, position: Value) -> Value:
+    """Return the entry of each text at a position, (batch, 1): (batch, positions, features) to (batch, features)."""
+    return at_each(x, take(position, 1, 0))
 
 
 def tokens(input_ids: Value) -> Value:

@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.models.blocks import Holder, tokens
+from paramsym.models.blocks import Holder, at_position, tokens
 from paramsym.models.family import Nested
 from paramsym.models.images import no_labels
 from paramsym.models.keys import Function, Whole
@@ -18,7 +18,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
 from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
-from paramsym.program import Mask, Own, Value, at_each, best, compare, constant, take, where
+from paramsym.program import Mask, Own, Value, best, compare, constant, take, where
 
 _PROJECTS = "WithProjection"
 
@@ -66,8 +66,7 @@ class ClipText(ReadingTower):
         if self.eos_token_id is not None and self.eos_token_id != 2:
             ending = compare(input_ids, "equal", self.eos_token_id)
             input_ids = where(ending, constant("full", (1,), 1), 0)
-        _, position = best(input_ids, 1)
-        return at_each(x, take(position, 1, 0))
+        return at_position(x, best(input_ids, 1)[1])
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_position, tokens
+from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
 from paramsym.models.rope import RopeSettings, RotaryShare
@@ -99,6 +99,7 @@ class Decoder(Model):
     classifier_name: ClassVar[str] = "score"
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag())
+    pad_token_id: int | None = key(Whole(None, least=0))
 
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
@@ -136,10 +137,13 @@ class Decoder(Model):
         return "" if not self.task else self.answering_base_name if self.task == "QuestionAnswering" else self.base_name
 
     def forward(self, own: Own, input_ids: Value) -> Any:
-        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last position."""
-        return self.answered(own, own[self.base_path](tokens(input_ids)))
+        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token.
 
-    def answered(self, own: Own, x: Value) -> Any:
+        That is the last position, or with ``pad_token_id`` the last one that is no padding.
+        """
+        return self.answered(own, own[self.base_path](tokens(input_ids)), input_ids)
+
+    def answered(self, own: Own, x: Value, input_ids: Value) -> Any:
         """Return what the head makes of the last hidden states; the base model has no head."""
         task = self.task
         if not task:
@@ -149,7 +153,7 @@ class Decoder(Model):
         if task == "QuestionAnswering":
             return own.qa_outputs(x)
         scores = own[self.classifier_name if task == "TokenClassification" else "score"](x)
-        return last_position(scores) if task == "SequenceClassification" else scores
+        return last_word(scores, input_ids, self.pad_token_id) if task == "SequenceClassification" else scores
 
     def scores(self, x: Value) -> Value:
         """Return the scores of tokens from what the output matrix gives; a family may scale or limit them."""

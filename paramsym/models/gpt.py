@@ -68,7 +68,7 @@ class Gpt(Decoder):
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
         """As every decoder; ``along`` are the states to attend to, (batch, positions, width). Without them no block attends across."""
-        return self.answered(own, own[self.base_path](tokens(input_ids), *along))
+        return self.answered(own, own[self.base_path](tokens(input_ids), *along), input_ids)
 
     def base(self) -> Layer:
         """The base model."""
@@ -181,12 +181,12 @@ class Fused(Holder):
             key, value = copies(key, shared, axis=2), copies(value, shared, axis=2)
         return query, key, value
 
-    def attended(
-        self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None
-    ) -> Value:
+    def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None) -> Value:
         """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), scale=self.scale, bias=bias, seen=seen))
+        return own[self.names[1]](
+            attend(query, key, value, mask=Mask(causal=True, written=self.written), scale=self.scale, bias=bias, seen=seen)
+        )
 
 
 @dataclass(frozen=True)

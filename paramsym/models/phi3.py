@@ -105,6 +105,7 @@ def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _DEFAULTS = {
+    "pad_token_id": 32000,
     "vocab_size": 32064,
     "hidden_size": 3072,
     "intermediate_size": 8192,

@@ -9,9 +9,9 @@ from math import erf, pi, sqrt
 from typing import Any
 
 from paramsym.algebra.convolution import exactly
-from paramsym.errors import ArgumentError, NotYetError
-from paramsym.naming import nearest
+from paramsym.errors import NotYetError
 from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -164,7 +164,7 @@ class Unknown(Apply):
 
 
 def glu(x: Value, axis: int) -> Value:
-    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017), as the kernel does it that keeps its input."""
+    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017), in one kernel, which keeps its input."""
     return record(Gate(x.type.axis(axis)), x)
 
 
@@ -184,8 +184,5 @@ def apply(name: str, x: Value, *settings: float) -> Value:
     Raises:
         ArgumentError: an unknown name; the message lists the nearest.
     """
-    if name not in _FUNCTIONS:
-        near = nearest(name, _FUNCTIONS)
-        message = f"{name!r} is not a known function{f'; did you mean {near[0]!r}?' if near else '.'} Known: {', '.join(_FUNCTIONS)}."
-        raise ArgumentError(message)
+    check_word(name, _FUNCTIONS, "function")
     return record(Apply(name, settings), x)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Count, Dim, shown
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.pairs import Rows
@@ -49,12 +49,25 @@ class Lookup(Operation):
         return (Kept("taken", 1),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the rows."""
+        """Select the rows.
+
+        Raises:
+            ArgumentError: what are no numbers of rows.
+        """
         table, index = arrays
+        check_positions(index, len(table))
         return xp.take(table, index, axis=0)
 
     def __str__(self) -> str:
         return "lookup"
+
+
+def check_positions(index: Any, size: int) -> None:
+    """Raise ``ArgumentError`` for what are no positions of ``size`` entries; below zero NumPy would count from the end."""
+    if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
+        found = f" from {index.min()} to {index.max()}" if index.size else ""
+        message = f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}."
+        raise ArgumentError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +134,13 @@ class Put(Operation):
         """
         x, index = arrays
         size = int(self.size)
-        if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
-            message = f"the positions are {index.dtype} from {index.min()} to {index.max()}; wanted whole numbers from 0 to {size - 1}."
-            raise ArgumentError(message)
+        check_positions(index, size)
         y = xp.zeros((*x.shape[:-1], size), dtype=x.dtype)
         xp.put_along_axis(y, index, x, -1)
         return y
 
     def __str__(self) -> str:
-        return f"put into {self.size}"
+        return f"put into {shown(self.size)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +169,7 @@ class Best(Operation):
         return xp.take_along_axis(x, index, -1), index
 
     def __str__(self) -> str:
-        return f"best {self.k}"
+        return f"best {shown(self.k)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +231,7 @@ class Constant(Operation):
         return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
 
     def __str__(self) -> str:
-        return " ".join((self.name, *map(str, self.settings)))
+        return " ".join((self.name, *map(shown, self.settings)))
 
 
 def _frequencies(xp: Any, shape: tuple[int, ...], rope: Rope, width: int, length: int) -> Any:  # noqa: ARG001 - the width gives the shape

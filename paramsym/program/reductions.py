@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -168,6 +169,7 @@ class Normalise(Operation):
 
 def reduce(name: Reduction, x: Value, *axes: int, keep: bool = False) -> Value:
     """Return the sum, mean, max or prod over axes, over the last one by default. Work: one operation per entry."""
+    check_word(name, get_args(Reduction), "reduction")
     return record(Reduce(name, axes or (-1,), keep), x)
 
 
@@ -196,5 +198,6 @@ def normalise(
 
     ``steps`` says that the reference does it by elementary operations rather than by one kernel, and so keeps more.
     """
+    check_word(kind, get_args(Statistic), "normalisation")
     others = [one for one in (scale, shift) if one is not None]
     return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased, steps), x, *others, *given)

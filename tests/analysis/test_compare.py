@@ -121,8 +121,10 @@ def test_which_of_two_roots_a_size_can_be() -> None:
     assert found.larger == "GPT2Model"
     sizes = {"F": 3072, "L": 12, "T": 2, "A": 1, "V": 30_522, "P": 512}
     root = found.at.xreplace({symbol: Integer(sizes[symbol.name]) for symbol in found.at.free_symbols})
-    bert, gpt2 = ({width: model.at({**some, "H": width}).count for width in (776, 777)} for model, some in (
-        (ps.models.Bert(), sizes), (ps.models.Gpt2(), {name: sizes[name] for name in "LAVP"})))
+    bert, gpt2 = (
+        {width: model.at({**some, "H": width}).count for width in (776, 777)}
+        for model, some in ((ps.models.Bert(), sizes), (ps.models.Gpt2(), {name: sizes[name] for name in "LAVP"}))
+    )
     assert 776 < root < 777
     assert bert[776] > gpt2[776]
     assert bert[777] < gpt2[777]

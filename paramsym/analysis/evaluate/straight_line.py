@@ -283,7 +283,7 @@ def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = 
     return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 
-def compiled_together(subjects: Iterable[Counted | Expr | int]) -> Program:
+def compiled_together(subjects: Iterable[Counted | Expr | int]) -> StraightLine:
     """Return one program for several subjects: their steps are shared, and the conditions of all of them checked once.
 
     Raises:
