@@ -10,7 +10,7 @@ from paramsym.algebra.size import Count, Dim, shown
 from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.measure.derived import types_of
-from paramsym.measure.walk import gated
+from paramsym.measure.walk import checked_shape
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
 from paramsym.program.signature import arranged, names_of, stated
@@ -57,7 +57,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
     if not shapes and not named:
         named = stated_inputs(layer)
     ordered = arranged(layer, shapes, named)
-    return types_of(gated(ordered) if len(ordered) > 1 else gated(ordered[0]))
+    return types_of(checked_shape(ordered) if len(ordered) > 1 else checked_shape(ordered[0]))
 
 
 def stated_inputs(layer: Layer) -> Mapping[str, Any]:

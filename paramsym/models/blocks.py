@@ -20,15 +20,13 @@ from paramsym.program import (
     Own,
     Value,
     apply,
+    at_each,
     attend,
     axes,
     best,
     compare,
     constant,
-    copies,
     heads,
-    pick,
-    rearrange,
     remember,
     rotate,
     take,
@@ -141,7 +139,7 @@ class RotatedAttention(Holder):
     ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers; ``joint`` norms take
     all heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many
     positions a query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
-    one more score per head.
+    one more score per head. ``halves`` says that cosines and sines have every angle once.
     """
 
     _: KW_ONLY
@@ -154,6 +152,7 @@ class RotatedAttention(Holder):
     scale: float | Expr | None = None
     cap: float | None = None
     partly: bool = False
+    halves: bool = False
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
@@ -170,7 +169,7 @@ class RotatedAttention(Holder):
 
     def turned(self, x: Value, *turn: Value) -> Value:
         """Return queries or keys, rotated by cosines and sines."""
-        return rotate(x, *turn, partly=self.partly)
+        return rotate(x, *turn, partly=self.partly, halves=self.halves)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
@@ -307,8 +306,7 @@ def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
 
 def at_position(x: Value, position: Value) -> Value:
     """Return the entry of each text at a position, (batch, 1): (batch, positions, features) to (batch, features)."""
-    index = copies(rearrange(position, "b one -> b () one"), x.sizes[2], axis=1)
-    return take(pick(rearrange(x, "b s h -> b h s"), index), 2, 0)
+    return at_each(x, take(position, 1, 0))
 
 
 def tokens(input_ids: Value) -> Value:

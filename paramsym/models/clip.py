@@ -146,6 +146,7 @@ class Clip(TwoTowers):
     architecture: str = classes({"CLIP": "Model ForImageClassification"})
 
     first_place: ClassVar[int] = 1  # behind the class token
+    by_power: ClassVar[bool] = True
     published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def tensors(self) -> Iterator[Tensor]:

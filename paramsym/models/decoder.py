@@ -21,8 +21,8 @@ from paramsym.models.activations import learned
 from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
-from paramsym.models.rope import RopeSettings, Share
-from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
+from paramsym.models.rope import RopeSettings, RotaryShare
+from paramsym.program import ROPE, Own, Rope, Value, contract, join, rotation as turned
 
 _LAYER_TYPES = frozenset(
     {
@@ -224,7 +224,7 @@ class GroupedDecoder(Decoder):
         "rope_scaling": RopeSettings(),
         "rope_theta": Real(10000.0),
         "max_position_embeddings": Whole(2048),
-        "partial_rotary_factor": Share(),
+        "partial_rotary_factor": RotaryShare(),
     }
 
     def conditions(self) -> None:
@@ -348,7 +348,7 @@ class RotaryFrequencies(Layer):
     """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
 
     ``layer_types`` are the kinds of layers that have frequencies of their own. ``rope`` is how fast the positions turn; a tuple has one
-    entry for each of these kinds.
+    entry for each of these kinds. With ``halves`` an angle stands once for both entries of a pair; ``complex`` ones in one array.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -357,6 +357,8 @@ class RotaryFrequencies(Layer):
     rotary_dim: Count
     layer_types: tuple[str, ...] | None = None
     rope: Rope | tuple[Rope, ...] = ROPE
+    halves: bool = False
+    complex: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         """The frequencies, and those before any scaling."""
@@ -370,11 +372,13 @@ class RotaryFrequencies(Layer):
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
         """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated.
 
-        With several kinds of layers, those of each kind follow one another.
+        With several kinds of layers, those of each kind follow one another. Complex numbers are one array (positions, rotated), real parts
+        before the others.
         """
         ropes = self.rope if isinstance(self.rope, tuple) else (self.rope,)
         ropes = () if self.rotary_dim == 0 else ropes
-        return tuple(one for rope in ropes for one in turned(x.sizes[1], self.rotary_dim, rope))
+        found = [turned(x.sizes[1], self.rotary_dim, rope, halves=self.halves or self.complex) for rope in ropes]
+        return tuple(join(*both) for both in found) if self.complex else tuple(one for both in found for one in both)
 
 
 def check_window(kinds: tuple[str, ...], window: Dim | None) -> None:

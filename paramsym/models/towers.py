@@ -120,6 +120,7 @@ class TwoTowers(Classifying):
     vision_config: Any
 
     first_place: ClassVar[int] = 0
+    by_power: ClassVar[bool] = False
     ignored: ClassVar[Ignored] = {"the output is no word": "tie_word_embeddings"}
 
     def parts(self) -> Iterator[Part]:
@@ -156,15 +157,16 @@ class TwoTowers(Classifying):
             x, *_ = own.vision_model(images)
             mean = mean_of_places(x, self.first_place)
             return own.classifier(mean) if "classifier" in own else mean
-        seen, read = unit(self.seen(own, images)), unit(self.read(own, tokens(*texts)))
+        seen, read = (unit(one, by_power=self.by_power) for one in (self.seen(own, images), self.read(own, tokens(*texts))))
         per_text = contract("t p, i p -> t i", read, seen) * apply("exp", own.logit_scale)
         per_text = per_text + own.logit_bias if "logit_bias" in own else per_text
         return rearrange(per_text, "t i -> i t"), per_text
 
 
-def unit(x: Value) -> Value:
-    """Return vectors divided by their length."""
-    return x / apply("sqrt", reduce("sum", x * x, -1, keep=True))
+def unit(x: Value, *, by_power: bool = False) -> Value:
+    """Return vectors divided by their length; ``by_power`` says that the root of a length is written as a power of its square."""
+    squared = reduce("sum", x * x, -1, keep=True)
+    return x / (squared**0.5 if by_power else apply("sqrt", squared))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _MOST_AXES = 64
 
 
 @dataclass(frozen=True)
-class Step:
+class Application:
     """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
 
     Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through, ``stored`` how
@@ -44,7 +44,7 @@ def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ..
     (768, 3)
     """
     try:
-        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in axes(value, what))
+        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in checked_axes(value, what))
     except TypeError:
         found = (-1,)
     if any(extent < 0 for extent in found):
@@ -69,7 +69,7 @@ def together(first: Shape, *others: Shape) -> Shape:
     return cast("Shape", (first, *others)) if others else first
 
 
-def axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
+def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     """Return the entries of a shape; one without end is refused and not read to its end.
 
     Raises:

@@ -259,9 +259,11 @@ def through(
     if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
         refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[-1][1].output_types, strict=False))
         return through(copies, refined, along, shared, several=several)
-    if after == sizes:
+    one_of = shared is None and [numbers.count for numbers, _ in copies] == [1]  # under a number that is a symbol
+    if after == sizes or one_of:
         taken = max(len(program.inputs) for _, program in programs)
-        results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
+        left = None if after == sizes else programs[0][1].output_types[: len(carry)]
+        results = record_all(Loop(tuple(programs), len(carry), shared, left), *carry, *along[: taken - len(carry)])
         return results if several or programs[0][1].several else results[0]
     if known:
         return one_by_one(copies, carry, along, shared, several=several)

@@ -12,7 +12,7 @@ from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
 Reduction: TypeAlias = Literal["sum", "mean", "max", "prod"]
-Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given"]
+Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given", "length"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,8 @@ class Softmax(Operation):
 class Normalise(Operation):
     """Entries normalised over some axes.
 
-    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square. With
+    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square, "length"
+    over the root of the sum of their squares. With
     "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
     ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
     "rms", and others with ``steps``, are worked out by differences, powers and products in float32, each of which keeps something.
@@ -134,6 +135,8 @@ class Normalise(Operation):
         statistic = Kept("own", factors=places, kind="statistic", wide=self.kind == "rms" or self.steps)
         like = Kept("own", factors=flat(x.shape))
         scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
+        if self.kind == "length":
+            return (Kept("taken"), statistic, *scale)
         if self.kind != "rms" and not self.steps:
             return (Kept("taken"), statistic, statistic, *scale)
         normalised = (like,) if self.scaled and needs[1] else ()
@@ -149,6 +152,8 @@ class Normalise(Operation):
         eps = xp.finfo(x.dtype).eps if self.eps is None else self.eps
         if self.kind == "rms":
             y = x / xp.sqrt((x * x).mean(self.over, keepdims=True) + eps)
+        elif self.kind == "length":
+            y = x / xp.sqrt((x * x).sum(self.over, keepdims=True))
         elif self.kind == "given":
             y = (x - others[0]) / xp.sqrt(others[1] + eps)
         else:
