@@ -61,7 +61,7 @@ class SSD(_SSD):
     >>> SSD("ssd300_vgg16").params
     35641826
     >>> SSD().part("head.classification_head").params
-    134820*N
+    133662*N
     """
 
     extents = 300
