@@ -5,6 +5,7 @@ Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -43,6 +44,7 @@ def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm,
     pyramid or that of the backbone. ``normed`` puts a norm behind every convolution of the pyramid. Of a MobileNet the last two stages
     are taken, whatever ``stages`` are.
     """
+    taps: tuple[str, ...]
     if backbone == "mobilenet_v3_large":
         (features, *_) = MobileNetV3(backbone, norm_layer=norm).own_parts
         layers, taps, widths = features.layer.items, ("13", "16"), [160, 960]  # type: ignore[attr-defined]
@@ -60,7 +62,7 @@ def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm,
     return Sequential(body=Tapped(layers, taps), fpn=_Pyramid(parts, more))
 
 
-def numbered(layers: list[Layer]) -> Block:
+def numbered(layers: Sequence[Layer]) -> Block:
     """Return layers under their numbers."""
     return Block({str(number): layer for number, layer in enumerate(layers)})
 
