@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 import paramsym  # noqa: E402 - the checkout this file is in
 
@@ -34,6 +34,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx-mathjax-offline",
     "sphinxcontrib.bibtex",
+    "scratch.extension",
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints", "jupyter_execute"]
 source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}

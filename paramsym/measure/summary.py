@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import cast
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.measure.neurons import connections_of
-from paramsym.measure.shapes import located, settled
-from paramsym.measure.walk import Visit, gated, units, visits
+from paramsym.measure.shapes import canonical_shape, with_layer_name
+from paramsym.measure.walk import Visit, checked_shape, units, visits
 from paramsym.present.tabulate import PAPER, check_depth
 from paramsym.render.table import Cell, Table
 
@@ -40,12 +40,12 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     """
     check_layer(layer)
     check_depth(depth)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     try:
         found = list(visits(layer, shape, depth))
-        left = settled(layer.output_shape(shape))
+        left = canonical_shape(layer.output_shape(shape))
     except ShapeError as error:
-        raise located(layer, shape, error) from None
+        raise with_layer_name(layer, shape, error) from None
     entries = [_Entry(visit) for visit in found]
     rows = [entry.row() for entry in entries]
     total = canonical(layer.params)
@@ -55,7 +55,7 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     totals = (_sum([entry.neurons for entry in entries]), _sum([entry.connections for entry in entries]))
     columns = ("part", "layer", "input", "output", "parameters", "neurons", "connections")
     footer: tuple[Cell, ...] = ("total", "", _shape(shape), _shape(left), total, *totals)
-    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {text(shape)}", PAPER)
+    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {shown(shape)}", PAPER)
 
 
 class _Entry:
@@ -79,14 +79,14 @@ class _Entry:
         """Return the cells; layers without weights have no neurons of their own."""
         visit = self.visit
         kind = type(visit.layer).__name__.lstrip("_")
-        shapes = (_shape(settled(visit.arrived)), _shape(settled(visit.left)))
+        shapes = (_shape(canonical_shape(visit.arrived)), _shape(canonical_shape(visit.left)))
         return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)
 
 
 def _shape(shape: Shape) -> Cell:
     """Return a shape as a cell; one with unknown extents, or several, as words."""
     plain = all(extent is not None and not isinstance(extent, tuple) for extent in shape)
-    return cast("Cell", shape) if plain else text(shape)
+    return cast("Cell", shape) if plain else shown(shape)
 
 
 def _sum(amounts: list[Dim | None]) -> Dim | None:

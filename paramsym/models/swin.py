@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.convolution import exact_ratio, over, scaled, up_over
+from paramsym.algebra.convolution import exact_ratio, over, scaled_length, up_over
 from paramsym.algebra.size import Count, Dim, canonical, divides, text
 from paramsym.algebra.symbols import H, dims
 from paramsym.core.compose import Sequential
@@ -133,7 +133,7 @@ class Swin(PatchModel, Backbone):
     def _block(self, width: Dim, number: Dim, *, shifted: bool = False) -> SwinBlock:
         sliced = (number, divides(number, width, "num_heads", "the stage's width"))
         projection, norm = Dense(width, sliced, bias=self.qkv_bias), LayerNorm(width, self.layer_norm_eps)
-        inner = scaled(width, float(self.mlp_ratio), "mlp_ratio")
+        inner = scaled_length(width, float(self.mlp_ratio), "mlp_ratio")
         attention: dict[str, Layer] = {
             "q_proj": projection,
             "k_proj": projection,

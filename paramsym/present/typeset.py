@@ -38,7 +38,7 @@ _PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", 
 
 
 @dataclass(frozen=True)
-class Share:
+class PartTotal:
     """What the tensors under one path add: ``copies`` times ``amount``."""
 
     path: tuple[str | Numbers, ...]
@@ -63,7 +63,7 @@ class Share:
         return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
 
 
-def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...]:
+def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[PartTotal, ...]:
     """Return what the parts add, down to a depth; without one, as deep as eight of them allow.
 
     >>> from paramsym.models import Bert
@@ -83,7 +83,7 @@ def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...
     return best
 
 
-def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
+def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[PartTotal]:
     groups: dict[tuple[str | Numbers, ...], list[Line]] = {}
     for line in lines:
         # The last name on a path is a tensor's; parts are named down to what holds it, and a number stands with the name before it.
@@ -97,7 +97,7 @@ def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
             copies = ()
         inside = (Polynomial.product((*line.factors, *_without(line.stored, copies))) for line in members)
         total = Polynomial.total(inside if copies else (line.polynomial() for line in members))
-        yield Share(path, copies, total.as_expr())
+        yield PartTotal(path, copies, total.as_expr())
 
 
 def _contains(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> bool:
@@ -117,7 +117,7 @@ def _says_little(name: str) -> bool:
     return name.isdigit() or name.rsplit(" ", maxsplit=1)[-1] in _PLAIN
 
 
-def names(found: tuple[Share, ...]) -> list[str]:
+def names(found: tuple[PartTotal, ...]) -> list[str]:
     """Return short words for each share: the last name on its path, and as many before it as tell them apart."""
     wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
     deepest = max((len(share.steps) for share in found), default=1)
@@ -193,7 +193,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
     return forms.broken([(1, body) for body in bodies], limit)
 
 
-def _bracketed(body: str, share: Share) -> str:
+def _bracketed(body: str, share: PartTotal) -> str:
     return rf"\left({body}\right)" if not share.copies and share.amount.is_Add else body
 
 
@@ -208,7 +208,7 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
-def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:
+def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
     """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
     called, total = names(found), layer.polynomial.as_expr()
     written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]

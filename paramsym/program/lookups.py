@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Count, Dim, shown
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.pairs import Rows
@@ -49,12 +49,25 @@ class Lookup(Operation):
         return (Kept("taken", 1),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the rows."""
+        """Select the rows.
+
+        Raises:
+            ArgumentError: what are no numbers of rows.
+        """
         table, index = arrays
+        check_positions(index, len(table))
         return xp.take(table, index, axis=0)
 
     def __str__(self) -> str:
         return "lookup"
+
+
+def check_positions(index: Any, size: int) -> None:
+    """Raise ``ArgumentError`` for what are no positions of ``size`` entries; below zero NumPy would count from the end."""
+    if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
+        found = f" from {index.min()} to {index.max()}" if index.size else ""
+        message = f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}."
+        raise ArgumentError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +100,8 @@ class Pick(Operation):
         return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return the positions."""
-        return (Kept("taken", 1),)
+        """Return the array, of which torch reads the shape, and the positions."""
+        return Kept("taken"), Kept("taken", 1)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Gather the entries."""
@@ -121,15 +134,13 @@ class Put(Operation):
         """
         x, index = arrays
         size = int(self.size)
-        if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
-            message = f"the positions are {index.dtype} from {index.min()} to {index.max()}; wanted whole numbers from 0 to {size - 1}."
-            raise ArgumentError(message)
+        check_positions(index, size)
         y = xp.zeros((*x.shape[:-1], size), dtype=x.dtype)
         xp.put_along_axis(y, index, x, -1)
         return y
 
     def __str__(self) -> str:
-        return f"put into {self.size}"
+        return f"put into {shown(self.size)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +169,7 @@ class Best(Operation):
         return xp.take_along_axis(x, index, -1), index
 
     def __str__(self) -> str:
-        return f"best {self.k}"
+        return f"best {shown(self.k)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +231,7 @@ class Constant(Operation):
         return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
 
     def __str__(self) -> str:
-        return " ".join((self.name, *map(str, self.settings)))
+        return " ".join((self.name, *map(shown, self.settings)))
 
 
 def _frequencies(xp: Any, shape: tuple[int, ...], rope: Rope, width: int, length: int) -> Any:  # noqa: ARG001 - the width gives the shape
@@ -316,13 +327,19 @@ def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return index
 
 
+def _earlier(xp: Any, shape: tuple[int, ...]) -> Any:
+    """Whether a key stands at or before a query; the last query stands at the last key."""
+    return xp.broadcast_to(_distances(xp, shape[-2:]) <= 0, shape)
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
-    "full": lambda xp, shape, value: xp.full(shape, value),
+    "full": lambda xp, shape, value: xp.full(shape, value if isinstance(value, int) else float(value)),
     "zeros": lambda xp, shape: xp.zeros(shape),
     "index zeros": lambda xp, shape: xp.zeros(shape, dtype=xp.int64),
     "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
     "frequencies": _frequencies,
     "distances": _distances,
+    "earlier": _earlier,
     "sinusoids": _sinusoids,
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,

@@ -14,7 +14,7 @@ from paramsym.algebra.size import Shape, substitute, symbols_in, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ParamsymError, RefutedError, ShapeError
 from paramsym.measure.run import run
-from paramsym.measure.walk import gated
+from paramsym.measure.walk import checked_shape
 from paramsym.naming import described
 from paramsym.optional import available, needed
 from paramsym.program.inputs import each_input
@@ -80,7 +80,7 @@ def certify_run(
 
 
 def _input(shape: Any) -> Shape:
-    found = gated(shape)
+    found = checked_shape(shape)
     if len(each_input(found)) > 1 or None in found:
         message = f"an input is {text(found)}; wanted one shape whose sizes are known or letters, such as (B, H)."
         raise ShapeError(message)

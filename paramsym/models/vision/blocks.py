@@ -26,7 +26,7 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
-from paramsym.models.published import Claim
+from paramsym.models.published import KERAS, Claim
 from paramsym.naming import described, nearest
 from paramsym.program import Own, Value, apply, axes, rearrange, reduce
 
@@ -47,7 +47,10 @@ remembered = lru_cache(maxsize=4096)
 
 
 def named(cls: _Model) -> _Model:
-    """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change."""
+    """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change.
+
+    Names of Keras' networks may stand without ``keras.applications.`` in front.
+    """
     plain: Any = cls.__init__
 
     @wraps(plain)
@@ -55,14 +58,15 @@ def named(cls: _Model) -> _Model:
         first, *rest = given or (None,)
         if not isinstance(first, str):
             return plain(self, *given, **changed)
-        if first not in cls.published:
+        name = first if first in cls.published else KERAS + first
+        if name not in cls.published:
             near = nearest(first, cls.published)
             message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
             raise ArgumentError(message)
         if rest:
             message = f"{cls.__name__}: behind the name {first!r} arguments go by keyword, as in num_classes=10."
             raise ArgumentError(message)
-        return plain(self, **{**cls.published[first], **changed})
+        return plain(self, **{**cls.published[name], **changed})
 
     cls.__init__ = __init__  # type: ignore[assignment]
     return cls

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sympy import Max
 
-from paramsym.algebra.convolution import differ, over, windows
+from paramsym.algebra.convolution import differ, over, window_count
 from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, divides, product, text
 from paramsym.algebra.symbols import A, B, H, N, W, dims
 from paramsym.core.compose import Runs, Sequential
@@ -303,7 +303,7 @@ class _Positions(Layer):
 
 def _pooled(extents: tuple[Dim, ...], step: int) -> tuple[Dim, ...]:
     """Return the extents after windows of three that move by a step in height and width."""
-    return (extents[0], *(windows(length, 3, step, 2) for length in extents[1:]))
+    return (extents[0], *(window_count(length, 3, step, 2) for length in extents[1:]))
 
 
 def _on_places(function: Callable[[Value], Value], x: Value, extents: tuple[Dim, ...]) -> Value:
