@@ -17,6 +17,7 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
 from paramsym.config import architectures_of, from_config, read_config
 from paramsym.core.layer import Layer, class_name
+from paramsym.core.names import MOST_TENSORS
 from paramsym.core.spelling import is_dropped_buffer
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.naming import described, one_line
@@ -29,8 +30,6 @@ from paramsym.verify.report import faults
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 
-MOST_TENSORS = 1_000_000
-"""Tensors that are written out one by one; the largest published mixture of experts has a twentieth of this."""
 _NAMED = 3  # tensors that a sentence names before it counts the rest
 
 

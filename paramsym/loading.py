@@ -19,7 +19,10 @@ from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
+from paramsym.models.published import KERAS
 from paramsym.naming import meant, nearest
+
+_LIKE = 0.65  # how much of a name has to agree before it is suggested
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     ``architecture`` asks for another class of the reference. Where the published class has a head whose number of labels is open, or no
     class is recorded, the family's base class is meant. A configuration means what ``from_config`` reads in it. The name of a family,
     such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for
-    the reference's default flags. Nothing is downloaded. A file goes before a name.
+    the reference's default flags. Nothing is downloaded. A file goes before a name. A name that Keras and torchvision share means the
+    network of the one that spells it so: ``"ResNet50"`` is Keras', ``"resnet50"`` torchvision's.
 
     Raises:
         UnknownNameError: no file and no name that is known; the message has the nearest ones.
@@ -55,6 +59,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     (8030261248, 'LlamaForCausalLM')
     >>> load("meta-llama/Meta-Llama-3-8B", "LlamaModel").count
     7504924672
+    >>> load("ResNet50").count, load("keras.applications.ResNet50").count, load("resnet50").count  # Keras' convolutions have biases
+    (25583592, 25583592, 25557032)
     """
     if not isinstance(source, str):
         return from_config(source, architecture, strict)
@@ -77,9 +83,9 @@ def find(text: str) -> Found:
     """
     if _holds_config(text):
         return Found(text, read_config(text))
-    family = _family(text)
-    if family is not None:
-        return family
+    known = _application(text) or _family(text)
+    if known is not None:
+        return known
     for name, model in published(text):
         if meant(text, [name]):
             return _sized(name, model)
@@ -87,7 +93,9 @@ def find(text: str) -> Found:
         return Found(text, read_config(text))  # which says what is missing
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
-    near = nearest(text, [*model_types(), *recorded_types(), *FAMILIES, *(name for name, _ in published(text))])
+    homes = (home.rpartition(".")[2] for home in FAMILIES)
+    names = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
+    near = nearest(text, names, cutoff=_LIKE) or nearest(text.rpartition("/")[2], names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)
@@ -124,6 +132,20 @@ def _holds_config(text: str) -> bool:
         return Path(text).is_file() or (Path(text) / "config.json").is_file()
     except (OSError, ValueError):
         return False
+
+
+def _application(text: str) -> Found | None:
+    """Return a network of Keras by its name as Keras spells it; in other capitals a name means torchvision's network or a family."""
+    short = text.removeprefix(KERAS)
+    for home, (classes, _) in FAMILIES.items():
+        names = classes.split() if home.startswith("applications.") else ()
+        if not any(short.startswith(cls.removeprefix("Keras")) for cls in names):
+            continue
+        for cls in names:
+            model: type[Layer] = getattr(import_module(f"paramsym.models.{home}"), cls)
+            if KERAS + short in model.published:
+                return _sized(KERAS + short, model)
+    return None
 
 
 def _family(text: str) -> Found | None:

@@ -54,7 +54,6 @@ class Around(Holder):
     computed_as = _as_inner("computed_as")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
     computes = _as_inner("computes")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
     by_hand = _as_inner("by_hand")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
-    takes_several = _as_inner("takes_several")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
 
     def tensors(self) -> Iterator[Tensor]:
         """The inner layer's own tensors."""

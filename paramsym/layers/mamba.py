@@ -269,8 +269,8 @@ class CausalConv1d(Layer):
         remember("window", pad(x, ((self.kernel_size, canonical(-length)),)))
         margins = (self.kernel_size, 0) if past() != 0 else (margin, margin)
         y = convolve(x, own.weight, (1,), (margins,), groups=x.sizes[1])
-        y = take(y, 2, canonical(y.sizes[2] - length) if past() != 0 else 0, length)
-        return y + rearrange(own.bias, "c -> c ()") if self.bias else y
+        y = y + rearrange(own.bias, "c -> c ()") if self.bias else y
+        return take(y, 2, canonical(y.sizes[2] - length) if past() != 0 else 0, length)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import Form, to_latex
-from paramsym.render.table import Cell, Printed, Table
+from paramsym.render.table import Cell, Printed, Table, percent
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +170,7 @@ class Cost(Printed):
         form = (self._caption, lettering(letters, symbols), (f"{self.subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
             return Table(("part", self.unit), tuple(rows), ("total", total), *form)
-        shares = tuple((name, amount, f"{100 * amount / total:.1f} %" if isinstance(amount, int) else "") for name, amount in rows)
+        shares = tuple((name, amount, percent(amount, total) if isinstance(amount, int) else "") for name, amount in rows)
         return Table(("part", self.unit, "share"), shares, ("total", total, None), *form)
 
     def to_latex(self, form: Form = "expanded", **options: Any) -> str:

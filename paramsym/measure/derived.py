@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Rational
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.errors import NotYetError, SizeError
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Join, Named
@@ -101,7 +101,7 @@ def _applied(program: Program, shapes_of: Closing) -> Iterator[Application]:
             case Scan(body=body, length=length):
                 yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared, left=left):
-                if left is not None:
+                if left is not None and bodies[0][0].count != 1:
                     message = f"{bodies[0][0]}: layers each of which is given more than the one before cannot be listed."
                     raise NotYetError(message)
                 for numbers, body in bodies:
@@ -132,7 +132,7 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
             whole = Polynomial.total(totals[tensor.name]).as_expr()
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
             if whole.atoms(Open):
-                message = f"the uses of {tensor.name} depend on a size of None in {text(input_shape)}; give a size or a symbol."
+                message = f"the uses of {tensor.name} depend on a size of None in {shown(input_shape)}; give a size or a symbol."
                 raise SizeError(message)
     return found
 

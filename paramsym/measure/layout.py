@@ -19,6 +19,7 @@ from paramsym.program.arithmetic import Combine, WithNumber
 from paramsym.program.attention import Hide
 from paramsym.program.axes import Copies, Known, Named, Rearrange, Segments, Take, axes_of_words, groups
 from paramsym.program.conditions import Where
+from paramsym.program.listed import Turn
 from paramsym.program.lookups import Choose, Drop, Still
 from paramsym.program.state import Remember
 from paramsym.program.types import ArrayType
@@ -64,7 +65,7 @@ def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
 def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
     """Return the layouts of the results of an operation that looks at its input's storage; None for any other, or where it must copy."""
     match operation:
-        case Named() | Known() | Still():
+        case Named() | Known() | Still() | Turn():
             return (layout,)
         case Remember() if operation.view:
             return (layout,)

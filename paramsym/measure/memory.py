@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Rational
 
 from paramsym.algebra.size import Dim, size
-from paramsym.core.layer import Layer
+from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
@@ -84,6 +84,7 @@ def memory(
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
         *(("recompute", recompute, RECOMPUTE), ("weights", weights or dtype, (*BYTES, *FORMATS)), ("cache", cache or dtype, BYTES)),
     )
+    check_layer(layer)
     for what, value, known in choices:
         check_word(what, value, known)
     if zero not in ZERO:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from paramsym.algebra.convolution import average_use
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.shapes import with_layer_name
 from paramsym.measure.walk import Visit, checked_shape, units, visits, within
-from paramsym.program.inputs import only_input
+from paramsym.program.signature import only_input
 
 
 def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = False) -> Dim:
@@ -122,7 +122,7 @@ def _batch_axis(layer: Layer, shape: Shape) -> int | None:
 def _known(shape: Shape, batch_axis: int | None) -> Dim:
     found = units(shape, batch_axis)
     if found is None:
-        message = f"the units of {text(shape)} cannot be counted; give a size or a symbol in the place of None."
+        message = f"the units of {shown(shape)} cannot be counted; give a size or a symbol in the place of None."
         raise ShapeError(message)
     return found
 

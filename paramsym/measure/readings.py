@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from sympy import Expr
 
-from paramsym.algebra.size import Count, Shape, canonical, text
+from paramsym.algebra.size import Count, Shape, canonical, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError, ShapeError
@@ -40,10 +40,10 @@ class InputReading(Printed):
         return None if self.layer is None else self.layer.params
 
     def __str__(self) -> str:
-        head = f"{text(self.input_shape)}, {self.meaning}"
+        head = f"{shown(self.input_shape)}, {self.meaning}"
         if self.layer is None:
             return f"{head}, does not work: {self.reason}"
-        return f"{head}, gives {text(self.output_shape)} with {self.params} parameters"
+        return f"{head}, gives {shown(self.output_shape)} with {self.params} parameters"
 
 
 def readings(layer: Layer, input_shape: Iterable[Count | None]) -> tuple[InputReading, ...]:

@@ -12,7 +12,7 @@ from paramsym.errors import ShapeError
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
 from paramsym.measure.walk import checked_shape, rebuilt, visits
-from paramsym.program.inputs import only_input
+from paramsym.program.signature import only_input
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
 _SYMBOLS = re.compile(r"\{[^}]*\}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.measure.neurons import connections_of
@@ -55,7 +55,7 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     totals = (_sum([entry.neurons for entry in entries]), _sum([entry.connections for entry in entries]))
     columns = ("part", "layer", "input", "output", "parameters", "neurons", "connections")
     footer: tuple[Cell, ...] = ("total", "", _shape(shape), _shape(left), total, *totals)
-    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {text(shape)}", PAPER)
+    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {shown(shape)}", PAPER)
 
 
 class _Entry:
@@ -86,7 +86,7 @@ class _Entry:
 def _shape(shape: Shape) -> Cell:
     """Return a shape as a cell; one with unknown extents, or several, as words."""
     plain = all(extent is not None and not isinstance(extent, tuple) for extent in shape)
-    return cast("Cell", shape) if plain else text(shape)
+    return cast("Cell", shape) if plain else shown(shape)
 
 
 def _sum(amounts: list[Dim | None]) -> Dim | None:

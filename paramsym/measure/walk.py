@@ -13,7 +13,8 @@ from paramsym.core.layer import Layer
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
-from paramsym.program.inputs import checked_axes, each_input, only_input, together
+from paramsym.program.inputs import checked_axes, each_input, together
+from paramsym.program.signature import only_input
 
 _NUMBERED = re.compile(r"\{[^}]*\}")
 

@@ -96,7 +96,7 @@ class Falcon(Decoder):
                 "rotary_emb": self.frequencies(),
             },
             # The biases are scaled as the scores are.
-            alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width())) if self.alibi else None,
+            alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width()), masked=True) if self.alibi else None,
         )
 
     def frequencies(self) -> Layer:
@@ -129,7 +129,9 @@ class Falcon(Decoder):
         width = self.hidden_size
         outward = Dense((self.num_attention_heads, self.head_width()), width, self.bias)
         projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
-        return (FusedBiased if self.alibi else FusedRotated)(projections, spread=self.new_decoder_architecture)
+        listed = self.multi_query or self.new_decoder_architecture
+        kind = FusedBiased if self.alibi else FusedRotated
+        return kind(projections, spread=self.new_decoder_architecture, listed=listed, written=True)
 
     def _fused(self) -> Axis:
         heads, own = self.num_attention_heads, self.head_width()

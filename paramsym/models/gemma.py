@@ -296,6 +296,7 @@ def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _GEMMA2 = {
+    "pad_token_id": 0,
     "vocab_size": 256000,
     "hidden_size": 2304,
     "num_hidden_layers": 26,

@@ -65,6 +65,6 @@ class Olmo(RmsDecoder):
 
 
 FAMILIES = (
-    family("olmo", Olmo, "Olmo", {"vocab_size": 50304}, rope_arguments()),
-    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304}, rope_arguments()),
+    family("olmo", Olmo, "Olmo", {"vocab_size": 50304, "pad_token_id": 1}, rope_arguments()),
+    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304, "pad_token_id": 1}, rope_arguments()),
 )

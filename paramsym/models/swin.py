@@ -251,9 +251,10 @@ class SwinAttention(Holder):
         return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
 
 
-def filled(x: Value, parts: tuple[Dim, Dim]) -> Value:
-    """Return maps (batch, height, width, channels) filled up with zeros to whole numbers of parts."""
-    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(x.sizes[1:3], parts, strict=True))
+def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
+    """Return maps whose last axes are extents and channels, the extents filled up with zeros to whole numbers of parts."""
+    extents = x.sizes[-1 - len(parts) : -1]
+    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(extents, parts, strict=True))
     return pad(x, (*rest, (0, 0)))
 
 

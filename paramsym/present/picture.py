@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 from paramsym.program.graph import Program, bodies
 from paramsym.program.lookups import Stored
 from paramsym.render.diagram import Box, to_svg
@@ -16,7 +16,7 @@ def picture(program: Program, depth: int | None = None) -> str:
     True
     """
     kind = "program" if program.layer is None else type(program.layer).__name__
-    inputs, outputs = (", ".join(text(one.sizes) for one in types) for types in (program.input_types, program.output_types))
+    inputs, outputs = (", ".join(shown(one.sizes) for one in types) for types in (program.input_types, program.output_types))
     return to_svg(_boxes(program, depth), f"{kind}: {inputs} → {outputs}")
 
 
@@ -34,7 +34,7 @@ def _boxes(program: Program, depth: int | None) -> list[Box]:
         words = str(operation)
         tensors = ", ".join(names[number] for number in step.takes if number in names)
         words += f" ({tensors})" if tensors else ""
-        shapes = ", ".join(text(one.sizes) for one in program.given(step))
+        shapes = ", ".join(shown(one.sizes) for one in program.given(step))
         box = Box(words, shapes, [made[number] for number in step.takes if number in made], inside)
         found.append(box)
         made |= dict.fromkeys(step.gives, box)

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
+from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, shown
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
@@ -51,7 +51,7 @@ class Rearrange(Operation):
         return moved.reshape([prod(known[word] for word in group) for group in right])
 
     def __str__(self) -> str:
-        return f"rearrange {self.pattern!r}"
+        return f"rearrange {' '.join(self.pattern.split())!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Segments(Operation):
         (x,) = taken
         total = canonical(sum((extent(piece) for piece in self.pieces[1:]), start=extent(self.pieces[0])))
         if differ(total, x.sizes[self.axis]):
-            message = f"axis {self.axis} of {text(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
+            message = f"axis {self.axis} of {shown(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
             raise ShapeError(message)
         return tuple(x.with_axis(self.axis, piece) for piece in self.pieces)
 
@@ -118,7 +118,7 @@ class Segments(Operation):
         return tuple(xp.split(arrays[0], [sum(ends[: n + 1]) for n in range(len(ends) - 1)], axis=self.axis))
 
     def __str__(self) -> str:
-        return f"segments {', '.join(text(extent(piece)) for piece in self.pieces)}"
+        return f"segments {', '.join(shown(extent(piece)) for piece in self.pieces)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Take(Operation):
         return x[tuple(where)]
 
     def __str__(self) -> str:
-        return f"take {text(self.start)} of axis {self.axis}" if self.count is None else f"take {text(self.count)} of axis {self.axis}"
+        return f"take {shown(self.start)} of axis {self.axis}" if self.count is None else f"take {shown(self.count)} of axis {self.axis}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Join(Operation):
         for other in taken[1:]:
             pairs = zip(first.sizes, other.sizes, strict=False)
             if len(first.shape) != len(other.shape) or any(differ(a, b) for n, (a, b) in enumerate(pairs) if n != position):
-                message = f"{text(first.sizes)} and {text(other.sizes)} cannot be joined along axis {self.axis}."
+                message = f"{shown(first.sizes)} and {shown(other.sizes)} cannot be joined along axis {self.axis}."
                 raise ShapeError(message)
         total = canonical(sum((one.sizes[position] for one in taken[1:]), start=first.sizes[position]))
         return (first.with_axis(position, total),)
@@ -203,7 +203,7 @@ class Copies(Operation):
         return xp.repeat(arrays[0], int(self.times), axis=self.axis)
 
     def __str__(self) -> str:
-        return f"{text(self.times)} copies along axis {self.axis}"
+        return f"{shown(self.times)} copies along axis {self.axis}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class Pad(Operation):
         return _cut(xp.pad(x, outside, mode="edge" if self.mode == "replicate" else self.mode), margins)
 
     def __str__(self) -> str:
-        return f"pad {self.mode} {text(self.margins)}"
+        return f"pad {self.mode} {shown(self.margins)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class Roll(Operation):
         return xp.roll(arrays[0], tuple(map(int, self.shifts)), self.over)
 
     def __str__(self) -> str:
-        return f"roll by {text(self.shifts)}"
+        return f"roll by {shown(self.shifts)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +353,7 @@ def features(x: Value, *sizes: Axis) -> Value:
         raise RankError(message)
     for found, wanted in zip(x.sizes[x.rank - len(sizes) :], sizes, strict=True):
         if differ(found, extent(wanted)):
-            message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {text(x.sizes)}."
+            message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {shown(x.sizes)}."
             raise ShapeError(message)
     return x
 
@@ -366,7 +366,7 @@ def known(x: Value, *shape: Axis) -> Value:
     """
     stated = ArrayType(shape, x.type.kind)
     if len(shape) != x.rank or any(map(differ, stated.sizes, x.sizes)):
-        message = f"{text(x.sizes)} cannot be {text(stated.sizes)}."
+        message = f"{shown(x.sizes)} cannot be {shown(stated.sizes)}."
         raise ShapeError(message)
     return record(Known(stated), x)
 
@@ -376,9 +376,9 @@ def heads(x: Value, axis: int = -1) -> Value:
     position = x.type.axis(axis)
     factors = [f"f{n}" for n in range(len(factors_of(x.shape[position])))]
     plain = [f"a{n}" for n in range(x.rank)]
-    before, after = " ".join(plain[:position]), " ".join(plain[position + 1 :])
-    inside = " ".join(factors)
-    return x if len(factors) == 1 else rearrange(x, f"{before} ({inside}) {after} -> {before} {inside} {after}")
+    apart = " ".join((*plain[:position], *factors, *plain[position + 1 :]))
+    plain[position] = f"({' '.join(factors)})"
+    return x if len(factors) == 1 else rearrange(x, f"{' '.join(plain)} -> {apart}")
 
 
 def segments(x: Value, *pieces: Axis, axis: int = -1) -> tuple[Value, ...]:
@@ -468,7 +468,7 @@ def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, 
         ShapeError: another number of axes than words, or sizes that do not fit.
     """
     if len(left) != len(x.shape):
-        message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {text(x.sizes)}."
+        message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {shown(x.sizes)}."
         raise RankError(message)
     found: dict[str, Axis] = dict(sizes)
     for words, axis, size in zip(left, x.shape, x.sizes, strict=True):
@@ -506,7 +506,7 @@ def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | N
     rest = [name for position, name in enumerate(names) if position != optional]
     alone = f", or ({', '.join(rest)}) without a batch" if optional is not None else ""
     wanted = "".join(f", with {canonical(size)} {name}" for name, size in sizes.items())
-    message = f"wanted ({', '.join(names)}){alone}{wanted}; found {len(found)} axes, {text(found)}."
+    message = f"wanted ({', '.join(names)}){alone}{wanted}; found {len(found)} axes, {shown(found)}."
     missing = "channels" in names and len(found) == len(names) - 1
     if missing:
         message += f" An axis is missing: {' or '.join(spatial[:1])} or channels."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 
 if TYPE_CHECKING:
     from paramsym.algebra.numbering import Numbers
@@ -198,7 +198,7 @@ class Loop:
 
     def __str__(self) -> str:
         copies = " | ".join(f"{label(numbers)} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
-        return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {text(self.bodies[0][0].count)}"
+        return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {shown(self.bodies[0][0].count)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class Scan:
         return (*taken[: self.carry], *along)
 
     def __str__(self) -> str:
-        return f"scan over {text(self.length)}"
+        return f"scan over {shown(self.length)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class Route:
         return (type(taken[0])((*taken[0].shape[:-1], self.body.output_types[0].shape[-1])),)
 
     def __str__(self) -> str:
-        return f"route {text(self.used)} of {self.numbers} [{type(self.body.layer).__name__}]"
+        return f"route {shown(self.used)} of {self.numbers} [{type(self.body.layer).__name__}]"
 
 
 @dataclass(frozen=True, slots=True)

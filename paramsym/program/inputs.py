@@ -7,7 +7,7 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from paramsym.algebra.size import Count, text
+from paramsym.algebra.size import Count, shown
 from paramsym.errors import ParamsymError, ShapeError
 from paramsym.naming import quoted
 
@@ -82,20 +82,12 @@ def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     return found
 
 
-def only_input(layer: Layer, shape: Shape) -> None:
-    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
-    found = each_input(shape)
-    if len(found) > 1 and not layer.takes_several:
-        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
-        raise ShapeError(message)
-
-
 def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
     """Return the error with the whole path of the part, and with what arrived there; a part without a name leaves that to its parent."""
     if not name:
         return error
     inner: str = getattr(error, "part", "")
-    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {text(arrived)}: {error}")
+    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {shown(arrived)}: {error}")
     path = f"{name}.{inner}" if inner else name
     found = kind(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
     found.__dict__.update(error.__dict__)

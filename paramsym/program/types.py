@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, stack, text
+from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, shown, stack
 
 Kind: TypeAlias = Literal["float", "index", "truth"]
 """Entries are real numbers, whole numbers that select something, or true and false. Only real numbers have gradients."""
@@ -39,7 +39,7 @@ class ArrayType:
 
     def __str__(self) -> str:
         """Write the sizes, with the kind where it is not float."""
-        return text(self.sizes) if self.kind == "float" else f"{text(self.sizes)} {self.kind}"
+        return shown(self.sizes) if self.kind == "float" else f"{shown(self.sizes)} {self.kind}"
 
     def axis(self, position: int) -> int:
         """Return the position of an axis counted from the front."""

@@ -13,7 +13,7 @@ from math import inf, prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import negative, same_length, transposed_length, window_count, window_count_ceil
-from paramsym.algebra.size import Axis, Count, Dim, canonical, text
+from paramsym.algebra.size import Axis, Count, Dim, canonical, shown
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.tracing import Value, record, record_all
@@ -228,7 +228,7 @@ class PoolTo(Operation):
         return (y, index) if self.indices else y
 
     def __str__(self) -> str:
-        return f"{self.name} pool to {text(self.lengths)}"
+        return f"{self.name} pool to {shown(self.lengths)}"
 
 
 @dataclass(frozen=True, slots=True)

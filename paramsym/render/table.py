@@ -182,6 +182,21 @@ class Tabular(Printed):
         return shown.to_latex(long=len(shown.rows) > _PAGE) if shown.rows else None
 
 
+def percent(amount: int, whole: int) -> str:
+    """Return a share with one decimal; neither a small share nor what a small one is missing from is rounded away.
+
+    >>> percent(1, 3), percent(1, 10_000), percent(9_999, 10_000), percent(0, 3)
+    ('33.3 %', '< 0.1 %', '> 99.9 %', '0 %')
+    """
+    if amount == 0:
+        return "0 %"
+    if 2000 * amount < whole:
+        return "< 0.1 %"
+    if 0 < 2000 * (whole - amount) < whole:
+        return "> 99.9 %"
+    return f"{100 * amount / whole:.1f} %"
+
+
 def _shown(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return tuple(one_line(cell) if isinstance(cell, str) else int(cell) if isinstance(cell, Integer) else cell for cell in row)
 

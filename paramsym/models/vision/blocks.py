@@ -24,7 +24,8 @@ from paramsym.layers.convolution import Conv2d, Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.spatial import Extents
-from paramsym.models.published import Claim
+from paramsym.models.blocks import Holder
+from paramsym.models.published import KERAS, Claim
 from paramsym.naming import described, nearest
 from paramsym.program import Own, Value, axes, rearrange, reduce
 
@@ -44,7 +45,10 @@ remembered = lru_cache(maxsize=4096)
 
 
 def named(cls: _Model) -> _Model:
-    """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change."""
+    """Let a class of models take one of its published names as first argument: that model's sizes, which other arguments change.
+
+    Names of Keras' networks may stand without ``keras.applications.`` in front.
+    """
     plain: Any = cls.__init__
 
     @wraps(plain)
@@ -52,14 +56,15 @@ def named(cls: _Model) -> _Model:
         first, *rest = given or (None,)
         if not isinstance(first, str):
             return plain(self, *given, **changed)
-        if first not in cls.published:
+        name = first if first in cls.published else KERAS + first
+        if name not in cls.published:
             near = nearest(first, cls.published)
             message = f"{cls.__name__}: there is no size {first[:60]!a}; {_among(near or cls.published)}."
             raise ArgumentError(message)
         if rest:
             message = f"{cls.__name__}: behind the name {first!r} arguments go by keyword, as in num_classes=10."
             raise ArgumentError(message)
-        return plain(self, **{**cls.published[first], **changed})
+        return plain(self, **{**cls.published[name], **changed})
 
     cls.__init__ = __init__  # type: ignore[assignment]
     return cls
@@ -300,6 +305,21 @@ def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) 
     Widths in letters are equal where they are one expression.
     """
     return Residual(body, name=name) if stride == 1 and incoming == outgoing else Sequential({name: body})
+
+
+@dataclass(frozen=True)
+class Tapped(Holder):
+    """Layers one after another, of which some show what they give. Reference: ``IntermediateLayerGetter``."""
+
+    taps: tuple[str, ...]
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """What the tapped layers give."""
+        found = []
+        for name in dict(self.layers):
+            x = own[name](x)
+            found += [x] if name in self.taps else []
+        return tuple(found) if len(found) > 1 else found[0]
 
 
 @dataclass(frozen=True)
