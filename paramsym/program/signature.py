@@ -69,6 +69,9 @@ def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
     if not layer.computes or layer.by_hand:
         return
+    names, needed, rest = _of(layer)
+    if needed <= given <= len(names) or (given == 1 and rest == "along"):
+        return
     fewest, most = least(layer), accepted(layer)
     if given < fewest or (most is not None and given > most):
         message = f"{_wanted(layer, fewest, most)}; found {given}."
