@@ -32,9 +32,9 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
     for condition in asked:
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
-        if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:
-            if not any(found.setdefault(one, one).names):  # of several that ask the same, the first that has names for it
-                found[one] = one
+        needless = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
+        if not needless and not any(found.setdefault(one, one).names):  # of several that ask the same, the first that has names for it
+            found[one] = one
     return tuple(found.values())
 
 
