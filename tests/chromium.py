@@ -36,9 +36,12 @@ class Browser:
             command(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
             "--remote-debugging-pipe", f"--user-data-dir={self.profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank",
         ]  # fmt: skip
-        script = f"exec 3<&{to_child} 4>&{from_child}; exec \"$@\""
-        self._process = subprocess.Popen(  # noqa: S603 - the browser found above
-            ["/bin/bash", "-c", script, "bash", *arguments], pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        script = f'exec 3<&{to_child} 4>&{from_child}; exec "$@"'
+        self._process = subprocess.Popen(
+            ["/bin/bash", "-c", script, "bash", *arguments],
+            pass_fds=(to_child, from_child),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         os.close(to_child)
         os.close(from_child)

@@ -6,14 +6,18 @@ The page works from a folder, without a server and without a network.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import gzip
 import hashlib
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +28,14 @@ from configs import of_type  # noqa: E402 - beside this file
 from data import variant_script  # noqa: E402
 from questions import QUESTIONS  # noqa: E402
 from reasons import reasons_script  # noqa: E402
-from variants import Variant, families  # noqa: E402
+from variants import variants_of  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
 from paramsym.algebra.letters import LETTER_SETS, lettering  # noqa: E402
+from paramsym.models import FAMILIES  # noqa: E402
 from paramsym.render import latex  # noqa: E402
 
-SCRIPTS = "words models formula address stops sizes answer why chart copies configs main".split()
+SCRIPTS = ("words", "models", "formula", "address", "stops", "sizes", "answer", "why", "chart", "copies", "configs", "main")
 LINKS = {"../index.html": "Documentation", "../scratch.html": "Scratch", "../scratch/index.html": "Scratch"}
 MATHJAX = "_static/mathjax/tex-svg-full.js"
 
@@ -41,23 +46,22 @@ def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
     Raises:
         LookupError: a family that there is not.
     """
-    out, wanted = folder / "explorer", set(only)
-    for part in ("families", "why"):
-        (out / part).mkdir(parents=True, exist_ok=True)
-    index: dict[str, Any] = {}
-    letters: set[str] = set()
-    stamp = _stamp()
-    for name, variants in families():
-        if wanted and name not in wanted:
-            continue
-        index[name] = [{"title": one.title, "names": [*one.sizes] or [one.title], "types": [*one.configs]} for one in variants]
-        letters |= {symbol.name for one in variants for symbol in one.root.symbols}
-        packs = _kept(kept / f"{name}.json", stamp, variants)
-        for part, script in packs.items():
-            (out / part / f"{name}.js").write_text(_pack(f"{part}/{name}", script), encoding="utf-8")
-    if missing := wanted - index.keys():
+    out, known = folder / "explorer", [name for classes, _ in FAMILIES.values() for name in classes.split()]
+    wanted = [*only] or known
+    if missing := {*wanted} - {*known}:
         message = f"there is no family {', '.join(sorted(missing))}."
         raise LookupError(message)
+    for part in ("families", "why"):
+        (out / part).mkdir(parents=True, exist_ok=True)
+    kept.mkdir(parents=True, exist_ok=True)
+    stamp = _stamp()
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(wanted, pool.map(_family, wanted, repeat(kept), repeat(stamp)), strict=True))
+    for name, family in found.items():
+        for part in ("families", "why"):
+            (out / part / f"{name}.js").write_text(_pack(f"{part}/{name}", family[part]), encoding="utf-8")
+    index = {name: family["index"] for name, family in found.items()}
+    letters = {letter for family in found.values() for letter in family["letters"]}
     (out / "index.js").write_text("\n".join(_index(index, letters)), encoding="utf-8")
     for file in (HERE / "page").glob("*.*"):
         if file.suffix != ".html":
@@ -69,20 +73,24 @@ def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
     _copy_mathjax(folder / MATHJAX)
 
 
-def _kept(path: Path, stamp: str, variants: list[Variant]) -> dict[str, str]:
-    """Return the scripts of a family, from ``path`` where they were written by the same library."""
+def _family(name: str, kept: Path, stamp: str) -> dict[str, Any]:
+    """Return what the page needs of a family, as the file in ``kept`` has it where that was written by the same library."""
+    path = kept / f"{name}.json"
     if path.exists():
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if found.pop("stamp") == stamp:
+        if found["stamp"] == stamp:
             return found
+    variants = variants_of(name)
     types = json.dumps({model_type: of_type(model_type) for one in variants for model_type in one.configs})
-    scripts = {
+    found = {
+        "stamp": stamp,
+        "index": [{"title": one.title, "names": [*one.sizes] or [one.title], "types": [*one.configs]} for one in variants],
+        "letters": sorted({symbol.name for one in variants for symbol in one.root.symbols}),
         "families": f'{{"variants": [{",".join(map(variant_script, variants))}], "types": {types}}}',
         "why": f"[{','.join(map(reasons_script, variants))}]",
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"stamp": stamp, **scripts}), encoding="utf-8")
-    return scripts
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return found
 
 
 def _stamp() -> str:
@@ -127,4 +135,9 @@ def _copy_mathjax(target: Path) -> None:
 
 
 if __name__ == "__main__":
-    build(Path(sys.argv[1]), Path(sys.argv[1]) / ".explorer", sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="where the pages are")
+    parser.add_argument("families", nargs="*", help="the classes of the families; all, by default")
+    parser.add_argument("--kept", type=Path, help="where what was computed is kept for the next time")
+    given = parser.parse_args()
+    build(given.folder, given.kept or given.folder / ".explorer", given.families)

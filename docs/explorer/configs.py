@@ -5,8 +5,8 @@ A key is a size, has one of the values that were tried, or changes nothing that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from typing import Any
 
 from sympy import Symbol
@@ -22,7 +22,10 @@ ROPE: Mapping[str, dict[str, Any]] = {
     "default": {"rope_type": "default"},
     "linear": {"type": "linear", "factor": 2.0},
     "llama3": {
-        **{"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
         "original_max_position_embeddings": 8192,
     },
     "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768},
@@ -69,7 +72,7 @@ class Rules:
         if architecture in self.reader.labelled:
             found["labels"] = self.reader.labels
         for name, key in self.reader.keys.items():
-            if isinstance(key, Lettered) and key.letter in self.root.symbols and (rule := self._size(name, key)):
+            if isinstance(key, Lettered) and key.letter in self.sizes and (rule := self._size(name, key)):
                 found["sizes"][name] = rule
             elif isinstance(key, Several) and (listed := self._list(name, key)):
                 found["lists"][name] = listed
@@ -171,8 +174,13 @@ class Rules:
 def _shown(root: ps.Layer) -> list[Any]:
     """Return what the page shows of a model, as polynomials."""
     found: list[Any] = [root.polynomial]
-    asks = (ps.flops, ps.kv_cache, *(lambda one, way=way: ps.memory(one, dtype="bfloat16", convention=way) for way in ("torch-eager", "torch-sdpa")))
-    asks = (*asks, lambda one: ps.memory(one, use="inference", convention="torch-sdpa"))
+    asks: tuple[Callable[[ps.Layer], ps.Cost], ...] = (
+        ps.flops,
+        ps.kv_cache,
+        partial(ps.memory, dtype="bfloat16", convention="torch-eager"),
+        partial(ps.memory, dtype="bfloat16", convention="torch-sdpa"),
+        partial(ps.memory, use="inference", convention="torch-sdpa"),
+    )
     for ask in asks:
         try:
             found.append(ask(root).polynomial)

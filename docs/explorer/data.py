@@ -1,4 +1,4 @@
-"""What the explorer's page knows of a variant, as JavaScript: names, conditions and LaTeX as data, all arithmetic as ``ps.export`` writes it."""
+"""What the explorer knows of a variant, as JavaScript: names, conditions and LaTeX as data, arithmetic as ``ps.export`` writes it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ class _Writer:
 
     def least(self, symbol: Symbol) -> int:
         """Return the least value of a letter."""
-        return max((one.small for one in self.asked if one.kind == "at most" and one.large == symbol and isinstance(one.small, int)), default=1)
+        asked = (one.small for one in self.asked if one.kind == "at most" and one.large == symbol)
+        return max((small for small in asked if isinstance(small, int)), default=1)
 
 
 def variant_script(variant: Variant) -> str:

@@ -19,7 +19,7 @@ from paramsym.models import FAMILIES, family_of
 HEADS = ("ForMaskedLM", "ForConditionalGeneration", "MTModel", "ForCausalLM", "LMHeadModel", "ForCTC", "ForImageClassification")
 """Ends of the classes that configurations usually name: of each model type, the first that the reference has."""
 MEANINGS = {
-    "S": "sequence length: positions of the input",
+    "S": "sequence length",
     "S_d": "sequence length of the decoder",
     "B": "batch size",
     "B_v": "batch size of the images",
@@ -71,18 +71,15 @@ def meaning(name: str) -> str:
     return MEANINGS.get(name) or (BY_NAME[name].meaning if name in BY_NAME else "")
 
 
-def families() -> Iterator[tuple[str, list[Variant]]]:
-    """Yield every family: the name of its class, and its variants, the published ones first."""
-    for classes, types in FAMILIES.values():
-        for cls in classes.split():
-            model: type[ps.Layer] = getattr(ps.models, cls)
-            found = _published(model)
-            for model_type in types.split():
-                if family_of(model_type).model is model:
-                    _usual(model_type, found)
-            if not found:
-                found[model()] = Variant(model())
-            yield cls, [*found.values()]
+def variants_of(name: str) -> list[Variant]:
+    """Return the variants of the family whose class has this name, the published ones first."""
+    types = next(types for classes, types in FAMILIES.values() if name in classes.split())
+    model: type[ps.Layer] = getattr(ps.models, name)
+    found = _published(model)
+    for model_type in types.split():
+        if family_of(model_type).model is model:
+            _usual(model_type, found)
+    return [*found.values()] or [Variant(model())]
 
 
 def _published(model: type[ps.Layer]) -> dict[ps.Layer, Variant]:

@@ -91,7 +91,8 @@ explorer.showChart = () => {
   choice.value = letter;
   const box = explorer.find("chart"), list = explorer.find("crossings");
   const drawn = letter ? lines(letter) : [];
-  const values = letter ? explorer.stops(model, letter, state.inputs).filter((value) => drawn.every((one) => one.count(value) !== null)) : [];
+  const here = letter ? explorer.all(model, state.inputs)[letter] : 1n;
+  const values = letter ? explorer.stops(model, letter, state.inputs, here * 4n > 8n ? here * 4n : 8n).filter((value) => drawn.every((one) => one.count(value) !== null)) : [];
   list.replaceChildren();
   if (drawn.length < 1 || values.length < 2) { box.textContent = "There is nothing to draw: the sizes are refused, or only one is possible."; return; }
   const step = values.slice(1).map((value, number) => value - values[number]).reduce((a, b) => { while (b) [a, b] = [b, a % b]; return a; });

@@ -61,6 +61,19 @@ explorer.html = (latex) => {
   return sequence();
 };
 
+/* A long equation in pieces, cut before its signs where nothing is open, so that lines break there. */
+explorer.pieces = (latex) => {
+  const found = [""];
+  let open = 0;
+  for (const token of latex.match(/\\left|\\right|\\.|[{}]| [+=-] |[^\\{} ]+| /g) ?? []) {
+    if (token === "{" || token === "\\left") open += 1;
+    if (token === "}" || token === "\\right") open -= 1;
+    if (/^ [+=-] $/.test(token) && open === 0) found.push("");
+    found[found.length - 1] += token;
+  }
+  return found.map((one) => one.trim());
+};
+
 const typeset = new Map();
 
 /* Put a formula into an element; what MathJax has set once is kept. */

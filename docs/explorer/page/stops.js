@@ -12,9 +12,10 @@ const divisorsOf = (value) => {
 };
 
 const MOST_STOPS = 240;
+const FAR = { S: 16384n, S_d: 4096n, B: 128n };  // sliders of inputs, which nobody publishes, reach twice as far
 
 /* Letters that have to divide this one make it go in steps; where it has to divide others, their divisors are its values. */
-explorer.stops = (model, letter, inputs) => {
+explorer.stops = (model, letter, inputs, end = null) => {
   const { variant } = model, sizes = explorer.all(model, inputs), now = sizes[letter];
   const value = (side) => (typeof side === "number" ? BigInt(side) : sizes[side]);
   const least = BigInt([...variant.letters, ...variant.inputs].find(([name]) => name === letter)[1] || 1);
@@ -29,14 +30,14 @@ explorer.stops = (model, letter, inputs) => {
   let found;
   if (whole !== null && whole > 0n) found = divisorsOf(whole).filter((one) => one % step === 0n);
   else {
-    const most = [...known, now, 8n].reduce((a, b) => (a > b ? a : b)) * 2n, from = (least + step - 1n) / step, count = most / step - from + 1n;
+    const most = end ?? [...known, now, 8n, FAR[letter] ?? 0n].reduce((a, b) => (a > b ? a : b)) * 2n, from = (least + step - 1n) / step, count = most / step - from + 1n;
     found = [];
     if (count <= BigInt(MOST_STOPS)) for (let one = from; one <= most / step; one += 1n) found.push(one * step);
     else {
       for (let number = 0; number <= MOST_STOPS; number += 1) {
         found.push(BigInt(Math.round(Number(from) * (Number(most / step) / Number(from)) ** (number / MOST_STOPS))) * step);
       }
-      found.push(...known.filter((one) => one % step === 0n));
+      found.push(...known.filter((one) => one % step === 0n && one <= most));
     }
   }
   found = found.filter((one) => one >= least);

@@ -55,9 +55,11 @@ explorer.showWhy = async () => {
     box.replaceChildren(explorer.element("div", { class: "row" }, ...verdicts(reasons.counts, state.why, name)),
       explorer.element("p", { html: said(found.verdict, state.paper) }),
       explorer.element("ol", { class: "steps" }, ...found.steps.map((step) => {
-        const formula = explorer.element("div", { class: "math step" });
-        const latex = explorer.inLetters(step.equation, state.paper);
-        if (latex.length > 600) formula.innerHTML = explorer.html(latex); else explorer.setFormula(formula, latex);
+        const formula = explorer.element("div", { class: "math step" }, ...explorer.pieces(explorer.inLetters(step.equation, state.paper)).map((piece) => {
+          const made = explorer.element("span", { class: "piece" });
+          explorer.setFormula(made, piece);
+          return made;
+        }));
         return explorer.element("li", {}, explorer.element("p", { html: said(step.said, state.paper) }), formula, explorer.element("div", { class: "numbers" }));
       })));
   }
