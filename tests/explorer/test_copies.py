@@ -29,11 +29,12 @@ def test_a_link_restores_everything(page: Browser, folder: Path, address: str) -
     shown = ".total, .choices select, .size .field, #paper, #why-letter, #chart-letter"
     said = f"[...document.querySelectorAll('{shown}')].map((one) => one.value ?? one.textContent)"
     show(page, folder, address)
+    page.wait("document.querySelector('#chart').textContent")
     before = page.run(said)
     page.click("[data-copy=link]")
     link = page.run("explorer.copied")
     show(page, folder, "")
-    page.open(link, "document.body?.dataset.ready")
+    page.open(link, "document.body?.dataset.ready && document.querySelector('#chart').textContent")
     assert page.run(said) == before
     assert link.startswith("file://")
 
@@ -87,3 +88,10 @@ def test_a_picture_is_whole_by_itself(page: Browser) -> None:
     loaded = "image.onload = () => resolve(image.width); image.onerror = () => resolve(0)"
     source = "image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(explorer.picture())"
     assert page.run(f"new Promise((resolve) => {{ const image = new Image(); {loaded}; {source}; }})") == 900
+
+
+def test_an_address_that_names_nothing_is_said(page: Browser, folder: Path) -> None:
+    """A model that is not there, sizes that are none and choices that nobody offers leave what is usual."""
+    show(page, folder, "#model=no-such-model&H=twelve&question=colour&letters=nobody&input.S=-1")
+    assert "'no-such-model' is not on this page" in page.run("document.querySelector('#config-said').textContent")
+    assert page.run("document.querySelector('.total .count').textContent") == "124,439,808"

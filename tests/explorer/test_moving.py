@@ -88,7 +88,7 @@ def test_two_models_and_where_one_passes_the_other(page: Browser) -> None:
     one, other = ps.load("gpt2"), ps.load("gpt2-xl")
     said = page.run("document.querySelector('.total.difference strong').textContent")
     assert whole(said) == other.count - one.count
-    page.run("Object.assign(explorer.state.models[1].sizes, {H: 512n, A: 8n, V: 90000n})")
+    page.run("Object.assign(explorer.state.models[1].sizes, {H: 512n, A: 8n, V: 90000n}); 0")
     page.run("explorer.state.active = 0; explorer.state.chart = 'L'; explorer.rebuild()")
     page.wait("document.querySelector('[data-crossing]')")
     thin = other.at(H=512, A=8, V=90000)

@@ -26,6 +26,12 @@ explorer.address = (state) => {
   return `#${written}`;
 };
 
+/* What the page shows when it is opened: GPT-2, or the first family where the page was written without it. */
+explorer.usualModel = () => {
+  const family = "Gpt2" in explorer.index ? "Gpt2" : Object.keys(explorer.index)[0];
+  return [family, 0, explorer.index[family][0].names[0]];
+};
+
 const sideOf = async (read, prefix, before) => {
   const text = read.get(prefix);
   if (!text) return null;
@@ -45,18 +51,19 @@ const sideOf = async (read, prefix, before) => {
 explorer.restore = async (hash) => {
   const read = new URLSearchParams(hash.replace(/^#/, ""));
   const { state } = explorer;
-  const first = (await sideOf(read, "model", "")) ?? (await explorer.model("Gpt2", 0, "gpt2"));
+  const asked = await sideOf(read, "model", ""), first = asked ?? (await explorer.model(...explorer.usualModel()));
   const second = await sideOf(read, "with", "with.");
+  explorer.say(read.get("model") && !asked ? `'${read.get("model")}' is not on this page; this is ${first.name}.` : "");
   state.models = second ? [first, second] : [first];
   state.active = 0;
   state.inputs = {};
   for (const [key, value] of read) {
     if (key.startsWith("input.") && explorer.read(value) !== null) state.inputs[key.slice(6)] = explorer.read(value);
   }
-  const asked = explorer.questions.find((one) => one.name === read.get("question"));
-  if (asked) state.question = asked.name;
-  for (const question of explorer.questions) {
-    for (const [name, known] of Object.entries(question.choices)) if (known.includes(read.get(name))) state.choices[name] = read.get(name);
+  const question = explorer.questions.find((one) => one.name === read.get("question"));
+  if (question) state.question = question.name;
+  for (const { choices } of explorer.questions) {
+    for (const [name, known] of Object.entries(choices)) if (known.includes(read.get(name))) state.choices[name] = read.get(name);
   }
   if (read.get("letters") in explorer.papers) state.paper = read.get("letters");
   state.why = read.get("why") ?? "";

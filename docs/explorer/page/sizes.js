@@ -97,8 +97,8 @@ explorer.listenToSizes = () => {
   });
   explorer.find("model").addEventListener("change", async (event) => {
     const found = explorer.look(event.target.value);
-    if (!found) { explorer.say(`'${event.target.value}' is not on this page: take a name from the list, or read its config.json.`); return; }
-    explorer.say("");
+    explorer.say(found ? "" : `'${event.target.value}' is not on this page: take a name from the list, or read its config.json.`);
+    if (!found) return;
     await explorer.choose(found.family, found.number, found.name);
   });
   explorer.find("variant").addEventListener("change", (event) => {
@@ -127,4 +127,7 @@ explorer.choose = async (family, number, name, sizes = {}) => {
   explorer.rebuild();
 };
 
-explorer.say = (text) => { explorer.find("config-said").textContent = text; };
+explorer.say = (text) => {
+  explorer.find("config-said").textContent = text;
+  explorer.find("config-said").classList.toggle("bad", text !== "");
+};
