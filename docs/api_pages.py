@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sympy import Symbol
+
 import paramsym
 
 TOPICS: Mapping[str, Mapping[str, str]] = {
@@ -89,12 +91,17 @@ def pages() -> dict[str, str]:
         index += _heading(task, "-")
         for page, names in topics.items():
             things = [_thing(name) for name in names.split()]
-            found[f"{page}.rst"] = "\n".join([*_heading(_title(page), "="), *itertools.chain.from_iterable(itertools.starmap(_entry, things))])
+            found[f"{page}.rst"] = "\n".join(
+                [*_heading(_title(page), "="), *itertools.chain.from_iterable(itertools.starmap(_entry, things))]
+            )
             index += _listed(page, things)
         for room in ROOMS.get(task, ()):
             found[f"{room}.rst"] = "\n".join([*_heading(_title(room), "="), f".. automodule:: paramsym.{room}", "   :members:", ""])
             index += _listed(room, [])
-    listed = {name for topics in TOPICS.values() for names in topics.values() for name in names.split()} | {"ParamsymError", "ParamsymWarning"}
+    listed = {name for topics in TOPICS.values() for names in topics.values() for name in names.split()} | {
+        "ParamsymError",
+        "ParamsymWarning",
+    }
     index += _heading("Layers", "-")
     for module, names in homes().items():
         left = [name for name in names if name not in listed]
@@ -137,7 +144,7 @@ def _entry(name: str, thing: Any) -> list[str]:
     if inspect.isclass(thing):
         layer = issubclass(thing, paramsym.Layer) and thing is not paramsym.Layer
         return [f".. autoclass:: {name}", "   :members:", *([f"   :exclude-members: {CONTRACT}"] if layer else []), ""]
-    if inspect.isfunction(thing):
+    if callable(thing):
         return [f".. autofunction:: {name}", ""]
     return [f".. py:data:: {name}", "", textwrap.indent(_said(name, thing), "   "), ""]
 
@@ -147,13 +154,13 @@ def _listed(page: str, things: Iterable[tuple[str, Any]]) -> list[str]:
     lines = [f"`{_title(page)} <api/{page}.html>`__", ""]
     rows = []
     for name, thing in things:
-        kind = "class" if inspect.isclass(thing) else "func" if inspect.isfunction(thing) else "data"
+        kind = "class" if inspect.isclass(thing) else "func" if callable(thing) else "data"
         rows += [f"   * - :py:{kind}:`~{name}`", f"     - {first_sentence(_said(name, thing))}"]
     return [*lines, ".. list-table::", "   :widths: 30 70", "", *rows, ""] if rows else lines
 
 
 def _said(name: str, thing: Any) -> str:
-    if inspect.isclass(thing) or inspect.isfunction(thing):
+    if callable(thing):
         return inspect.getdoc(thing) or ""
     last = name.rpartition(".")[2]
     module = next((module for module, names in homes().items() if last in names), "")
@@ -194,7 +201,13 @@ def _family_page(module: str, classes: list[type]) -> str:
     """Write one family: its classes, their arguments, and the published sizes that they know."""
     lines = [*_heading(_title(module), "="), f".. automodule:: {module}", "   :no-members:", ""]
     for cls in classes:
-        lines += [f".. autoclass:: paramsym.models.{cls.__name__}", "   :members: forward", "", *textwrap.indent(_arguments(cls), "   ").splitlines(), ""]
+        lines += [
+            f".. autoclass:: paramsym.models.{cls.__name__}",
+            "   :members: forward",
+            "",
+            *textwrap.indent(_arguments(cls), "   ").splitlines(),
+            "",
+        ]
         sizes = getattr(cls, "published", {})
         if sizes:
             lines += [f"   Published sizes that ``ps.models.{cls.__name__}().at(name)`` knows:", ""]
@@ -206,7 +219,7 @@ def _family_page(module: str, classes: list[type]) -> str:
 def _arguments(cls: Any) -> str:
     """Return a table of a model's arguments; a list of choices is no default."""
     rows = []
-    for field in fields(cls):
+    for field in sorted(fields(cls), key=lambda field: "Literal[" in str(field.type)):  # long lists of choices stand last
         if field.init:
             default = "" if field.default is MISSING else _shown(field.default)
             rows += [f"   * - ``{field.name}``", f"     - {default}", f"     - {_takes(str(field.type))}"]
@@ -225,6 +238,7 @@ def _takes(hint: str) -> str:
 
 
 def _in_words(hint: str) -> str:
+    hint = hint.removeprefix("typing.")
     if hint.startswith("Literal["):
         choices = ast.literal_eval(f"[{hint.removeprefix('Literal[').removesuffix(']')}]")
         return ", ".join(f"``{choice!r}``" for choice in choices)
@@ -232,10 +246,10 @@ def _in_words(hint: str) -> str:
 
 
 def signature(cls: Any) -> str:
-    """Return a model's sizes as its signature; the table below it has all arguments."""
-    sizes = [f"{field.name}={field.default}" for field in fields(cls) if field.init and str(field.type) in {"Dim", "Count"}]
-    more = ["..."] if len(sizes) < sum(field.init for field in fields(cls)) else []
-    return f"({', '.join([*sizes, *more])})"
+    """Return a model's letters as its signature; the table below it has all arguments."""
+    given = [field for field in fields(cls) if field.init]
+    sizes = [f"{field.name}={field.default}" for field in given if isinstance(field.default, Symbol)]
+    return f"({', '.join([*sizes, *(['...'] if len(sizes) < len(given) else [])])})"
 
 
 def _keras_page() -> str:

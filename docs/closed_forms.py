@@ -32,7 +32,7 @@ def layers() -> str:
     found = [thing for thing in (getattr(ps, name) for name in dir(ps)) if isinstance(thing, type) and issubclass(thing, ps.Layer)]
     classes = sorted({cls for cls in found if cls is not ps.Layer}, key=lambda cls: cls.__name__)
     rows = [row for cls in classes for row in _rows(cls)]
-    return "\n".join(["| layer | dialect | parameters | letters |", "|:--|:--|:--|:--|", *rows])
+    return "\n".join(["| layer, its arguments and their letters | dialect | parameters |", "|:--|:--|:--|", *rows])
 
 
 def models() -> str:
@@ -65,11 +65,11 @@ def _rows(cls: Any) -> Iterator[str]:
         if layer is not None and layer.lines:
             forms.setdefault(str(layer.params), (layer, []))[1].append(dialect)
     for layer, dialects in forms.values():
-        arguments = ", ".join(f"`{symbol.name}`" for symbol in _in_order(layer))
-        formula = layer.to_latex(letters=_letters(layer), width=45).replace("\n", " ")
-        letters = ", ".join(f"${form}$ `{name}`" for name, form in _letters(layer).items() if f"`{name}`" in arguments)
+        letters = _letters(layer)
+        arguments = ", ".join(f"`{symbol.name}` ${letters[symbol.name]}$" for symbol in _in_order(layer))
+        formula = layer.to_latex(letters=letters, width=45).replace("\n", " ")
         shown = "all" if len(dialects) > 1 and len(forms) == 1 else ", ".join(f"`{one}`" for one in dialects if one) or "torch"
-        yield f"| `{cls.__name__}`({arguments}) | {shown} | ${formula}$ | {letters} |"
+        yield f"| `{cls.__name__}`({arguments}) | {shown} | ${formula}$ |"
 
 
 def _symbolic(cls: Any, dialect: str = "") -> ps.Layer | None:

@@ -60,7 +60,6 @@ bibtex_default_style = "plain"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 100
 napoleon_google_docstring = True

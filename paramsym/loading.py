@@ -20,7 +20,6 @@ from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
 from paramsym.naming import meant, nearest
 
-
 _LIKE = 0.65  # how much of a name has to agree before it is suggested
 
 

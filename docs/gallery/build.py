@@ -181,7 +181,7 @@ def _calls(calls: list[str], item: dict[str, Any]) -> list[str]:
     """Show the calls behind an answer, folded in."""
     shown_calls = dict.fromkeys(written(call) for call in calls if "ps." in call or "(" in call)
     said = f"The calls{_where(f'({chr(44).join(calls)},)', item)}"
-    return [f"<details><summary>{said}</summary>", "", "```python", *shown_calls, "```", "", "</details>", ""] if shown_calls else []
+    return [f"<details><summary>{said}</summary>", "", "```py", *shown_calls, "```", "", "</details>", ""] if shown_calls else []
 
 
 def _where(call: str, item: dict[str, Any]) -> str:
@@ -242,9 +242,9 @@ def page() -> str:
     head = [
         "# The gallery",
         "",
-        "Claims about parameter counts, shapes and convolutions from public pages. A call into the library settles each; the call is shown with",
-        "what it gives. They are grouped by topic. Within a topic questions come first, then wrong claims, then right ones. What the claims say",
-        "is quoted. Every number of ours is computed while this page is built. The examples begin with",
+        "Claims about parameter counts, shapes and convolutions from public pages. A call into the library settles each claim; the page",
+        "shows the call and what it gives. The claims are grouped by topic. Within a topic questions come first, then wrong claims, then",
+        "right ones. What the claims say is quoted. Every number of ours is computed while this page is built. The examples begin with",
         "`import paramsym as ps` and `from paramsym import *`.",
         "",
     ]

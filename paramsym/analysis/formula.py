@@ -66,7 +66,9 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
         expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
         if expressions:
             root = root.at(expressions)
-        return Formula(title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit, tuple(lines_of(root)))
+        return Formula(
+            title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit, tuple(lines_of(root))
+        )
     if not isinstance(subject, Expr):
         message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)

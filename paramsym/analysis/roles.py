@@ -44,7 +44,9 @@ def _deep(line: Line) -> bool:
 
 
 def _projection(line: Line) -> str:
-    return next((role for role, form in _PROJECTIONS.items() for step in (line.label, *plain(line)) if re.search(form, step)), str(line.path[0]))
+    return next(
+        (role for role, form in _PROJECTIONS.items() for step in (line.label, *plain(line)) if re.search(form, step)), str(line.path[0])
+    )
 
 
 def _part(lines: Sequence[Line]) -> Callable[[Line], str]:

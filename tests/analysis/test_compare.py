@@ -107,6 +107,18 @@ def test_projections_are_paired_by_role() -> None:
     assert [part.part for part in mixed.parts] == ["query", "key", "value", "output", "linear1", "linear2"]
 
 
+def test_how_a_comparison_is_shown() -> None:
+    """Roles are words and no names in the code; caption and label float the table; a root is a root."""
+    found = compare(ps.models.Bert(), ps.models.Gpt2(), labels=("BERT", "GPT-2"))
+    written = found.to_latex(caption="Two designs", label="tab:two")
+    assert r"\caption{Two designs}\label{tab:two}" in written
+    assert "role & BERT & GPT-2 & difference" in written
+    assert r"\texttt" not in written
+    assert r"\sqrt{" in written
+    assert "&radic;(" in found._repr_html_()
+    assert str(found.parts[0]) == repr(found.parts[0]) == "embeddings: H*P + H*T + H*V against H*P + H*V, difference -H*T"
+
+
 def test_depth_and_networks_without_attention_keep_names() -> None:
     """A depth asks for the names as they are; where nothing attends there are no roles."""
     deep = compare(ps.models.Bert(), ps.models.Gpt2(), depth=1)
@@ -121,8 +133,10 @@ def test_which_of_two_roots_a_size_can_be() -> None:
     assert found.larger == "GPT2Model"
     sizes = {"F": 3072, "L": 12, "T": 2, "A": 1, "V": 30_522, "P": 512}
     root = found.at.xreplace({symbol: Integer(sizes[symbol.name]) for symbol in found.at.free_symbols})
-    bert, gpt2 = ({width: model.at({**some, "H": width}).count for width in (776, 777)} for model, some in (
-        (ps.models.Bert(), sizes), (ps.models.Gpt2(), {name: sizes[name] for name in "LAVP"})))
+    bert, gpt2 = (
+        {width: model.at({**some, "H": width}).count for width in (776, 777)}
+        for model, some in ((ps.models.Bert(), sizes), (ps.models.Gpt2(), {name: sizes[name] for name in "LAVP"}))
+    )
     assert 776 < root < 777
     assert bert[776] > gpt2[776]
     assert bert[777] < gpt2[777]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from frameworks import on_meta, imported
+from frameworks import imported, on_meta
 
 import paramsym as ps
 from paramsym import B, C, F, H, N, W
