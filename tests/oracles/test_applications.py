@@ -81,10 +81,10 @@ def compared(model: ps.Layer, theirs: Any, image: tuple[int, ...]) -> None:
     arrays = [generator.random(weight.shape) + (0.5 if "var" in weight.path.rpartition("/")[2] else -0.5) for weight in theirs.weights]
     arrays = [array * (12 / xp.prod(array.shape[:-1])) ** 0.5 if array.ndim > 1 else array for array in arrays]
     theirs.set_weights(arrays)
-    x = generator.random((1, *image)) * 255
+    x = (generator.random((1, *image)) * 255).astype("float32").astype("float64")  # Keras takes images in 32 bits
     wanted = keras.ops.convert_to_numpy(theirs(x, training=False))
     tensors = {weight.path.replace("/", "."): array for weight, array in zip(theirs.weights, arrays, strict=True)}
-    largest_difference(xp, model, ps.run(model, tensors, x), wanted, 1e-6)
+    largest_difference(xp, model, ps.run(model, tensors, x), wanted, 1e-9)
 
 
 draw = Random(19)
@@ -102,18 +102,11 @@ def case(name: str, *sides: int, **arguments: Any) -> tuple[str, dict[str, Any]]
 
 LIVE = (
     case("VGG16", 40, 33),
-    case("VGG19", 64, 32, include_top=True, classes=3),
     case("Xception", 71, 90),
     case("Xception", 85, 72),
     case("ResNet50", 40, 33),
-    case("ResNet101", 33, 32),
-    case("ResNet152", 32, 32),
     case("ResNet50V2", 41, 32),
-    case("ResNet101V2", 32, 33),
-    case("ResNet152V2", 32, 32),
     case("DenseNet121", 48, 33),
-    case("DenseNet169", 32, 32),
-    case("DenseNet201", 32, 32),
     case("InceptionV3", 75, 90),
     case("InceptionResNetV2", 80, 75),
     case("NASNetMobile", 64, 51),
@@ -128,13 +121,11 @@ LIVE = (
     case("MobileNetV3Small", 47, 33, include_top=True, dropout_rate=0, include_preprocessing=False),
     case("EfficientNetB0", 33, 46),
     case("EfficientNetB1", 45, 32),
-    case("EfficientNetB4", 32, 32),
     case("EfficientNetV2B0", 33, 46),
     case("EfficientNetV2B1", 40, 45, include_preprocessing=False),
-    case("EfficientNetV2B3", 32, 32),
     case("EfficientNetV2S", 45, 32),
-    case("ConvNeXtTiny", 40, 33),
-    case("ConvNeXtSmall", 32, 32, include_preprocessing=False),
+    case("ConvNeXtTiny", 40, 33, include_preprocessing=False),
+    case("ConvNeXtTiny", 32, 35),
 )
 
 
@@ -158,7 +149,7 @@ def test_live(name: str, arguments: dict[str, Any]) -> None:
 
 def test_two_versions_of_widths() -> None:
     """Keras rounds a width of MobileNetV2 down before it makes a multiple of 8 of it; torchvision does not."""
-    alpha = Fraction(59, 60)
+    alpha = Fraction(14, 25)
     theirs = ps.models.MobileNetV2("mobilenet_v2", width_mult=alpha)
     ours = ps.models.KerasMobileNetV2("MobileNetV2", alpha=alpha)
     assert theirs.count != ours.count
