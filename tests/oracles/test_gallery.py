@@ -86,6 +86,16 @@ def test_questions(name: str) -> None:
     assert "{" not in re.sub(r"\$[^$]*\$", "", answer).replace("{0..L-1}", "")  # braces belong in formulas alone
 
 
+@pytest.mark.parametrize("name", build.NETWORKS)
+def test_networks(name: str) -> None:
+    """The call about a convolutional network gives what the source outside has, and the words are filled in."""
+    said = build.NETWORKS[name]
+    assert build.evaluate(said.call, {"symbols": None}) == said.value
+    assert said.verdict in build._VERDICTS.values()
+    words = build.answer(said.words, {"symbols": None})
+    assert "{" not in re.sub(r"\$[^$]*\$", "", words)
+
+
 def test_outside_has_reasons() -> None:
     """Whatever is outside says why."""
     assert all(len(reason) > 20 for reason, _ in build.OUTSIDE.values())
@@ -94,7 +104,7 @@ def test_outside_has_reasons() -> None:
 def test_page() -> None:
     """The page holds every claim, under its number."""
     page = build.page()
-    assert all(f"### {name}: " in page for name in ITEMS)
+    assert all(f"### {name}: " in page for name in [*ITEMS, *build.NETWORKS])
 
 
 def _plain(value: Any) -> Any:
