@@ -103,7 +103,7 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
         raise ArgumentError(message)
     number = len(given) + len(named)
     if not number or (most is not None and number > most):
-        message = f"{kind}: {_wanted(layer, least(layer), most)}; found {number}."
+        message = f"{kind}: {_wanted(layer, max(1, least(layer)), most)}; found {number}."
         raise ArgumentError(message)
     last = max((names.index(name) for name in named), default=0)
     missing = next((name for name in names[len(given) : last] if name not in named), None)
