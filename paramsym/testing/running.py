@@ -56,7 +56,7 @@ def certify_run(
     With ``pip install numpy``, ``certify_run(Dense(H, F), lambda H, F: torch.nn.Linear(H, F), (B, H))`` says that 5 runs agree.
     """
     xp = needed("numpy", "certify_run", "numpy")
-    if hasattr(build, "load_state_dict"):
+    if hasattr(build, "load_state_dict") and not isinstance(build, type):
         message = f"build is {described(build)}; wanted a function of the sizes that returns one, such as lambda H: Mine(H)."
         raise ArgumentError(message)
     Rival(build).check_call(layer)
@@ -80,9 +80,8 @@ def certify_run(
         generator = xp.random.default_rng(random.randrange(2**32))
         shapes = [substitute(shape, {symbol: Integer(size) for symbol, size in sizes.items()}) for shape in inputs]
         arrays = _inputs(generator, trace(sized, *shapes), shapes)
-        tensors = {
-            entry.name: _tensor(generator, entry.tensor) for entry in sized.entries() if not entry.alias_of and entry.tensor.persistent
-        }
+        stored = (entry for entry in sized.entries() if not entry.alias_of and entry.tensor.persistent)
+        tensors = {entry.name: _tensor(generator, entry.tensor) for entry in stored}
         wanted = _wanted(xp, sized, partial(build, **{symbol.name: size for symbol, size in known.items()}), tensors, arrays)
         found = run(sized, tensors, *arrays)
         worst = max(worst, largest_difference(xp, sized, found, wanted, tolerance))

@@ -45,7 +45,7 @@ def test_inputs_that_select_rows() -> None:
     """Numbers of tokens stay below the number of rows; a model's own inputs are taken where none are given."""
     torch = imported("torch")
     imported("numpy")
-    assert "5 runs agree" in str(certify_run(ps.Embedding(F, H), lambda F, H: torch.nn.Embedding(F, H), (B, 3)))
+    assert "5 runs agree" in str(certify_run(ps.Embedding(*ps.dims("num_embeddings embedding_dim")), torch.nn.Embedding, (B, 3)))
 
     def twice(F: int, H: int) -> Any:
         assert F > 0 < H
@@ -61,7 +61,8 @@ def test_a_module_with_statistics() -> None:
     """A variance is positive."""
     torch = imported("torch")
     imported("numpy")
-    assert "5 runs agree" in str(certify_run(ps.BatchNorm1d(H), lambda H: torch.nn.BatchNorm1d(H), (B, H)))
+    width = ps.dims("num_features")
+    assert "5 runs agree" in str(certify_run(ps.BatchNorm1d(width), torch.nn.BatchNorm1d, (B, width)))
 
 
 def test_a_module_with_other_names() -> None:
@@ -86,7 +87,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "two in one": ({"shape": ((2, H), (2, H))}, "wanted one shape"),
     "unknown extent": ({"shape": (None, H)}, "wanted one shape whose sizes are known"),
     "no shape": ({"shape": 3}, "input_shape is 3"),
-    "an input that does not fit": ({"shape": (B, F)}, "Dense: the last axis has"),
+    "an input that does not fit": ({"shape": (B, H + 1)}, "Dense: the last axis has"),
     "a reference that fails": ({"build": int}, "the reference raised TypeError"),
     "no arrays": ({"build": lambda H, F: lambda tensors, x: {}}, "output 0 of the reference has shape"),  # noqa: ARG005 - the layer's
 }
