@@ -394,7 +394,7 @@ def factors_of(axis: Axis) -> tuple[Factor, ...]:
 
 def extent(axis: Axis) -> Dim:
     """Return the size of an axis as an int or a canonical expression."""
-    if isinstance(axis, int):
+    if isinstance(axis, int | Symbol):
         return axis
     return _plain(Polynomial.product(factor.size if isinstance(factor, cat | stack) else factor for factor in factors_of(axis)))
 
@@ -406,7 +406,7 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, int) else _plain(Polynomial.of(value))
+    return value if isinstance(value, int | Symbol) else _plain(Polynomial.of(value))
 
 
 def product(extents: Iterable[Count | None]) -> Count:

@@ -11,9 +11,10 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.gradients import gradients, later_gradients
-from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, plain, viewed
+from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
 from paramsym.measure.work import check_stated, looped, shown, times
 from paramsym.program.arithmetic import Combine
+from paramsym.program.axes import Pad
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
 from paramsym.program.pairs import Mask
@@ -193,6 +194,8 @@ class _Keeper:
             if found is not None:
                 for number, layout in zip(step.gives, found, strict=True):
                     self.layout[number], self.root[number] = layout, self.root[first]
+            elif isinstance(operation, Pad):
+                self.layout[step.gives[0]] = padded(given[0], self.layout[first])
             elif isinstance(operation, ENTRY_BY_ENTRY):
                 self.layout[step.gives[0]] = like(given[0], *zip(taken, (self.layout[number] for number in step.takes), strict=True))
 

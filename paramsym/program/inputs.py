@@ -87,7 +87,7 @@ def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: ty
     if not name:
         return error
     inner: str = getattr(error, "part", "")
-    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {shown(arrived)}: {error}")
+    reason: str = getattr(error, "reason", f"{type(layer).__name__.lstrip('_')}, which was given {shown(arrived)}: {error}")
     path = f"{name}.{inner}" if inner else name
     found = kind(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
     found.__dict__.update(error.__dict__)

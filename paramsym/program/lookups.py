@@ -289,7 +289,7 @@ def _deberta_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: in
 def _swin_index(xp: Any, shape: tuple[int, ...], *window: int) -> Any:
     """The row of every pair of places in a window of any rank (Liu et al. 2021, section 3.2)."""
     sides = tuple(map(int, window))
-    row = 0
+    row: Any = 0
     for place, side in zip(xp.indices(sides).reshape(len(sides), -1), sides, strict=True):
         row = row * (2 * side - 1) + place[:, None] - place[None, :] + side - 1
     return row.reshape(shape)

@@ -69,6 +69,9 @@ def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
     if not layer.computes or layer.by_hand:
         return
+    names, needed, rest = _of(layer)
+    if needed <= given <= len(names) or (given == 1 and rest == "along"):
+        return
     fewest, most = least(layer), accepted(layer)
     if given < fewest or (most is not None and given > most):
         message = f"{_wanted(layer, fewest, most)}; found {given}."
@@ -100,7 +103,7 @@ def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> li
         raise ArgumentError(message)
     number = len(given) + len(named)
     if not number or (most is not None and number > most):
-        message = f"{kind}: {_wanted(layer, least(layer), most)}; found {number}."
+        message = f"{kind}: {_wanted(layer, max(1, least(layer)), most)}; found {number}."
         raise ArgumentError(message)
     last = max((names.index(name) for name in named), default=0)
     missing = next((name for name in names[len(given) : last] if name not in named), None)

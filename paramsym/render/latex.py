@@ -244,6 +244,8 @@ def _power(base: Expr, exponent: Expr, letters: Letters) -> str:
             body = rf"\left({body}\right)"
     if exponent == 1:
         return body
+    if exponent == Rational(1, 2):
+        return rf"\sqrt{{{_unbracketed([body])[0]}}}"
     power = expression(exponent, letters) if isinstance(exponent, Expr) else str(exponent)
     grouped = body if isinstance(base, Symbol | Integer | Add) and "^" not in body else f"{{{body}}}"
     return f"{grouped}^{{{power}}}"

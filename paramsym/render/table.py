@@ -154,9 +154,9 @@ class Tabular(Printed):
         """Return the table."""
         raise NotImplementedError
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules; ``table().to_latex(long=True)`` breaks across pages."""
-        return self.table().to_latex()
+    def to_latex(self, **options: Any) -> str:
+        """Return the table as LaTeX with booktabs rules; ``options`` are those of ``Table.to_latex``: ``caption``, ``label``, ``width``."""
+        return self.table().to_latex(**options)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
