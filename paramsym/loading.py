@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -217,8 +218,14 @@ def constructed(found: Found, architecture: str | None) -> Layer:
     Raises:
         ArgumentError: an architecture for a model that has only one.
     """
-    model = found.model
-    assert model is not None  # noqa: S101 - a source is a configuration or a class
+    assert found.model is not None  # noqa: S101 - a source is a configuration or a class
+    return _built(found.model, found.name if found.size else "", architecture)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
+    """Build a class in letters, or with the published size of a name; a model is a value, so that asking twice gives the same one."""
+    size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
     plain = model()
     if architecture is not None:
@@ -226,12 +233,12 @@ def constructed(found: Found, architecture: str | None) -> Layer:
             message = f"{model.__name__} has one architecture only; leave it out."
             raise ArgumentError(message)
         flags["architecture"] = architecture
-    for argument, value in (found.size or {}).items():
+    for argument, value in size.items():
         held = getattr(plain, argument)
         if not _has_symbols(held) and held != value:
             flags[argument] = value
     root = model(**flags) if flags else plain
-    return root.at(published_sizes(model.__name__, model.published, found.name, root.__getattribute__)) if found.size else root
+    return root.at(published_sizes(model.__name__, model.published, name, root.__getattribute__)) if size else root
 
 
 def _has_symbols(held: object) -> bool:

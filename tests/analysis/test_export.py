@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paramsym.analysis.evaluate.evaluating.refusal import refusal
 from sympy import Expr, Integer, Max, Min, Mod, ceiling, floor
 
 import paramsym as ps
 from paramsym import A, C, D, E, F, H, K, L, W, dims, evaluate, export
 from paramsym.algebra.size import Condition
+from paramsym.analysis.evaluate.refusal import refusal
 from paramsym.errors import ArgumentError, SizeError
 
 LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 8, "F": 14336}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sympy import Rational, floor
+from sympy import Max, Rational, floor
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.layers.preprocessing import Rescaling
@@ -114,7 +114,7 @@ class KerasEfficientNetV2(Scaled):
     def rounded(self, channels: Dim) -> Dim:
         """Return a scaled width as the nearest multiple of 8, halves up."""
         eighths = channels * self.width_coefficient * Rational(1, 8)
-        return canonical(8 * floor(eighths + Rational(1, 2))) if eighths >= 1 else 8
+        return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
 
     def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
         """Draw an inverted residual; in the first three stages with one convolution in the place of two."""
