@@ -54,7 +54,8 @@ ROOMS = {"Check": ("testing",), "Show": ("plot",), "Write a layer": ("errors",)}
 """Modules that are pages of their own, below the task they serve."""
 CONSISTED_OF = frozenset({"CausalConv1d", "HeadNorm", "HeadProjection", "PlainExpert", "Router", "StackedExperts"})
 """Classes that other classes consist of; they stand last on their page."""
-CONTRACT = "applications, arguments, batch_axis, by_hand, computed_as, conditions, in_order, parts, per_token, substituted, tensors, ties, uses, views"
+_METHODS = "applications arguments batch_axis by_hand computed_as conditions in_order parts per_token substituted tensors ties uses views"
+CONTRACT = ", ".join(_METHODS.split())
 """Methods of every layer, described once at ``Layer``."""
 _ABBREVIATED = r"(?<!\bet al\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\b[A-Z]\.)(?<!\.\.\.)"
 _KINDS = {

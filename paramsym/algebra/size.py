@@ -333,7 +333,7 @@ def within(small: Count, large: Count) -> bool:
 
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
-    """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    """Raise ``SizeError`` where a number is above its limit; symbols are checked once numbers arrive."""
     if not within(count(small, small_name), count(large, large_name)):
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)

@@ -170,7 +170,7 @@ def _at_sizes(formula: Formula) -> Polynomial:
 
 
 def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
-    """Return the user's own names for the two, where there are any."""
+    """Return the user's own names for the two, if any."""
     given: Any = labels
     if given == ():
         return None

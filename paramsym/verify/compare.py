@@ -142,7 +142,7 @@ class _Comparison:
             return Row(name, "equal", expected, found, note)
         order = _order(expected, found)
         if order is not None:
-            return Row(name, "transposed", expected, found, f"its axes stand as {order}" if len(order) > 2 else note)
+            return Row(name, "transposed", expected, found, f"its axes are ordered as {order}" if len(order) > 2 else note)
         return Row(name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else ""))
 
     def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: _Piece, scheme: str) -> Row:
