@@ -337,7 +337,7 @@ def within(small: Count, large: Count) -> bool:
 
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
-    """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    """Raise ``SizeError`` where a number is above its limit; symbols are checked once numbers arrive."""
     small, large = count(small, small_name), count(large, large_name)
     _ask("at most", canonical(small), canonical(large), (small_name, large_name))
     if not within(small, large):

@@ -307,7 +307,7 @@ class GatedGroupNorm(Layer):
 
 
 def activated(own: Own, function: str, x: Value) -> Value:
-    """Apply the part ``act`` where there is one, else the function of that name."""
+    """Apply the part ``act`` if present, else the function of that name."""
     return own.act(x) if "act" in own else apply(function, x)
 
 

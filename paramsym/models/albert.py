@@ -32,7 +32,7 @@ class Albert(BertLike):
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
     normalisation; a projection of E*H + H; *one* block of 4*H**2 + 2*F*H + 9*H + F, which a token passes L times; and a pooler of H**2 + H,
-    which only ``AlbertModel`` lets one leave out. With ``num_hidden_groups`` so many are stored, each of ``inner_group_num`` blocks, and a
+    which only ``AlbertModel`` may leave out. With ``num_hidden_groups`` that many are stored, each of ``inner_group_num`` blocks, and a
     token still passes L groups. ``num_labels`` is N where the architecture has labels and no number is given. With
     ``tie_word_embeddings`` the output matrix is the word table and the two output biases are one.
 
@@ -179,7 +179,7 @@ def _passes(groups: int, times: int) -> list[int]:
 
 @dataclass(frozen=True)
 class AlbertPredictions(Layer):
-    """The language model's head: back to the words' width, then the output matrix; the bias stands twice, before and in the decoder.
+    """The language model's head: back to the words' width, then the output matrix; the bias occurs twice, before and in the decoder.
 
     >>> from paramsym.algebra.symbols import E, H, V
     >>> AlbertPredictions(H, E, V).params

@@ -36,7 +36,7 @@ class Beit(PatchTransformer, Backbone):
     channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token and the
     projection of a patch, and, where asked for, a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, for its keys have no
     bias, and 2*H scales of its branches, unless ``layer_scale_init_value`` is 0. Relative positions are tables of
-    ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation stands in the pooler with
+    ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation is in the pooler with
     ``use_mean_pooling``, else before it. ``head_dim`` is H/A where it is None. ``num_labels`` is N where the architecture has labels and
     no number is given; with 0 the reference stores no classifier. Segmentation and, with ``add_fpn``, the backbone make a pyramid of four
     maps; segmentation labels pixels with UPerNet's head, which pools to one size for each of ``pool_scales``, and with

@@ -191,7 +191,7 @@ class Bert(BertLike):
         return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
-        """The scores of the head, which reads the pooled vector where there is one; both scores in pre-training."""
+        """The scores of the head, which reads the pooled vector if present; both scores in pre-training."""
         if "cls" in own:
             return own.cls(x, *pooled) if self.language else own.cls(*pooled)
         return super().answer(own, x, *pooled)
@@ -299,7 +299,7 @@ class AddedNorm(Holder):
 
 @dataclass(frozen=True)
 class Activated(Holder):
-    """An activated projection, ``dense``; with a ``LayerNorm`` behind it where there is one."""
+    """An activated projection, ``dense``; with a ``LayerNorm`` behind it if present."""
 
     function: str
     _: KW_ONLY
@@ -345,7 +345,7 @@ class Pooler(Layer):
 
 @dataclass(frozen=True)
 class TextBase(Holder):
-    """The base model: ``embeddings``, their projection where there is one, the ``blocks``, and the ``pooler`` where there is one."""
+    """The base model: ``embeddings``, their projection if present, the ``blocks``, and the ``pooler`` if present."""
 
     _: KW_ONLY
     blocks: str = "encoder"
@@ -412,7 +412,7 @@ class BertEmbeddings(Layer):
 
 @dataclass(frozen=True)
 class BertPredictions(Layer):
-    """The masked language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
+    """The masked language model's head: a transform, then the output matrix; the bias occurs twice, before and in the decoder.
 
     >>> BertPredictions(H, V).params
     H**2 + H*V + 3*H + 2*V

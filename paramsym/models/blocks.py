@@ -211,7 +211,7 @@ class Gated(Holder):
 class Mixture(Holder):
     """A mixture of experts: the part ``router`` chooses some of ``experts`` for every token.
 
-    With ``shared`` every token also uses the part of that name, times the sigmoid of the part ``<shared>_gate`` where there is one.
+    With ``shared`` every token also uses the part of that name, times the sigmoid of the part ``<shared>_gate`` if present.
     """
 
     _: KW_ONLY

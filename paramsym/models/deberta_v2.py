@@ -41,7 +41,7 @@ class DebertaV2(BertLike):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
-    ``position_biased_input``; T token types where there are any; a projection where ``embedding_size`` is another width than H; their
+    ``position_biased_input``; T token types if there are any; a projection where ``embedding_size`` is another width than H; their
     normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; with ``relative_attention`` a table of relative positions, two times n_b rows
     (``position_buckets``), else two times ``max_relative_positions``, else 2*P, and in every block projections of it for c2p and p2c,
     unless they are those of the content (``share_att_key``); its normalisation; and with ``conv_kernel_size`` a convolution. ``num_labels``
@@ -89,7 +89,7 @@ class DebertaV2(BertLike):
     published, claims = published_in("deberta_v2")
 
     def head(self) -> Iterator[Part]:
-        """The pooler stands beside the base model; the head of words has two forms."""
+        """The pooler is beside the base model; the head of words has two forms."""
         width = self.hidden_size
         if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
@@ -220,7 +220,7 @@ class DebertaV2Layer(Holder):
     """Attention and the feed-forward network, each added to what goes by and normalised after the sum."""
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
-        """The attention reads the table of relative positions where there is one."""
+        """The attention reads the table of relative positions if present."""
         x = own.attention(x, *table)
         return own.output(own.intermediate(x), x)
 
@@ -264,7 +264,7 @@ class DebertaV2Encoder(Holder):
 
 @dataclass(frozen=True)
 class DebertaV2Embeddings(Layer):
-    """Words, and positions and token types where there are any; the projection to the hidden width; the normalisation.
+    """Words, and positions and token types if there are any; the projection to the hidden width; the normalisation.
 
     The index buffer is in no state dict.
 
@@ -329,7 +329,7 @@ class DebertaV2Predictions(Layer):
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The transform, and the output matrix where there is one."""
+        """The transform, and the output matrix if present."""
         narrow = self.embedding_size if self.legacy else self.hidden_size
         layers = {
             "dense": Dense(self.hidden_size, narrow),

@@ -155,7 +155,7 @@ class Deepseek(Decoder):
         return {"self_attn": self._attention(), "mlp": mlp, "input_layernorm": norm, "post_attention_layernorm": norm}
 
     def _prediction(self) -> Block:
-        """One module that predicts one more token, as it stands in the published files: a layer with experts between two ends."""
+        """One module that predicts one more token, as it is in the published files: a layer with experts between two ends."""
         width, norm = self.hidden_size, self.norm()
         table = Embedding(self.vocab_size, width)
         joined = {"enorm": norm, "hnorm": norm, "eh_proj": Dense(2 * width, width, bias=False)}

@@ -33,7 +33,7 @@ class Falcon(Decoder):
     feed-forward network (F is 4*H where ``ffn_hidden_size`` is None) and normalisations of 2*H; and a last normalisation. Queries, keys and
     values are one matrix: with ``new_decoder_architecture`` of G groups of heads with one key and one value each, H**2 + 2*G*H*H/A; with
     ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; else 3*H**2. A block has one normalisation, two where attention
-    and feed-forward do not stand side by side (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
+    and feed-forward are not side by side (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
     architecture unless it is given.
 
     Raises:

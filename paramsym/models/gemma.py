@@ -117,7 +117,7 @@ class Gemma(RmsDecoder):
         )
 
     def scores(self, x: Value) -> Value:
-        """The scores stay within the limit, where there is one."""
+        """The scores stay within the limit, if present."""
         cap = _CAPS[self.generation][1] if self.final_logit_softcapping is None else self.final_logit_softcapping
         return apply("tanh", x / cap) * cap if cap else x
 

@@ -203,7 +203,7 @@ class FusedRotated(Fused):
     """The same with queries and keys that are rotated."""
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Project, rotate by cosines and sines, where there are any, and attend."""
+        """Project, rotate by cosines and sines, if any, and attend."""
         query, key, value = self.projected(own, x)
         if turn:
             query, key = rotate(query, *turn), rotate(key, *turn)

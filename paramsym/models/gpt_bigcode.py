@@ -61,7 +61,7 @@ class GptBigCode(Gpt):
         yield from head
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention, cross attention where there is one, and the feed-forward network, each with its normalisation."""
+        """Attention, cross attention if present, and the feed-forward network, each with its normalisation."""
         width, heads, own, inner = self.n_embd, self.n_head, self.head_width(), self.inner
         scale = None if self.scale_attn_weights else 1.0
         out = Dense((heads, own), width)

@@ -81,7 +81,7 @@ class GptJ(Gpt):
 class TurnedAttention(Holder):
     """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 
-    The sines and cosines of all positions stand beside it, a buffer (P, rotary_dim) that is not saved.
+    The sines and cosines of all positions are beside it, a buffer (P, rotary_dim) that is not saved.
 
     >>> from paramsym.algebra.symbols import P
     >>> TurnedAttention({}, P, 64).params

@@ -88,7 +88,7 @@ class Llama(RmsDecoder):
         return scaled(x, 1 / self.logits_scaling)
 
     def blocks(self) -> Layer:
-        """The first ``full_layers`` blocks see all earlier positions, the others a window where there is one."""
+        """The first ``full_layers`` blocks see all earlier positions, the others a window if present."""
         if self.sliding_window is None or self.full_layers == 0:
             return super().blocks()
         return Ladder((self.block(), self.block("sliding_attention")), self.num_hidden_layers, self.full_layers)

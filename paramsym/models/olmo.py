@@ -52,7 +52,7 @@ class Olmo(RmsDecoder):
         return super().norm() if self.kind == "Olmo2" else LayerNorm(self.hidden_size, elementwise_affine=False)
 
     def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
-        """Attention and the feed-forward network; the norms stand before them in OLMo, behind them in OLMo 2."""
+        """Attention and the feed-forward network; the norms are before them in OLMo, behind them in OLMo 2."""
         attention = self.projections(bias=self.attention_bias)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act)
         if self.kind == "Olmo":

@@ -127,7 +127,7 @@ class PatchTransformer(PatchModel):
 
 @dataclass(frozen=True)
 class Embeddings(Layer):
-    """Class token; mask token, positions and token of distillation where there are any; the projection of a patch.
+    """Class token; mask token, positions and token of distillation if there are any; the projection of a patch.
 
     ``patches`` are the numbers of patches down and across. Of ``located`` ones each has a position, and each other token but the mask has
     one. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the axis

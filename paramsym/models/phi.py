@@ -47,7 +47,7 @@ class Phi(GroupedDecoder):
     published, claims = published_in("phi")
 
     def base(self) -> Stem:
-        """The base model, whose last normalisation stands at the end."""
+        """The base model, whose last normalisation is at the end."""
         return Stem(
             {
                 "embed_tokens": Embedding(self.vocab_size, self.hidden_size),

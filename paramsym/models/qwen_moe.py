@@ -95,7 +95,7 @@ class QwenMoe(RmsDecoder):
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are, where there are any."""
+        """A token uses no more experts than there are, if any."""
         super().conditions()
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")

@@ -140,7 +140,7 @@ class RobertaEmbeddings(Layer):
 
 @dataclass(frozen=True)
 class RobertaPredictions(Layer):
-    """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
+    """The language model's head: a transform, then the output matrix; the bias occurs twice, before and in the decoder.
 
     >>> from paramsym.algebra.symbols import H, V
     >>> RobertaPredictions(H, V).params

@@ -35,7 +35,7 @@ class Swin(PatchModel, Backbone):
     The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
     ``embed_dim``, normalised; with ``use_absolute_embeddings`` one position is stored for each. Stage i has the width D = 2**i*H and
     blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
-    for its heads. After every stage but the last stands the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
+    for its heads. After every stage but the last comes the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
     architecture has labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for
     each of ``out_features``, the last stage where it is None.
 
@@ -260,7 +260,7 @@ def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
 
 @dataclass(frozen=True)
 class SwinEmbeddings(Layer):
-    """The projection of a patch and its normalisation; a mask token and positions where there are any.
+    """The projection of a patch and its normalisation; a mask token and positions if there are any.
 
     ``patches`` are the numbers of patches down and across that have a position, or None.
 

@@ -103,7 +103,7 @@ class SeeingTower(Tower, PatchModel):
         self.patches()
 
     def embeddings(self, *, class_token: bool) -> PatchEmbeddings:
-        """Return the projection of a patch, the positions, and the class token where there is one."""
+        """Return the projection of a patch, the positions, and the class token if present."""
         return PatchEmbeddings(self.patches()[0], self.patch_size, self.num_channels, self.hidden_size, class_token)
 
 

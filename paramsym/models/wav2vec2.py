@@ -143,7 +143,7 @@ class Wav2Vec2(Model):
     published, claims = published_in("wav2vec2")
 
     def conditions(self) -> None:
-        """Lists are equally long; an adapter stands where the reference has one."""
+        """Lists are equally long; an adapter is where the reference has one."""
         super().conditions()
         lengths = {"conv_dim": self.conv_dim, "conv_stride": self.conv_stride, "conv_kernel": self.conv_kernel}
         if len({len(entries) for entries in lengths.values()}) > 1 or not self.conv_dim:

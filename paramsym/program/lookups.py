@@ -246,7 +246,7 @@ def _sinusoids(xp: Any, shape: tuple[int, ...], start: int = 0) -> Any:
 
 
 def _distances(xp: Any, shape: tuple[int, ...]) -> Any:
-    """How far every key stands behind every query; the last query stands at the last key."""
+    """How far every key stands behind every query; the last query is at the last key."""
     return xp.arange(shape[1])[None, :] - (xp.arange(shape[0])[:, None] + shape[1] - shape[0])
 
 
