@@ -24,6 +24,7 @@ PAGES = (
     "tutorials/bert.html",
     "tutorials/convolution.html",
     "how-to/put-a-derivation-into-a-paper.html",
+    "explanation/convolutional-networks.html",
     "explanation/why-heads-cancel.html",
     "gallery/index.html",
     "reference/closed-forms.html",
