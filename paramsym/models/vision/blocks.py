@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
+from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
@@ -99,7 +100,8 @@ def ratio(value: object, where: str) -> int | Expr:
         value = Rational(value.numerator, value.denominator)
     exact = isinstance(value, int | Expr) and not isinstance(value, bool)
     if not exact or (isinstance(value, Expr) and (value.has(Float) or (value.is_Number and not value.is_Rational))):
-        hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if isinstance(value, float) else ""
+        finite = isinstance(value, float) and isfinite(value)
+        hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if finite else ""
         message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
         raise ArgumentError(message)
     if cast("Any", value) <= 0 if not isinstance(value, Expr) or value.is_Number else False:
