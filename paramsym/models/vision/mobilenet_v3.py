@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.size import Dim, canonical, same
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
@@ -131,7 +131,7 @@ class MobileNetV3(Classifier):
 def _block(
     near: Dim, expanded: Dim, far: Dim, kernel: int, stride: int, step: int, dilation: int, activation: Layer, eps: float, *, excites: bool
 ) -> Layer:
-    layers = depthwise_in(near, expanded, kernel, step, activation, expands=expanded != near, dilation=dilation, eps=eps)
+    layers = depthwise_in(near, expanded, kernel, step, activation, expands=not same(expanded, near), dilation=dilation, eps=eps)
     if excites:
         layers.append(SqueezeExcitation(expanded, divisible(down(expanded, 4)), scale_activation=Hardsigmoid()))
     return residual(Sequential(*layers, conv_norm(expanded, far, 1, 1, None, eps=eps)), near, far, stride, "block")
