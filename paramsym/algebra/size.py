@@ -65,6 +65,11 @@ def conditions_asked() -> Generator[list[Condition], None, None]:
         _asked.reset(token)
 
 
+def conditions_are_asked() -> bool:
+    """Whether conditions are being collected: what is kept from before passed its gates before, and would say nothing."""
+    return _asked.get() is not None
+
+
 def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim, names: tuple[str, str] = ("", "")) -> None:
     asked = _asked.get()
     if asked is not None:
