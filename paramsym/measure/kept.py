@@ -354,7 +354,9 @@ def _written(body: Program, key: ArrayType) -> bool:
     """Whether an attention has a mask that is written out, as it is for a window that is no longer than the keys."""
     masks = _masks(body)
     windows = [mask.window for mask in masks if mask.window is not None]
-    return any(mask.written for mask in masks) or any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows)
+    return any(mask.written for mask in masks) or any(
+        not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows
+    )
 
 
 def _masks(body: Program) -> list[Mask]:
