@@ -94,16 +94,20 @@ class Parallel(PreNorm):
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides."""
+    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides.
+
+    ``dropout`` is the rate of the weights.
+    """
 
     _: KW_ONLY
     output: str = "o_proj"
     mask: Mask = ALL
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *bias: Value) -> Value:
         """Project, attend; what is given as ``bias`` is added to the scores."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None))
+        return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None, dropout=self.dropout))
 
 
 def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True) -> dict[str, Layer]:

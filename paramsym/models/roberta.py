@@ -19,7 +19,7 @@ from paramsym.models.bert import ENCODER, BertLike, TextBase, TextClassifier, en
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, apply, compact, constant, copies, past, rearrange
+from paramsym.program import Own, Value, apply, compact, constant, copies, drop, past, rearrange
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
@@ -77,7 +77,9 @@ class Roberta(BertLike):
     def base(self) -> TextBase:
         """The tables, the blocks, the pooler."""
         sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, self.hidden_size)
-        tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id)
+        tables = RobertaEmbeddings(
+            *sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id, dropped=self.hidden_dropout_prob
+        )
         return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
@@ -109,6 +111,7 @@ class RobertaEmbeddings(Layer):
     _: KW_ONLY
     eps: float = 1e-12
     padding_idx: int | None = 1
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions and token types, which the reference computes and does not save."""
@@ -136,7 +139,7 @@ class RobertaEmbeddings(Layer):
         check_positions(input_ids.sizes, canonical(self.max_position_embeddings - first))
         index = rearrange(constant("positions", (length,), canonical(first + past()), kind="index"), "s -> () s")
         rows = own.position_embeddings(compact(copies(index, input_ids.sizes[0], axis=0)))
-        return own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows)
+        return drop(own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows), self.dropped)
 
 
 @dataclass(frozen=True)
