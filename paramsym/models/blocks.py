@@ -175,16 +175,20 @@ class RotatedAttention(Holder):
 
 @dataclass(frozen=True)
 class FeedForward(Holder):
-    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, and between them what learns, if any does."""
+    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, and between them what learns, if any does.
+
+    ``dropped`` are the rates of dropout behind the activation and behind the second matrix.
+    """
 
     function: str
     _: KW_ONLY
     names: tuple[str, str, str] = ("c_fc", "act", "c_proj")
+    dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
         """Up, the activation, down."""
-        up, act, down = self.names
-        return own[down](activation(own, self.function, own[up](x), act))
+        (up, act, down), (inside, behind) = self.names, self.dropped
+        return drop(own[down](drop(activation(own, self.function, own[up](x), act), inside)), behind)
 
 
 @dataclass(frozen=True)

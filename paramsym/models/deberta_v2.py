@@ -180,7 +180,9 @@ class DebertaV2(BertLike):
         )
         norm = LayerNorm(width, self.layer_norm_eps)
         layers: dict[str, Layer] = {
-            "attention": AttentionAndOutput({"self": attention, "output": AddedNorm({"dense": Dense(joined, width), "LayerNorm": norm}, self.hidden_dropout_prob)}),
+            "attention": AttentionAndOutput(
+                {"self": attention, "output": AddedNorm({"dense": Dense(joined, width), "LayerNorm": norm}, self.hidden_dropout_prob)}
+            ),
             "intermediate": Activated(
                 {"dense": Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)},
                 self.hidden_act,
@@ -261,7 +263,9 @@ class ConvolvedInput(Holder):
         y = rearrange(own.conv(compact(rearrange(x, "b s h -> b h s"))), "b h s -> b s h")
         seen = constant("full", (*x.sizes[:2], 1), 1, kind="truth")
         y = where(seen, known(compact(y), *x.shape), 0.0)
-        return own.LayerNorm(after + activated(self.function, drop(y, self.dropped)))  # times the mask that the embeddings keep already, which hides nothing
+        return own.LayerNorm(
+            after + activated(self.function, drop(y, self.dropped))
+        )  # times the mask that the embeddings keep already, which hides nothing
 
 
 @dataclass(frozen=True)

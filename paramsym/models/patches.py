@@ -112,7 +112,17 @@ class PatchTransformer(PatchModel):
 
     def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, any_size: bool = False) -> Embeddings:
         """Return the tokens, the positions and the projection of a patch."""
-        return Embeddings(self.patches(), self.patch_size, self.num_channels, self.hidden_size, masked, located, distilled, any_size, self.hidden_dropout_prob)
+        return Embeddings(
+            self.patches(),
+            self.patch_size,
+            self.num_channels,
+            self.hidden_size,
+            masked,
+            located,
+            distilled,
+            any_size,
+            self.hidden_dropout_prob,
+        )
 
     def norm(self) -> LayerNorm:
         """Return one normalisation of the hidden width."""

@@ -77,9 +77,7 @@ class Roberta(BertLike):
     def base(self) -> TextBase:
         """The tables, the blocks, the pooler."""
         sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, self.hidden_size)
-        tables = RobertaEmbeddings(
-            *sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id, dropped=self.hidden_dropout_prob
-        )
+        tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id, dropped=self.hidden_dropout_prob)
         return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
