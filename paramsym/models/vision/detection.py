@@ -100,8 +100,8 @@ class Head(Holder):
     def forward(self, own: Own, *maps: Value) -> Any:
         """(batch, anchors of all places of all maps, numbers) of each predictor."""
         read = [own.conv(one) for one in maps]
-        found = tuple(in_rows([own[name](one) for one in read], numbers) for name, numbers in self.predictors)
-        return found if len(found) > 1 else found[0]
+        found = [in_rows([own[name](one) for one in read], numbers) for name, numbers in self.predictors]
+        return tuple(found) if len(found) > 1 else found[0]
 
 
 def head(conv: Layer, width: Dim, anchors: Dim, kernel: int, **predictors: Dim) -> Head:
