@@ -123,7 +123,7 @@ def export(
 class _Writer:
     """Writes every step into the one that reads it; a step read twice, or checked, gets a name of its own.
 
-    A text goes with how tightly it binds; parentheses stand where they are needed.
+    A text goes with how tightly it binds; parentheses are written where they are needed.
     """
 
     def __init__(self, program: StraightLine, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
@@ -323,7 +323,8 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
-        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say where sizes stand: cells={{{taken[0]!r}: 'B1', ...}}."
+        example = f"cells={{{taken[0]!r}: 'B1', ...}}"
+        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {example}."
         raise ArgumentError(message)
     missing = [one for one in names if cells is not None and one not in where]
     if missing:

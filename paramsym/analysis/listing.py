@@ -75,7 +75,7 @@ class ByName(Tabular, Sequence[N]):
 
 @dataclass(frozen=True)
 class Listing(ByName[Known]):
-    """What is known by name; by number or by name, as in ``conventions("work")["kaplan"]``."""
+    """The known conventions; ``conventions("work")["kaplan"]`` gives one by its name."""
 
     items: tuple[Known, ...]
 

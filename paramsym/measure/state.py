@@ -31,7 +31,7 @@ BYTES: Mapping[str, Dim] = {
 
 
 def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count = 0, **named: Any) -> Cost:
-    """Return what stays for the next step after these inputs: elements, or bytes of numbers in a ``dtype``.
+    """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 
     Caches of keys and values grow with the positions, or up to a window; latent attention keeps its latent vectors, Mamba its states. The
     inputs are shapes, in order or by name; ``past`` positions came before them.

@@ -21,7 +21,7 @@ from paramsym.program.types import ArrayType
 def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
     """Return the program of a layer: every operation of its forward pass with the shapes of the results.
 
-    ``inputs`` are shapes, in order or by name; left out, they are the model's own, in letters. ``past`` makes it one step after so many
+    ``inputs`` are shapes, in order or by name; left out, they are the model's own, in letters. ``past`` makes it one step after ``past``
     positions: give one position then.
 
     Raises:

@@ -59,7 +59,7 @@ def flops(
 
     ``way`` is forward, backward or both; the backward pass is derived: a product costs as much again for each factor that needs a gradient.
     Inputs need none unless ``input_gradients``. ``convention`` is one of those that ``ps.conventions("work")`` lists. ``per`` gives the
-    share of one sequence of the batch, or of one token. ``past`` makes it one step after so many positions.
+    share of one sequence of the batch, or of one token. ``past`` makes it one step after ``past`` positions.
 
     Raises:
         ShapeError: inputs that the layer cannot take.

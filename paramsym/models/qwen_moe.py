@@ -95,7 +95,7 @@ class QwenMoe(RmsDecoder):
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are, where there are any."""
+        """A token uses no more experts than there are, if any."""
         super().conditions()
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
@@ -130,7 +130,7 @@ class QwenMoe(RmsDecoder):
         if self.kind == "Qwen3Moe":
             layers = self.projections(bias=self.attention_bias)
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
-        return self.pre_norm(RotatedAttention(layers, window=window), mlp)
+        return self.pre_norm(RotatedAttention(layers, window=window, dropout=self.attention_dropout), mlp)
 
     def _dense(self) -> Layer:
         return gated(self.hidden_size, self.intermediate_size, self.hidden_act)

@@ -16,7 +16,7 @@ def picture(program: Program, depth: int | None = None) -> str:
     >>> picture(trace(Dense(H, F), (B, H))).startswith("<svg")
     True
     """
-    kind = "program" if program.layer is None else type(program.layer).__name__
+    kind = "program" if program.layer is None else type(program.layer).__name__.lstrip("_")
     inputs, outputs = (", ".join(shown(one.sizes) for one in types) for types in (program.input_types, program.output_types))
     return to_svg(_boxes(program, depth), f"{kind}: {inputs} → {outputs}")
 

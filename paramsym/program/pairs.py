@@ -20,7 +20,7 @@ class Mask:
     written: bool = False
 
     def visible(self, xp: Any, queries: int, keys: int) -> Any:
-        """Return a (queries, keys) array of truth; the last query stands at the last key."""
+        """Return a (queries, keys) array of truth; the last query is at the last key."""
         ahead = xp.arange(keys)[None, :] - (xp.arange(queries)[:, None] + keys - queries)
         seen = ahead <= 0 if self.causal else xp.ones_like(ahead, dtype=bool)
         return seen if self.window is None else seen & (xp.abs(ahead) < int(self.window))
