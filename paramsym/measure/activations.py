@@ -17,6 +17,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.kept import Attention, Way, keeping, of_outputs
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
+from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
 
 Recompute: TypeAlias = Literal["none", "selective", "full"]
@@ -150,6 +151,7 @@ def activations(
         check_word("dtype", dtype, BYTES)
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
     program = trace(layer, *inputs, **named)
+    check_stated(program)
     width = BYTES[dtype or memory.dtype]
     widths = {
         "float": width,

@@ -12,7 +12,7 @@ from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
-from paramsym.measure.work import check_stated, looped, shown, times
+from paramsym.measure.work import looped, shown, times
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Pad
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
@@ -173,8 +173,6 @@ class _Keeper:
                 self._lay(step)
                 if any(self.flags[number] for number in step.gives) and not isinstance(operation, Stored):
                     self._operation(step, needs)
-                else:
-                    check_stated(operation)
 
     def _new(self, step: Step) -> None:
         """Lay the results as new arrays."""
@@ -211,7 +209,6 @@ class _Keeper:
             self.split.update(step.gives)
 
     def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
-        check_stated(step.operation)
         for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
             if one.source == "own" or (one.wide and self.way.narrow):
                 name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"

@@ -17,7 +17,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.trace import trace
-from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, named_bodies
 from paramsym.program.lookups import Stored
 from paramsym.program.pairs import Pairs, Rows, sizes_of
 from paramsym.program.types import ArrayType
@@ -195,6 +195,11 @@ def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: 
     Raises:
         NotYetError: a part that does not say what it computes.
     """
+    check_stated(program)
+    yield from _walked(program, lines_of, whole)
+
+
+def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tuple[type, ...]) -> Iterator[Line]:
     for step in program.steps:
         operation = step.operation
         if isinstance(operation, whole):
@@ -202,26 +207,31 @@ def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: 
             continue
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of, whole=whole))
+                yield from (line.within(shown(name), None, frozen=False) for line in _walked(body, lines_of, whole))
             case Region(body=body):
-                yield from walked(body, lines_of, whole=whole)
+                yield from _walked(body, lines_of, whole)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of, whole=whole))
+                    yield from (looped(line, numbers, shared) for line in _walked(body, lines_of, whole))
             case Scan(body=body, length=length):
-                yield from (times(line, length) for line in walked(body, lines_of, whole=whole))
+                yield from (times(line, length) for line in _walked(body, lines_of, whole))
             case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of, whole=whole))
+                yield from (line.within(numbers, used, frozen=False) for line in _walked(body, lines_of, whole))
             case _:
-                check_stated(operation)
                 yield from lines_of(operation, program.taken(step), program.given(step))
 
 
-def check_stated(operation: Any) -> None:
-    """Raise ``NotYetError`` for a layer that does not say what it computes."""
-    if isinstance(operation, Opaque):
-        message = f"{type(operation.layer).__name__} does not say what it computes; write forward(self, own, x)."
-        raise NotYetError(message)
+def check_stated(program: Program, above: str = "") -> None:
+    """Raise ``NotYetError`` for a part that does not say what it computes; the message names its path."""
+    for step in program.steps:
+        operation = step.operation
+        if isinstance(operation, Opaque):
+            kind = type(operation.layer).__name__
+            who = f"{above.rstrip('.')}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}," if above else kind
+            message = f"{who} does not say what it computes; write forward(self, own, x)."
+            raise NotYetError(message)
+        for name, body in named_bodies(operation):
+            check_stated(body, f"{above}{name}." if name else above)
 
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
