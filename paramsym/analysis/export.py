@@ -267,8 +267,8 @@ def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, s
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
-        cells = f"cells={{{taken[0]!r}: 'B1', ...}}"
-        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {cells}."
+        given = f"cells={{{taken[0]!r}: 'B1', ...}}"
+        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {given}."
         raise ArgumentError(message)
     missing = [one for one in names if cells is not None and one not in where]
     if missing:
