@@ -34,8 +34,9 @@ extensions = [
     "sphinx_copybutton",
     "sphinx-mathjax-offline",
     "sphinxcontrib.bibtex",
+    "scratch.extension",
 ]
-exclude_patterns = ["_build", "**.ipynb_checkpoints", "jupyter_execute"]
+exclude_patterns = ["_build", "explorer", "**.ipynb_checkpoints", "jupyter_execute"]
 source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
 
 html_theme = "furo"
@@ -106,8 +107,16 @@ def close_examples(_app: Sphinx, _name: str, source: list[str]) -> None:
     source[0] = re.sub(r"(```pycon\n(?:(?!```).)*?)\n+```", r"\1\n```", source[0], flags=re.DOTALL)
 
 
+def write_explorer(app: Sphinx, error: Exception | None) -> None:
+    """Write the page with sliders beside the others; what it computed is kept until the library changes."""
+    if error is None and app.builder.name == "html":
+        kept = os.environ.get("EXPLORER_KEPT") or f"{app.doctreedir}-explorer"
+        subprocess.run([sys.executable, str(HERE / "explorer" / "build.py"), str(app.outdir), "--kept", kept], check=True)  # noqa: S603 - the file beside this one
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Generate pages before Sphinx looks for them."""
+    """Generate pages before Sphinx looks for them, and the explorer after it has written the others."""
+    app.connect("build-finished", write_explorer)
     app.connect("builder-inited", write_generated, priority=100)
     app.connect("autodoc-process-signature", show_fields)
     app.connect("source-read", close_examples)

@@ -6,25 +6,28 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from sympy import Symbol
 
-from paramsym.config import WAYS_ON, from_config, read_config
+from paramsym.atlas.record import recorded_types
+from paramsym.config import WAYS_ON, from_config, is_recorded, read_config
 from paramsym.core.at import published_class, published_sizes
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
 from paramsym.models import FAMILIES, family_of, model_types
 from paramsym.models.family import Family
+from paramsym.models.published import KERAS
 from paramsym.naming import meant, nearest
 
 _LIKE = 0.65  # how much of a name has to agree before it is suggested
 
 
 @dataclass(frozen=True)
-class Source:
+class Found:
     """What a name or a path stands for: a configuration, or a model class that has none.
 
     Of a ``symbolic`` one only the flags are meant; its sizes stay letters. ``size`` is a published size of the class, by argument.
@@ -44,7 +47,9 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``;
     ``architecture`` asks for another class of the reference. Where the published class has a head whose number of labels is open, or no
     class is recorded, the family's base class is meant. A configuration means what ``from_config`` reads in it. The name of a family,
-    such as ``"bert"``, means its base class in letters. Nothing is downloaded. A file goes before a name.
+    such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for
+    the reference's default flags. Nothing is downloaded. A file goes before a name. A name that Keras and torchvision share means the
+    network of the one that spells it so: ``"ResNet50"`` is Keras', ``"resnet50"`` torchvision's.
 
     Raises:
         UnknownNameError: no file and no name that is known; the message has the nearest ones.
@@ -55,6 +60,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     (8030261248, 'LlamaForCausalLM')
     >>> load("meta-llama/Meta-Llama-3-8B", "LlamaModel").count
     7504924672
+    >>> load("ResNet50").count, load("keras.applications.ResNet50").count, load("resnet50").count  # Keras' convolutions have biases
+    (25583592, 25583592, 25557032)
     """
     if not isinstance(source, str):
         return from_config(source, architecture, strict)
@@ -66,7 +73,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     return model.origin[0] if found.symbolic else model
 
 
-def find(text: str) -> Source:
+def find(text: str) -> Found:
     """Return what a text stands for; a file goes before a name.
 
     Raises:
@@ -76,17 +83,20 @@ def find(text: str) -> Source:
     (True, 768)
     """
     if _holds_config(text):
-        return Source(text, read_config(text))
-    family = _family(text)
-    if family is not None:
-        return family
+        return Found(text, read_config(text))
+    known = _application(text) or _family(text)
+    if known is not None:
+        return known
     for name, model in published(text):
         if meant(text, [name]):
             return _sized(name, model)
     if _exists(text) or text.endswith(".json"):
-        return Source(text, read_config(text))  # which says what is missing
-    known = [*model_types(), *(home.rpartition(".")[2] for home in FAMILIES), *(name for name, _ in published(text))]
-    near = nearest(text, known, cutoff=_LIKE) or nearest(text.rpartition("/")[2], known, cutoff=_LIKE)
+        return Found(text, read_config(text))  # which says what is missing
+    if is_recorded({"model_type": text}):
+        return Found(text, {"model_type": text}, symbolic=True)
+    homes = (home.rpartition(".")[2] for home in FAMILIES)
+    names = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
+    near = nearest(text, names, cutoff=_LIKE) or nearest(text.rpartition("/")[2], names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)
@@ -125,7 +135,21 @@ def _holds_config(text: str) -> bool:
         return False
 
 
-def _family(text: str) -> Source | None:
+def _application(text: str) -> Found | None:
+    """Return a network of Keras by its name as Keras spells it; in other capitals a name means torchvision's network or a family."""
+    short = text.removeprefix(KERAS)
+    for home, (classes, _) in FAMILIES.items():
+        names = classes.split() if home.startswith("applications.") else ()
+        if not any(short.startswith(cls.removeprefix("Keras")) for cls in names):
+            continue
+        for cls in names:
+            model: type[Layer] = getattr(import_module(f"paramsym.models.{home}"), cls)
+            if KERAS + short in model.published:
+                return _sized(KERAS + short, model)
+    return None
+
+
+def _family(text: str) -> Found | None:
     """Return a family by its class's name, its ``model_type`` or its file's name."""
     for home, (classes, _) in FAMILIES.items():
         if text in classes.split():
@@ -137,7 +161,7 @@ def _family(text: str) -> Source | None:
             size = meant(text, model.published)  # "gpt2" is a family and its smallest size; the class's name is the family
             if size is not None:
                 return _sized(size, model)
-            return Source(model_type, {"model_type": model_type}, symbolic=True)
+            return Found(model_type, {"model_type": model_type}, symbolic=True)
     for home, (classes, _) in FAMILIES.items():
         names = {cls.lower(): cls for cls in classes.split()}
         if lowered == home or lowered in names:
@@ -147,22 +171,22 @@ def _family(text: str) -> Source | None:
     return None
 
 
-def _of_class(text: str, home: str, cls: str) -> Source:
+def _of_class(text: str, home: str, cls: str) -> Found:
     reader = next((family_of(one) for one in FAMILIES[home][1].split() if family_of(one).model.__name__ == cls), None)
     if reader is not None:
-        return Source(text, {"model_type": reader.model_type}, symbolic=True)
-    return Source(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
+        return Found(text, {"model_type": reader.model_type}, symbolic=True)
+    return Found(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
 
 
-def _sized(name: str, model: type[Layer]) -> Source:
+def _sized(name: str, model: type[Layer]) -> Found:
     """Return a published size with its class, as a configuration where the size alone makes one."""
     size, architecture = model.published[name], published_class(model, name)
     reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
     if reader is not None:
         config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
         if _is_built(config, architecture):
-            return Source(name, config, architecture=architecture)
-    return Source(name, model=model, size=size, architecture=architecture or None)
+            return Found(name, config, architecture=architecture)
+    return Found(name, model=model, size=size, architecture=architecture or None)
 
 
 def _listed(value: Any) -> Any:
@@ -188,14 +212,20 @@ def _home(model_type: str) -> str:
     return next(home for home, (_, types) in FAMILIES.items() if model_type in types.split())
 
 
-def constructed(found: Source, architecture: str | None) -> Layer:
+def constructed(found: Found, architecture: str | None) -> Layer:
     """Build a model that no configuration describes, such as one of torchvision's, with its published size put in.
 
     Raises:
         ArgumentError: an architecture for a model that has only one.
     """
-    model = found.model
-    assert model is not None  # noqa: S101 - a source is a configuration or a class
+    assert found.model is not None  # noqa: S101 - a source is a configuration or a class
+    return _built(found.model, found.name if found.size else "", architecture)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
+    """Build a class in letters, or with the published size of a name; a model is a value, so that asking twice gives the same one."""
+    size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
     plain = model()
     if architecture is not None:
@@ -203,12 +233,12 @@ def constructed(found: Source, architecture: str | None) -> Layer:
             message = f"{model.__name__} has one architecture only; leave it out."
             raise ArgumentError(message)
         flags["architecture"] = architecture
-    for argument, value in (found.size or {}).items():
+    for argument, value in size.items():
         held = getattr(plain, argument)
         if not _has_symbols(held) and held != value:
             flags[argument] = value
     root = model(**flags) if flags else plain
-    return root.at(published_sizes(model.__name__, model.published, found.name, root.__getattribute__)) if found.size else root
+    return root.at(published_sizes(model.__name__, model.published, name, root.__getattribute__)) if size else root
 
 
 def _has_symbols(held: object) -> bool:

@@ -49,8 +49,9 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
 
     ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
     """
+    drawn = _drawn(layer, depth)
     unit = words(layer).unit
-    title = f"{title_of(layer)}: {_drawn(layer, depth):,} {unit}"
+    title = f"{title_of(layer)}: {drawn:,} {unit}"
     if kind == "icicle":
         return icicle(Box(title_of(layer), layer.count, _boxes(layer, 1, depth or 3)), unit, title)
     if kind != "bars":

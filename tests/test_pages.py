@@ -6,91 +6,31 @@ Needs what the extra ``docs`` installs, and Chromium or Chrome; the browser is d
 from __future__ import annotations
 
 import base64
-import functools
-import http.server
 import inspect
 import json
-import os
 import re
-import shutil
 import subprocess
-import sys
-import threading
-from collections.abc import Iterator
 from html.parser import HTMLParser
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from browser import browser
 
 import paramsym as ps
 from paramsym import A, H
 
-ROOT = Path(__file__).parents[1]
-NEEDED = ("sphinx", "myst_nb", "furo", "sphinx_copybutton", "sphinxcontrib.bibtex", "sphinx-mathjax-offline", "matplotlib", "pandas")
 PAGES = (
     "index.html",
     "tutorials/bert.html",
     "tutorials/convolution.html",
     "how-to/put-a-derivation-into-a-paper.html",
+    "explanation/convolutional-networks.html",
     "explanation/why-heads-cancel.html",
     "gallery/index.html",
     "reference/closed-forms.html",
     "reference/dialects.html",
     "reference/letters.html",
 )
-
-
-def browser() -> str:
-    """Return the browser's command."""
-    found = next((path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("there is no Chromium")
-    return found
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serve files without a line per request."""
-
-    def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """Build the pages once, and serve them on this machine alone."""
-    for name in NEEDED:
-        try:
-            found = find_spec(name)
-        except ModuleNotFoundError:
-            found = None
-        if found is None:
-            pytest.skip(f"{name} is not installed")
-    folder = tmp_path_factory.mktemp("site")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-d",
-        str(folder / "trees"),
-        "-b",
-        "html",
-        "docs",
-        str(folder / "html"),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    handler = functools.partial(_Quiet, directory=str(folder / "html"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield folder / "html", f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def loaded(url: str, folder: Path) -> tuple[str, str]:

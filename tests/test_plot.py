@@ -115,6 +115,8 @@ def test_what_cannot_be_drawn() -> None:
     """Symbols that are left, symbols that are not there, kinds nobody knows."""
     with pytest.raises(SizeError, match="no count yet"):
         ps.plot.share(ps.Dense(H, F))
+    with pytest.raises(ArgumentError, match=r"layer is 0 \(int\); wanted a layer"):
+        ps.plot.share(0)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="kind 'pie' is not known"):
         ps.plot.share(base(), kind="pie")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="no symbol 'A'"):

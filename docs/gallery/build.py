@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from items import CLAIMS, COUNTS, OUTSIDE, QUESTIONS, VALUES
+from networks import NETWORKS
 from sympy import Expr
 
 import paramsym as ps
@@ -28,6 +29,7 @@ FACTS = HERE.parent.parent / "tests" / "facts" / "seeds_audit.json.gz"
 # BERT base, for claims that do not repeat all of its sizes.
 _SIZES = {"V": 30522, "P": 512, "T": 2, "H": 768, "F": 3072, "L": 12, "A": 12}
 _RENAMED = {"n": "P", "d": "H"}  # the letters of the encoder-decoder page
+_PLAIN: dict[str, Any] = {"symbols": None}  # a claim that has no letters of its own
 _VERDICTS = {"right": "right", "wrong": "wrong", "right_under_assumption": "right under an assumption", "no_claim": "no number claimed"}
 
 
@@ -47,6 +49,25 @@ def matlab_net(stride: int) -> int:
     return sum(layer.count for layer in (front, ps.Dense(width, 20), ps.Dense(20, 10), ps.Dense(10, 3)))
 
 
+def alexnet(groups: int) -> ps.Layer:
+    """Return the network of Krizhevsky et al. 2012, whose second, fourth and fifth convolutions are in two groups, or in one."""
+    conv, pool, bent = ps.Conv2d, ps.MaxPool2d(3, 2), ps.ReLU()
+    first = (conv(3, 96, 11, 4), bent, pool, conv(96, 256, 5, padding=2, groups=groups), bent, pool, conv(256, 384, 3, padding=1), bent)
+    last = (conv(384, 384, 3, padding=1, groups=groups), bent, conv(384, 256, 3, padding=1, groups=groups), bent, pool, ps.Flatten())
+    return ps.Sequential(*first, *last, ps.Dense(9216, 4096), bent, ps.Dense(4096, 4096), bent, ps.Dense(4096, 1000))
+
+
+def volumes(name: str, image: tuple[int, ...]) -> int:
+    """Return how many numbers the input, and the outputs of convolutions, poolings and matrices, have together."""
+    rows = ps.summary(ps.load(name), image).rows
+    return prod(image) + sum(prod(row[3][1:]) for row in rows if row[1] in {"Conv2d", "MaxPool2d", "Dense"})
+
+
+def entries(name: str) -> int:
+    """Return how many numbers Keras counts in a network: the statistics of the norms as well."""
+    return int(ps.load(name).ledger(buffers=True).stored)
+
+
 def refusal(build: Any, *sizes: int) -> str:
     """Return what the library says to sizes that a layer cannot have."""
     try:
@@ -58,7 +79,8 @@ def refusal(build: Any, *sizes: int) -> str:
 
 def _names(item: dict[str, Any]) -> dict[str, Any]:
     helpers = {"ps": ps, "per": ps.per, "prod": prod, "output_shape": output_shape, "read": read}
-    return {**helpers, "matlab_net": matlab_net, "refusal": refusal, **_SIZES, **(item["symbols"] or {})}
+    of_networks = {"alexnet": alexnet, "volumes": volumes, "entries": entries}
+    return {**helpers, **of_networks, "matlab_net": matlab_net, "refusal": refusal, **_SIZES, **(item["symbols"] or {})}
 
 
 def evaluate(call: str, item: dict[str, Any]) -> Any:
@@ -150,6 +172,13 @@ def entry(item: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
+def network_entry(name: str) -> list[str]:
+    """Return the Markdown of one claim about a network."""
+    said = NETWORKS[name]
+    lines = [f"### {_escaped(said.claim)}", "", f"**{said.verdict}**, from: {_escaped(said.source)}", ""]
+    return [*lines, f"`{said.call}` gives {shown(evaluate(said.call, _PLAIN))}. {answer(said.words, _PLAIN)}", ""]
+
+
 def _counted(item: dict[str, Any]) -> list[str]:
     layer = sized(item, layer_of(item))
     sizes = ", ".join(f"{symbol} = {size:,}" for symbol, size in sorted(layer.sizes.items(), key=lambda pair: pair[0].name))
@@ -224,6 +253,7 @@ _SHOWN = (
     "Outside the library",
 )
 """The order of the topics on the page."""
+_OF_NETWORKS = "Networks that courses teach"
 _ORDER = ("question", "wrong", "right_under_assumption", "right", "no_claim")
 
 
@@ -251,9 +281,15 @@ def page() -> str:
     groups: dict[str, list[dict[str, Any]]] = {title: [] for title in _SHOWN}
     for item in sorted(found, key=lambda item: _ORDER.index(item["verdict"])):
         groups[topic(item)].append(item)
+    head += [f"- [{_OF_NETWORKS}](#{_anchor(_OF_NETWORKS)}): {len(NETWORKS)} claims"]
     head += [f"- [{title}](#{_anchor(title)}): {len(some)} claims" for title, some in groups.items()] + [""]
+    helpers = (
+        "`alexnet(groups)` is the network of Krizhevsky et al. 2012, composed of its layers; `volumes` adds up the outputs of",
+        "convolutions, poolings and matrices; `entries` counts what Keras counts. All three are functions of `docs/gallery/build.py`.",
+    )
+    of_networks = [f"## {_OF_NETWORKS}", "", *helpers, "", *(line for name in NETWORKS for line in network_entry(name))]
     body = [line for title, some in groups.items() for line in (f"## {title}", "", *(line for item in some for line in entry(item)))]
-    return "\n".join([*head, *body])
+    return "\n".join([*head, *of_networks, *body])
 
 
 def _anchor(title: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from paramsym.core.edit import Holder, edited, frozen
-from paramsym.core.names import reach
+from paramsym.core.names import layer_at
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import nearest, quoted
 
@@ -44,7 +44,7 @@ def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:
 
 
 def _held(layer: Layer, path: str) -> Layer:
-    return layer.part(path) if layer.has_tied_or_frozen else reach(layer, path)
+    return layer.part(path) if layer.has_tied_or_frozen else layer_at(layer, path)
 
 
 def _several(path: object) -> bool:

@@ -35,8 +35,8 @@ from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_tie
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described, quoted
-from paramsym.program.inputs import Step
-from paramsym.program.own import in_turn, taken
+from paramsym.program.inputs import Application
+from paramsym.program.own import in_turn
 
 if TYPE_CHECKING:
     from paramsym.algebra.polynomial import Polynomial
@@ -208,11 +208,6 @@ class Layer:
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
 
-    @property
-    def takes_several(self) -> bool:
-        """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
-        return self.computes and taken(self) != 1
-
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
         if self.computes and not self.by_hand:
@@ -221,7 +216,7 @@ class Layer:
             return derived.batch_axis(self, input_shape)
         return 0
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Application]:
         """Say which shape reaches which part; known by itself where the parts are applied one after another.
 
         Raises:
@@ -691,8 +686,8 @@ def class_name(layer: Layer) -> str:
     >>> class_name(Dense(H, H)), class_name(Bert())
     ('Dense', 'BertModel')
     """
-    held: Any = layer
-    return str(held.architecture) if hasattr(type(layer), "architecture") else type(layer).__name__  # an edited model is not this class
+    held: Any = layer  # an edited model passes on what it holds without being of its class: its own fields decide
+    return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else type(layer).__name__
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

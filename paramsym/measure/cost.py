@@ -173,7 +173,16 @@ class Cost(Printed):
         shares = tuple((name, amount, percent(amount, total) if isinstance(amount, int) else "") for name, amount in rows)
         return Table(("part", self.unit, "share"), shares, ("total", total, None), *form)
 
-    def to_latex(self, form: Form = "expanded", **options: Any) -> str:
+    def to_latex(
+        self,
+        form: Form = "expanded",
+        *,
+        letters: Lettering = None,
+        by: Symbol | Expr | str | None = None,
+        depth: int | None = None,
+        width: int | None = None,
+        standalone: bool = False,
+    ) -> str:
         r"""Return the total as LaTeX, without dollar signs; forms and options are those of ``Layer.to_latex``.
 
         >>> from paramsym import B, Dense, F, H, flops
@@ -181,7 +190,7 @@ class Cost(Printed):
         '&= 2 \\cdot 4 \\cdot 8 \\cdot 2 \\\\'
         """
         written: Any = self  # it has the lines, letters and sizes that are written, as a layer has
-        return to_latex(written, form, unit=self.unit, **options)
+        return to_latex(written, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone, unit=self.unit)
 
     @property
     def subject(self) -> str:

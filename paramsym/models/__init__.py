@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paramsym.models.albert import Albert as Albert
+    from paramsym.models.applications.convnext import KerasConvNeXt as KerasConvNeXt
+    from paramsym.models.applications.densenet import KerasDenseNet as KerasDenseNet
+    from paramsym.models.applications.efficientnet import KerasEfficientNet as KerasEfficientNet
+    from paramsym.models.applications.efficientnet_v2 import KerasEfficientNetV2 as KerasEfficientNetV2
+    from paramsym.models.applications.inception import InceptionResNetV2 as InceptionResNetV2, KerasInceptionV3 as KerasInceptionV3
+    from paramsym.models.applications.mobilenet import MobileNet as MobileNet
+    from paramsym.models.applications.mobilenet_v2 import KerasMobileNetV2 as KerasMobileNetV2
+    from paramsym.models.applications.mobilenet_v3 import KerasMobileNetV3 as KerasMobileNetV3
+    from paramsym.models.applications.nasnet import NASNet as NASNet
+    from paramsym.models.applications.resnet import KerasResNet as KerasResNet, KerasResNetV2 as KerasResNetV2
+    from paramsym.models.applications.vgg import KerasVGG as KerasVGG
+    from paramsym.models.applications.xception import Xception as Xception
     from paramsym.models.bart import Bart as Bart
     from paramsym.models.beit import Beit as Beit
     from paramsym.models.bert import Bert as Bert
@@ -57,15 +69,20 @@ if TYPE_CHECKING:
     from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
     from paramsym.models.vision.generative import VAE as VAE, DCGANDiscriminator as DCGANDiscriminator, DCGANGenerator as DCGANGenerator
     from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
+    from paramsym.models.vision.maxvit import MaxVit as MaxVit
     from paramsym.models.vision.mnasnet import MNASNet as MNASNet
-    from paramsym.models.vision.mobilenet import MobileNet as MobileNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
     from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
+    from paramsym.models.vision.mvit import MViT as MViT
+    from paramsym.models.vision.rcnn import FasterRCNN as FasterRCNN, KeypointRCNN as KeypointRCNN, MaskRCNN as MaskRCNN
     from paramsym.models.vision.regnet import RegNet as RegNet
+    from paramsym.models.vision.retinanet import FCOS as FCOS, RetinaNet as RetinaNet
     from paramsym.models.vision.segmentation import FCN as FCN, LRASPP as LRASPP, DeepLabV3 as DeepLabV3
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
     from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
+    from paramsym.models.vision.ssd import SSD as SSD, SSDLite as SSDLite
     from paramsym.models.vision.swin_transformer import SwinTransformer as SwinTransformer
+    from paramsym.models.vision.swin_transformer3d import SwinTransformer3d as SwinTransformer3d
     from paramsym.models.vision.unet import HubUNet as HubUNet, UNet as UNet
     from paramsym.models.vision.vgg import VGG as VGG
     from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
@@ -76,6 +93,18 @@ if TYPE_CHECKING:
 
 FAMILIES = {
     "albert": ("Albert", "albert"),
+    "applications.convnext": ("KerasConvNeXt", ""),
+    "applications.densenet": ("KerasDenseNet", ""),
+    "applications.efficientnet": ("KerasEfficientNet", ""),
+    "applications.efficientnet_v2": ("KerasEfficientNetV2", ""),
+    "applications.inception": ("KerasInceptionV3 InceptionResNetV2", ""),
+    "applications.mobilenet": ("MobileNet", ""),
+    "applications.mobilenet_v2": ("KerasMobileNetV2", ""),
+    "applications.mobilenet_v3": ("KerasMobileNetV3", ""),
+    "applications.nasnet": ("NASNet", ""),
+    "applications.resnet": ("KerasResNet KerasResNetV2", ""),
+    "applications.vgg": ("KerasVGG", ""),
+    "applications.xception": ("Xception", ""),
     "bart": ("Bart", "bart marian mbart pegasus"),
     "beit": ("Beit", "beit"),
     "bert": ("Bert", "bert"),
@@ -132,7 +161,12 @@ FAMILIES = {
     "vision.video_resnet": ("VideoResNet S3D", ""),
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vision.swin_transformer": ("SwinTransformer", ""),
-    "vision.mobilenet": ("MobileNet", ""),
+    "vision.swin_transformer3d": ("SwinTransformer3d", ""),
+    "vision.mvit": ("MViT", ""),
+    "vision.rcnn": ("FasterRCNN MaskRCNN KeypointRCNN", ""),
+    "vision.retinanet": ("RetinaNet FCOS", ""),
+    "vision.ssd": ("SSD SSDLite", ""),
+    "vision.maxvit": ("MaxVit", ""),
     "vision.unet": ("UNet HubUNet", ""),
     "vision.generative": ("DCGANDiscriminator DCGANGenerator VAE", ""),
     "vit": ("Vit", "deit vit"),

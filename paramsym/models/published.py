@@ -22,6 +22,8 @@ SOURCES: Mapping[str, str] = {
 }
 """Sources that many counts share, by the word in the file. A count written down from memory is called so: what it was checked against is
 what the test checks."""
+KERAS = "keras.applications."
+"""The published names of Keras' networks begin so; in their short form, such as ``ResNet50``, only Keras spells them."""
 _CLAIM = ("name", "class", "count", "source", "besides", "note")
 
 

@@ -151,33 +151,6 @@ def test_six_per_parameter_and_token(name: str) -> None:
 # Images -----------------------------------------------------------------------------------------------------------------------
 
 
-def test_resnet50_macs() -> None:
-    """Both versions, to the last multiply-add; the paper cuts 3.86 off to 3.8."""
-    for value in values("resnet50-macs"):
-        if value["check"] == "exact" and value["config"]["v15"] == 1:
-            name = {6: "resnet50", 23: "resnet101"}.get(value["config"]["n"][2], "resnet152")
-            assert ps.macs(ResNet(name), (1, 3, 224, 224)).total == value["published"]
-    first = ps.models.ResNetV15(downsample_in_bottleneck=True, architecture="ResNetForImageClassification")
-    sized = first.at(ps.models.ResNetV15(architecture="ResNetForImageClassification").at("microsoft/resnet-50").sizes).at(N=1000)
-    original = [value for value in values("resnet50-macs") if value["config"]["v15"] == 0]
-    assert {ps.macs(sized, (1, 3, 224, 224)).total} == {value["published"] for value in original if value["check"] == "exact"}
-    assert [value["published"] for value in original if value["check"] == "truncated"] == [3.8]
-
-
-def test_vgg16_macs() -> None:
-    """The configuration D of Simonyan and Zisserman 2015."""
-    layers: list[ps.Layer] = []
-    before = 3
-    for channels, count in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
-        for _ in range(count):
-            layers += [ps.Conv2d(before, channels, 3, padding=1), ps.ReLU()]
-            before = channels
-        layers.append(ps.MaxPool2d(2))
-    head = [ps.Flatten(), ps.Dense(25088, 4096), ps.ReLU(), ps.Dense(4096, 4096), ps.ReLU(), ps.Dense(4096, 1000)]
-    (value,) = values("vgg16-macs")
-    assert ps.macs(ps.Sequential(*layers, *head), (1, 3, 224, 224)).total == value["published"]
-
-
 def test_swin_macs() -> None:
     """4hwC² + 2M²hwC for the attention of a block, and the whole of three sizes as their authors round them."""
     names = {96: {6: "tiny", 18: "small"}, 128: {18: "base"}}
@@ -193,24 +166,6 @@ def test_swin_macs() -> None:
             attention = [line for line in found.ledger if "attention" in line.name and line.name.startswith("swin.encoder.layers.0.")]
             once = sum(int(line.polynomial("used").constant or 0) for line in attention)
             assert once == 2 * block["computed"]
-
-
-def test_disputed_mobilenet_slim_075() -> None:
-    """Width 3/4 of the channels, exactly: 325 million multiply-adds, not the page's 317; the other sides scale alike."""
-    entry = ENTRIES["disputed-mobilenet-slim-075"]
-    for config, claimed, right in zip(entry["config"], entry["claimed"], entry["correct"], strict=True):
-        width, side = Rational(3, 4), 32 * round(7 * config["r"])
-        layers: list[ps.Layer] = [ps.Conv2d(3, 32 * width, 3, 2, 1, bias=False)]
-        before = 32 * width
-        for into, out, places in config["blocks"]:
-            assert before == into * width
-            stride = 2 if (into, places) in {(64, 56), (128, 28), (256, 14), (512, 7)} and out != into else 1
-            layers += [ps.Conv2d(before, before, 3, stride, 1, groups=before, bias=False), ps.Conv2d(before, out * width, 1, bias=False)]
-            before = out * width
-        layers += [ps.AdaptiveAvgPool2d(1), ps.Flatten(), ps.Dense(before, config["K"], bias=False)]
-        found = int(ps.macs(ps.Sequential(*layers), (1, 3, side, side)).total)
-        assert round(found / 10**6) == right
-        assert not any(answer.term == 0 for answer in ps.reconcile(ps.macs(ps.Sequential(*layers), (1, 3, side, side)), f"{claimed}M"))
 
 
 @pytest.mark.parametrize("name", [*ResNet.published, *DenseNet.published])
@@ -254,4 +209,5 @@ def test_every_formula_of_work_and_caches_is_here() -> None:
     mine = {one["id"] for one in ENTRIES.values() if one["quantity"] in {"flops", "kv_cache_bytes"}}
     tested = {name.removeprefix("test_").replace("_", "-") for name in globals() if name.startswith("test_")}
     together = {"gpt3-train-flops", "llama3-405b-train-flops", "swin-wmsa"}
-    assert mine - together <= tested
+    of_families = {"vgg16-macs", "resnet50-macs", "disputed-mobilenet-slim-075"}  # test_formulas_families.py
+    assert mine - together - of_families <= tested

@@ -251,48 +251,9 @@ def wide_resnet(s: Sizes) -> Layer:
     return Block(stem=ps.Conv2d(3, 16, 3, bias=False), stages=bottlenecks(block, widths, s.N), last=last)
 
 
-def convolved(before: Expr, after: Expr, kernel: int) -> Layer:
-    """A convolution without bias and its normalisation."""
-    return Block(conv=ps.Conv2d(before, after, kernel, bias=False), norm=ps.BatchNorm2d(after))
-
-
-def depthwise(channels: Expr) -> Layer:
-    """A 3 x 3 kernel per channel and its normalisation."""
-    return Block(conv=ps.DepthwiseConv2d(channels, 3, bias=False), norm=ps.BatchNorm2d(channels))
-
-
-def mobilenet(s: Sizes) -> Layer:
-    """Depthwise, then pointwise, thirteen times."""
-    blocks = {
-        f"block_{number}": Block(depthwise=depthwise(before * s.a), pointwise=convolved(before * s.a, after * s.a, 1))
-        for number, (before, after) in enumerate(s.blocks)
-    }
-    return Block(stem=convolved(3, 32 * s.a, 3), blocks=Block(blocks), head=Dense(1024 * s.a, s.K))
-
-
-def mobilenet_v2(s: Sizes) -> Layer:
-    """Widen, depthwise, narrow; the first block does not widen."""
-
-    def block(before: int, after: int, times: int) -> Layer:
-        widened = maybe((times > 1, "expand", convolved(before, before * times, 1)))
-        return Block({**widened, "depthwise": depthwise(before * times), "project": convolved(before * times, after, 1)})
-
-    blocks = Block({f"block_{number}": block(*row) for number, row in enumerate(s.blocks)})
-    return Block(stem=convolved(3, 32, 3), blocks=blocks, last=convolved(320, 1280, 1), head=Dense(1280, s.K))
-
-
 def convnext(s: Sizes) -> Layer:
-    """Four stages whose width doubles."""
-
-    def stage(number: int) -> Layer:
-        width = s.C * 2**number
-        mlp = ps.FeedForward(width, 4 * width)
-        block = Block(conv=ps.DepthwiseConv2d(width, 7), norm=LayerNorm(width), mlp=mlp, scale=Parameter(width))
-        down = Block(norm=LayerNorm(width / 2), conv=ps.Conv2d(width / 2, width, 2)) if number else Block()
-        return Block(down=down, blocks=Repeat(block, s.n[number]))
-
-    stem = Block(conv=ps.Conv2d(3, s.C, 4), norm=LayerNorm(s.C))
-    return Block(stem=stem, stages=Block({f"stage_{n}": stage(n) for n in range(4)}), norm=LayerNorm(8 * s.C), head=Dense(8 * s.C, s.K))
+    """The family, its widths doubling."""
+    return ps.models.ConvNeXt((s.C, 2 * s.C, 4 * s.C, 8 * s.C), tuple(s.n), num_classes=s.K)
 
 
 def fc_lstm(s: Sizes) -> Layer:
@@ -356,8 +317,8 @@ DERIVED: dict[str, Callable[[Sizes], Layer]] = {
     "fff-params": lambda s: ps.FastFeedForward(s.din, s.dout, s.D, s.K),
     "vgg-stack-vs-7x7": lambda s: Repeat(ps.Conv2d(s.C, s.C, s.k, bias=False), s.n),
     "wide-resnet": wide_resnet,
-    "mobilenet-v1-params": mobilenet,
-    "mobilenet-v2": mobilenet_v2,
+    "mobilenet-v1-params": lambda s: ps.models.MobileNet(alpha=s.a, classes=s.K),
+    "mobilenet-v2": lambda s: ps.models.MobileNetV2(num_classes=s.K),
     "convnext": convnext,
     "lstm-keras": lstm_keras,
     "lstm-pytorch": lambda s: ps.LSTM(s.n, s.m, bidirectional=s.dirs == 2),

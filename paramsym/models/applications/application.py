@@ -1,0 +1,117 @@
+"""What all networks of ``keras.applications`` share: arguments, the check of the images, parts from the drawing, the last layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.algebra.size import Dim, Shape, within
+from paramsym.algebra.symbols import B, N, W
+from paramsym.core.layer import Part
+from paramsym.errors import ArgumentError
+from paramsym.models.applications.drawing import Map, in_keras_order
+from paramsym.models.published import KERAS, Claim
+from paramsym.models.vision.blocks import Pictures, kept
+from paramsym.naming import described
+from paramsym.program import Own, Value, axes
+
+
+@dataclass(frozen=True)
+class Application(Pictures):
+    """A network of Keras, abstract, with the arguments that all have in Keras; images hold their channels last.
+
+    ``input_shape`` is (height, width, channels) of the images; None for a side that is open, and in its place for images with three
+    channels. ``include_top=False`` leaves out the classifier; ``pooling`` then says what is kept of each channel: its mean ("avg"), its
+    maximum ("max"), or None for all places. ``classifier_activation=None`` gives scores in the place of probabilities.
+
+    Raises:
+        ArgumentError: an ``input_shape`` of other than three sizes, without channels, or with a side that Keras refuses as too small.
+    """
+
+    _: KW_ONLY
+    classes: Dim = N
+    include_top: bool = True
+    pooling: Literal["avg", "max"] | None = None
+    classifier_activation: Literal["softmax", "sigmoid"] | None = "softmax"
+    input_shape: tuple[Dim | None, ...] | None = None
+
+    least: ClassVar[int] = 32
+    """The smallest side of an image."""
+    usual: ClassVar[Dim] = 32 * W
+    """The side of the images where none is given: what leaves no floors, or the one of the weights."""
+
+    def conditions(self) -> None:
+        """The images have two sides and channels."""
+        given = self.input_shape
+        if given is not None and (len(given) != 3 or given[2] is None):
+            message = f"input_shape is {described(given)}; wanted (height, width, channels), as in (224, 224, 3)."
+            raise ArgumentError(message)
+        for side in (given or ())[:2]:
+            if side is not None and not within(self.least, side):
+                message = f"input_shape has the side {side}; {type(self).__name__} takes images from {self.least} by {self.least} on."
+                raise ArgumentError(message)
+
+    @property
+    def image(self) -> tuple[Dim, Dim, Dim]:
+        """Height, width and channels of an image, open sides as they usually are."""
+        height, width, channels = self.input_shape or (None, None, 3)
+        assert channels is not None  # noqa: S101 - checked above
+        return self.usual if height is None else height, self.usual if width is None else width, channels
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images (batch, height, width, channels)."""
+        return {"x": (B, *self.image)}
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the network behind the images."""
+        raise NotImplementedError
+
+    def parts(self) -> Iterator[Part]:
+        """Every layer, in Keras' order."""
+        for one in _drawing(self):
+            if one.name:
+                yield Part(one.name, one.layer)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Probabilities of classes, (batch, classes); without the classifier the last map, or what is kept of it."""
+        found: dict[Map, Any] = {}
+        result: Any = axes(x, "batch height width channels", channels=self.image[2])[0]
+        for one in _drawing(self):
+            if one.layer is not None:
+                result = (own[one.name] if one.name else one.layer)(*(found[before] for before in one.takes))
+            found[one] = result
+        last: Value = result
+        return last
+
+    def ended(self, x: Map, mean: str = "avg_pool", kept: str = "", drop: float = 0, dropped: str = "") -> Map:
+        """Draw the classifier, or what is kept of each channel; ``mean`` names the pooling before the classifier, ``kept`` the other."""
+        if not self.include_top:
+            return x.over_places(self.pooling, kept and f"{self.pooling}_{kept}") if self.pooling else x
+        x = x.over_places("avg", mean)
+        x = x.drop(drop, dropped) if drop else x
+        return x.dense(self.classes, "predictions", self.classifier_activation or "")
+
+    def labelled(self, x: Map) -> Map:
+        """Draw the last activation as a layer of its own, which is there without a function, too."""
+        return x.act(self.classifier_activation or "linear", "predictions")
+
+
+@kept(64)
+def _drawing(network: Application) -> tuple[Map, ...]:
+    return tuple(in_keras_order(network.drawn(Map(network.image[2]))))
+
+
+def networks(**sizes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the sizes of Keras' networks by their whole names, with ImageNet's 1000 classes."""
+    return {KERAS + name: {**size, "classes": 1000} for name, size in sizes.items()}
+
+
+def totals(**counts: tuple[int, int]) -> tuple[Claim, ...]:
+    """Return what Keras counts as Total params, and how many of these are statistics, which are not trained."""
+    note = "with the statistics of the norms"
+    return tuple(
+        Claim(KERAS + name, total, "keras 3.15.1, Model.summary: Total params", name, statistics, note if statistics else "")
+        for name, (total, statistics) in counts.items()
+    )

@@ -1,0 +1,268 @@
+"""How a network of Keras is written down: layer after layer is applied to what others gave, and the order of the layers follows.
+
+Keras sorts the layers of such a graph by how far they are from its end, and those that are equally far by a walk back from there. Names
+that are not given are numbered by kind: ``conv2d``, ``conv2d_1``, ... Reference: ``keras.Model`` of Keras 3.15.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from sympy import Mod
+
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.layers.activation import GELU, Hardswish, ReLU, ReLU6, Sigmoid, SiLU, Softmax
+from paramsym.layers.adaptive_pooling import GlobalAvgPool, GlobalMaxPool
+from paramsym.layers.batch_norm import BatchNorm2d
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
+from paramsym.layers.normalization import LayerNorm
+from paramsym.layers.padding import ZeroPad2d
+from paramsym.layers.pooling import AvgPool2d, MaxPool2d
+from paramsym.layers.reshaping import Identity
+from paramsym.layers.separable import DepthwiseConv2d, SeparableConv2d
+from paramsym.layers.spatial import Extents
+from paramsym.models.vision.blocks import remembered
+from paramsym.program import Own, Value, axes, join, pad
+
+ACTIVATIONS: dict[str, Layer] = {
+    "gelu": GELU(),
+    "hard_swish": Hardswish(),
+    "linear": Identity(),
+    "relu": ReLU(),
+    "relu6": ReLU6(),
+    "sigmoid": Sigmoid(),
+    "softmax": Softmax(-1),
+    "swish": SiLU(),
+}
+Word: TypeAlias = Literal["valid", "same"]
+
+
+class Map:
+    """What a layer gives while a network is drawn: ``width`` channels. Its methods apply the next layer; each returns what that one gives.
+
+    ``numbers`` counts the layers without a name, by kind, for the whole network. An operation of Keras that is no layer has no name.
+    """
+
+    __slots__ = ("layer", "name", "numbers", "place", "takes", "width")
+
+    def __init__(
+        self, width: Dim, name: str = "", layer: Any = None, takes: tuple[Map, ...] = (), numbers: Counter[str] | None = None
+    ) -> None:
+        """Begin a drawing with the network's input, or go on."""
+        self.width, self.name, self.layer, self.takes = width, name, layer, takes
+        self.numbers: Counter[str] = Counter() if numbers is None else numbers
+        self.numbers[""] += 1
+        self.place = self.numbers[""]
+
+    def to(self, layer: Layer, name: str, kind: str, width: Dim | None = None, others: tuple[Map, ...] = ()) -> Map:
+        """Apply a layer to this map and ``others``; without a name it takes the next number of its kind."""
+        if not name:
+            number = self.numbers[kind]
+            name, self.numbers[kind] = f"{kind}_{number}" if number else kind, number + 1
+        return Map(self.width if width is None else width, name, layer, (self, *others), self.numbers)
+
+    def by(self, function: Callable[..., Value], *others: Map) -> Map:
+        """Apply an operation of Keras that is no layer."""
+        return Map(self.width, "", function, (self, *others), self.numbers)
+
+    # Layers, under Keras' names for them --------------------------------------------------------------------------------------
+
+    def conv(
+        self,
+        width: Dim,
+        kernel: Extents,
+        name: str = "",
+        stride: int = 1,
+        padding: Word = "same",
+        *,
+        bias: bool = False,
+        groups: Dim = 1,
+        activation: str = "",
+    ) -> Map:
+        """A convolution, followed by an activation where one is given."""
+        plain = layer(Conv2d, self.width, width, kernel, stride, padding, groups=groups, bias=bias, dialect="keras")
+        return self.to(activated(plain, activation), name, "conv2d", width)
+
+    def depthwise(self, kernel: int, name: str, stride: int = 1, padding: Word = "same", multiplier: Dim = 1) -> Map:
+        """Every channel filtered alone."""
+        alone = layer(DepthwiseConv2d, self.width, kernel, multiplier, stride, padding, bias=False, dialect="keras")
+        return self.to(alone, name, "depthwise_conv2d", canonical(self.width * multiplier))
+
+    def separable(self, width: Dim, kernel: int, name: str, stride: int = 1, padding: Word = "same") -> Map:
+        """Every channel filtered alone, then all mixed."""
+        plain = layer(SeparableConv2d, self.width, width, kernel, stride, padding, bias=False, dialect="keras")
+        return self.to(plain, name, "separable_conv2d", width)
+
+    def dense(self, width: Dim, name: str, activation: str = "") -> Map:
+        """A fully connected layer, followed by an activation where one is given."""
+        return self.to(activated(layer(Dense, self.width, width, dialect="keras"), activation), name, "dense", width)
+
+    def norm(self, name: str = "", eps: float = 0.001, *, scale: bool = True) -> Map:
+        """Batch normalisation."""
+        return self.to(layer(BatchNorm2d, self.width, eps, scale=scale, dialect="keras"), name, "batch_normalization")
+
+    def layer_norm(self, name: str = "") -> Map:
+        """Normalisation over the channels of every place, as ConvNeXt has it."""
+        return self.to(layer(LayerNorm, self.width, 1e-6, dialect="keras"), name, "layer_normalization")
+
+    def act(self, which: str = "relu", name: str = "") -> Map:
+        """An activation."""
+        return self.to(ACTIVATIONS[which], name, "activation")
+
+    def relu(self, name: str = "", which: str = "relu") -> Map:
+        """ReLU as a layer of its own class, which Keras numbers apart."""
+        return self.to(ACTIVATIONS[which], name, "re_lu")
+
+    def pad(self, before: int, after: int, name: str = "") -> Map:
+        """Zeros around the map, as many before each side and after it."""
+        return self.to(layer(ZeroPad2d, (before, after) * 2, data_format="channels_last"), name, "zero_padding2d")
+
+    def pad_to_halve(self, kernel: int, name: str) -> Map:
+        """Zeros for a window that moves by two."""
+        return self.to(layer(HalvingPad, kernel), name, "zero_padding2d")
+
+    def max_pool(self, kernel: int, stride: int, name: str = "", padding: Word = "valid") -> Map:
+        """The largest entry of every window."""
+        return self.to(layer(MaxPool2d, kernel, stride, padding, data_format="channels_last"), name, "max_pooling2d")
+
+    def avg_pool(self, kernel: int, stride: int, name: str = "", padding: Word = "valid") -> Map:
+        """The mean of every window."""
+        return self.to(layer(AvgPool2d, kernel, stride, padding, data_format="channels_last"), name, "average_pooling2d")
+
+    def over_places(self, statistic: str, name: str = "", *, keep: bool = False) -> Map:
+        """One number for every channel: its mean, "avg", or its maximum, "max"."""
+        kind = GlobalAvgPool if statistic == "avg" else GlobalMaxPool
+        word = "average" if statistic == "avg" else "max"
+        return self.to(layer(kind, 2, keep, "channels_last"), name, f"global_{word}_pooling2d")
+
+    def drop(self, rate: float, name: str = "") -> Map:
+        """Dropout; in evaluation nothing happens."""
+        return self.to(layer(Dropout, rate), name, "dropout")
+
+    def plus(self, *others: Map, name: str = "") -> Map:
+        """The sum with other maps."""
+        return self.to(layer(Merge, "add"), name, "add", others=others)
+
+    def times(self, other: Map, name: str = "") -> Map:
+        """The product with another map, which may have one place only."""
+        return self.to(layer(Merge, "multiply"), name, "multiply", others=(other,))
+
+    def beside(self, *others: Map, name: str = "") -> Map:
+        """The channels of all maps, one behind the other."""
+        return self.to(layer(Merge, "concatenate"), name, "concatenate", canonical(sum((one.width for one in others), self.width)), others)
+
+
+def in_keras_order(end: Map) -> Iterator[Map]:
+    """Yield all that leads to the end of a network, the input first, in the order of Keras' ``model.layers``."""
+    walk: dict[Map, int] = {}
+    ahead = [end]
+    while ahead:
+        one = ahead.pop()
+        if one not in walk:
+            walk[one] = len(walk)
+            ahead += reversed(one.takes)
+    far = dict.fromkeys(walk, 0)
+    for one in sorted(walk, key=lambda one: one.place, reverse=True):
+        for before in one.takes:
+            far[before] = max(far[before], far[one] + 1)
+    yield from sorted(walk, key=lambda one: (-far[one], walk[one]))
+
+
+# Layers that only networks of Keras have --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Merge(Layer):
+    """Several maps in one. Reference: Keras ``Add``, ``Multiply``, ``Concatenate``."""
+
+    kind: Literal["add", "multiply", "concatenate"]
+
+    def forward(self, own: Own, *values: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """The sum, the product, or the channels one behind the other."""
+        first, *others = values
+        if self.kind == "concatenate":
+            return join(*values, axis=-1)
+        for other in others:
+            first = first + other if self.kind == "add" else first * other
+        return first
+
+
+@dataclass(frozen=True)
+class HalvingPad(Layer):
+    """Zeros around a map so that a window that moves by two rests on every second place, whether a side is odd or even.
+
+    Half of the window, rounded down, behind each side; as much before an odd side, and one less before an even one. Reference:
+    ``keras.src.applications.imagenet_utils.correct_pad``.
+    """
+
+    kernel: int
+
+    def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """(batch, height, width, channels), the sides longer."""
+        x, _ = axes(x, "batch height width channels")
+        half = self.kernel // 2
+        return pad(x, (*((canonical(half - 1 + Mod(side, 2)), half) for side in x.sizes[1:3]), (0, 0)))
+
+
+@dataclass(frozen=True)
+class Activated(Layer):
+    """A layer and the activation that Keras computes in it."""
+
+    layer: Layer
+    activation: Layer
+
+    def parts(self) -> Iterator[Part]:
+        """The layer, on this level."""
+        yield Part("", self.layer)
+
+    def forward(self, own: Own, x: Value) -> Any:
+        """The activation of what the layer gives."""
+        return self.activation.forward(own, own[""](x))
+
+
+@dataclass(frozen=True)
+class LayerScale(Layer):
+    """Every channel times a learned number (Touvron et al. 2021, section 2). Reference: ``keras.src.applications.convnext.LayerScale``."""
+
+    width: Dim
+    name: str
+
+    def tensors(self) -> Iterator[Tensor]:
+        """One number for every channel."""
+        yield Tensor(self.name, (self.width,), role="scale")
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """The product."""
+        product: Value = x * own[self.name]
+        return product
+
+
+@dataclass(frozen=True)
+class ScaledSum(Layer):
+    """A map plus a constant times another one. Reference: ``keras.src.applications.inception_resnet_v2.CustomScaleLayer``."""
+
+    scale: float
+
+    def forward(self, own: Own, x: Value, y: Value) -> Value:  # noqa: ARG002 - it stores nothing
+        """The sum."""
+        return x + y * self.scale
+
+
+# Equal layers are one value ---------------------------------------------------------------------------------------------------
+
+
+@remembered
+def layer(kind: Callable[..., Layer], *arguments: Any, **named: Any) -> Layer:
+    """Return a layer of a kind; a network, and several networks, share those that are equal."""
+    return kind(*arguments, **named)
+
+
+def activated(plain: Layer, activation: str) -> Layer:
+    """Return a layer with the activation of this name in it; without a name the layer itself."""
+    return layer(Activated, plain, ACTIVATIONS[activation]) if activation else plain

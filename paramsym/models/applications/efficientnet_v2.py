@@ -1,0 +1,132 @@
+"""EfficientNetV2 as Keras stores it; torchvision's is ``paramsym.models.EfficientNet``.
+
+Reference: ``keras.applications.EfficientNetV2B0`` to ``EfficientNetV2L``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Max, Rational, floor
+
+from paramsym.algebra.size import Dim, canonical
+from paramsym.layers.preprocessing import Rescaling
+from paramsym.models.applications.application import networks, totals
+from paramsym.models.applications.drawing import Map
+from paramsym.models.applications.efficientnet import DEVIATION, MEAN, SCALES, Scaled, Stage
+from paramsym.models.vision.blocks import named
+
+_V2_B: tuple[Stage, ...] = (
+    (3, 1, 32, 16, 1, 1),
+    (3, 2, 16, 32, 4, 2),
+    (3, 2, 32, 48, 4, 2),
+    (3, 3, 48, 96, 4, 2),
+    (3, 5, 96, 112, 6, 1),
+    (3, 8, 112, 192, 6, 2),
+)
+_V2: dict[str, tuple[Stage, ...]] = {
+    "S": (
+        (3, 2, 24, 24, 1, 1),
+        (3, 4, 24, 48, 4, 2),
+        (3, 4, 48, 64, 4, 2),
+        (3, 6, 64, 128, 4, 2),
+        (3, 9, 128, 160, 6, 1),
+        (3, 15, 160, 256, 6, 2),
+    ),
+    "M": (
+        (3, 3, 24, 24, 1, 1),
+        (3, 5, 24, 48, 4, 2),
+        (3, 5, 48, 80, 4, 2),
+        (3, 7, 80, 160, 4, 2),
+        (3, 14, 160, 176, 6, 1),
+        (3, 18, 176, 304, 6, 2),
+        (3, 5, 304, 512, 6, 1),
+    ),
+    "L": (
+        (3, 4, 32, 32, 1, 1),
+        (3, 7, 32, 64, 4, 2),
+        (3, 7, 64, 96, 4, 2),
+        (3, 10, 96, 192, 4, 2),
+        (3, 19, 192, 224, 6, 1),
+        (3, 25, 224, 384, 6, 2),
+        (3, 7, 384, 640, 6, 1),
+    ),
+}
+"""EfficientNetV2 (Tan and Le 2021, table 4; the sizes M and L in its reference code)."""
+_SIDES = {"S": 384, "M": 480, "L": 480}
+
+
+@named
+@dataclass(frozen=True)
+class KerasEfficientNetV2(Scaled):
+    """EfficientNet with plain convolutions in the place of separable ones in the first three stages, and no squeezing there.
+
+    The arguments are those of ``KerasEfficientNet``. ``include_preprocessing`` brings the pixels, 0 to 255, to -1 to 1; with
+    ``standardised``, and three channels, to mean 0 and deviation 1 over ImageNet.
+
+    Raises:
+        ArgumentError: a multiplier that is no exact fraction, letters in that of the depth, or an unknown name.
+
+    Source: Tan and Le 2021, "EfficientNetV2: Smaller Models and Faster Training", table 4.
+
+    >>> KerasEfficientNetV2("EfficientNetV2S").params
+    21458488
+    """
+
+    stages: tuple[Stage, ...] = _V2["S"]
+    standardised: bool = False
+    include_preprocessing: bool = True
+
+    published = networks(
+        **{
+            f"EfficientNetV2B{n}": {
+                "stages": _V2_B,
+                "width_coefficient": width,
+                "depth_coefficient": depth,
+                "input_shape": (side, side, 3),
+                "standardised": True,
+            }
+            for n, (width, depth, side, _) in SCALES.items()
+            if n < 4
+        },
+        **{f"EfficientNetV2{size}": {"stages": _V2[size], "input_shape": (side, side, 3)} for size, side in _SIDES.items()},
+    )
+    claims = totals(
+        EfficientNetV2B0=(7_200_312, 60_608),
+        EfficientNetV2B1=(8_212_124, 71_072),
+        EfficientNetV2B2=(10_178_374, 82_288),
+        EfficientNetV2B3=(14_467_622, 109_216),
+        EfficientNetV2S=(21_612_360, 153_872),
+        EfficientNetV2M=(54_431_388, 292_032),
+        EfficientNetV2L=(119_027_848, 512_576),
+    )
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the preprocessing, the stem and the stages."""
+        if self.include_preprocessing and self.standardised and x.width == 3:
+            scale, offset = tuple(1 / one for one in DEVIATION), tuple(-mean / one for mean, one in zip(MEAN, DEVIATION, strict=True))
+            x = x.to(Rescaling(1 / 255), "", "rescaling").to(Rescaling(scale, offset), "", "normalization")
+        elif self.include_preprocessing:
+            x = x.to(Rescaling(1 / 128, -1.0), "", "rescaling")
+        x = x.conv(self.rounded(self.stages[0][2]), 3, "stem_conv", 2).norm("stem_bn").act("swish", "stem_activation")
+        return self.blocks(x, sum(row[1] for row in self.stages))
+
+    def rounded(self, channels: Dim) -> Dim:
+        """Return a scaled width as the nearest multiple of 8, halves up."""
+        eighths = channels * self.width_coefficient * Rational(1, 8)
+        return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
+
+    def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
+        """Draw an inverted residual; in the first three stages with one convolution in the place of two."""
+        kernel, number, near, far, expansion, stride = stage
+        passed, fused, wide = x, number < 4, canonical(near * expansion)
+        if expansion != 1:
+            x = x.conv(wide, kernel if fused else 1, f"{name}expand_conv", stride if fused else 1)
+            x = x.norm(f"{name}expand_bn").act("swish", f"{name}expand_activation")
+        if not fused:
+            x = x.depthwise(kernel, f"{name}dwconv2", stride).norm(f"{name}bn").act("swish", f"{name}activation")
+            x = self.squeezed(x, near, name)
+        plain = fused and expansion == 1
+        x = x.conv(far, kernel if plain else 1, f"{name}project_conv", stride if plain else 1).norm(f"{name}project_bn")
+        x = x.act("swish", f"{name}project_activation") if plain else x
+        return self.added(x, passed, name, drop) if stride == 1 and near == far else x

@@ -1,0 +1,125 @@
+"""Inception v3 and Inception-ResNet v2 as Keras stores them: norms without a scale, no auxiliary classifier.
+
+Reference: ``keras.applications.InceptionV3``, ``InceptionResNetV2``; torchvision's v3 is ``paramsym.models.Inception3``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.drawing import Map, ScaledSum, layer
+from paramsym.models.vision.blocks import named
+
+Route: TypeAlias = tuple[tuple[int, int | tuple[int, int]], ...]
+"""Width and kernel of convolutions one after another."""
+
+
+def _normed(x: Map, width: int, kernel: int | tuple[int, int], stride: int = 1, name: str = "") -> Map:
+    """Draw a convolution, a norm and ReLU; one that halves leaves the edges out."""
+    after = (f"{name}_bn", f"{name}_ac") if name else ("", "")
+    return x.conv(width, kernel, name, stride, "same" if stride == 1 else "valid").norm(after[0], scale=False).act(name=after[1])
+
+
+def _along(x: Map, route: Route, *, narrows: bool = False) -> Map:
+    """Draw a route; where it ``narrows``, its last convolution halves the sides."""
+    for position, (width, kernel) in enumerate(route, 1):
+        x = _normed(x, width, kernel, 2 if narrows and position == len(route) else 1)
+    return x
+
+
+def _mixed(x: Map, name: str, *routes: Route, pooled: int = 0) -> Map:
+    """Draw routes side by side, and a pooling with a convolution to ``pooled`` channels, or with 0 one that halves, as the routes do."""
+    ends = [_along(x, route, narrows=not pooled) for route in routes]
+    last = _normed(x.avg_pool(3, 1, padding="same"), pooled, 1) if pooled else x.max_pool(3, 2)
+    first, *others = (*ends, last)
+    return first.beside(*others, name=name)
+
+
+def _stem(x: Map) -> Map:
+    """Draw what both networks begin with, down to 35x35 places."""
+    x = _normed(x, 32, 3, 2)
+    x = x.conv(32, 3, padding="valid").norm(scale=False).act()
+    x = _normed(x, 64, 3).max_pool(3, 2)
+    x = _normed(x, 80, 1).conv(192, 3, padding="valid").norm(scale=False).act()
+    return x.max_pool(3, 2)
+
+
+@named
+@dataclass(frozen=True)
+class KerasInceptionV3(Application):
+    """Inception v3: convolutions of 5x5 become two of 3x3, those of 7x7 a row and a column.
+
+    Source: Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer Vision", table 1.
+
+    >>> KerasInceptionV3("InceptionV3").params
+    23817352
+    """
+
+    published = networks(InceptionV3={})
+    claims = totals(InceptionV3=(23_851_784, 34_432))
+    least, usual = 75, 299
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the modules at 35x35, 17x17 and 8x8 places."""
+        row, column = (1, 7), (7, 1)
+        x = _stem(x)
+        for number, pooled in enumerate((32, 64, 64)):
+            double = ((64, 1), (96, 3), (96, 3))
+            x = _mixed(x, f"mixed{number}", ((64, 1),), ((48, 1), (64, 5)), double, pooled=pooled)
+        x = _mixed(x, "mixed3", ((384, 3),), ((64, 1), (96, 3), (96, 3)))
+        for number, c in enumerate((128, 160, 160, 192), 4):
+            twice = ((c, 1), (c, column), (c, row), (c, column), (192, row))
+            x = _mixed(x, f"mixed{number}", ((192, 1),), ((c, 1), (c, row), (192, column)), twice, pooled=192)
+        x = _mixed(x, "mixed8", ((192, 1), (320, 3)), ((192, 1), (192, row), (192, column), (192, 3)))
+        for number in range(2):
+            plain, once = _normed(x, 320, 1), _normed(x, 384, 1)
+            apart = _normed(once, 384, (1, 3)).beside(_normed(once, 384, (3, 1)), name=f"mixed9_{number}")
+            twice_ = _along(x, ((448, 1), (384, 3)))
+            further = _normed(twice_, 384, (1, 3)).beside(_normed(twice_, 384, (3, 1)))
+            pooling = _normed(x.avg_pool(3, 1, padding="same"), 192, 1)
+            x = plain.beside(apart, further, pooling, name=f"mixed{9 + number}")
+        return self.ended(x)
+
+
+_BLOCKS: tuple[tuple[str, int, float, tuple[Route, ...]], ...] = (
+    ("block35", 10, 0.17, (((32, 1),), ((32, 1), (32, 3)), ((32, 1), (48, 3), (64, 3)))),
+    ("block17", 20, 0.1, (((192, 1),), ((128, 1), (160, (1, 7)), (192, (7, 1))))),
+    ("block8", 10, 0.2, (((192, 1),), ((192, 1), (224, (1, 3)), (256, (3, 1))))),
+)
+
+
+@named
+@dataclass(frozen=True)
+class InceptionResNetV2(Application):
+    """Modules of Inception whose results are scaled down and added to what passes by.
+
+    Source: Szegedy et al. 2017, "Inception-v4, Inception-ResNet and the Impact of Residual Connections on Learning", figure 15.
+
+    >>> InceptionResNetV2("InceptionResNetV2").params
+    55813192
+    """
+
+    published = networks(InceptionResNetV2={})
+    claims = totals(InceptionResNetV2=(55_873_736, 60_544))
+    least, usual = 75, 299
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the stem, three kinds of blocks with a reduction before the second and the third, and a last convolution."""
+        x = _mixed(_stem(x), "mixed_5b", ((96, 1),), ((48, 1), (64, 5)), ((64, 1), (96, 3), (96, 3)), pooled=64)
+        for kind, depth, scale, routes in _BLOCKS:
+            if kind == "block17":
+                x = _mixed(x, "mixed_6a", ((384, 3),), ((256, 1), (256, 3), (384, 3)))
+            elif kind == "block8":
+                x = _mixed(x, "mixed_7a", ((256, 1), (384, 3)), ((256, 1), (288, 3)), ((256, 1), (288, 3), (320, 3)))
+            for number in range(1, depth + 1):
+                last = (kind, number) == ("block8", 10)
+                x = self._block(x, f"{kind}_{number}", routes, 1.0 if last else scale, activated=not last)
+        return self.ended(_normed(x, 1536, 1, name="conv_7b"))
+
+    def _block(self, x: Map, name: str, routes: tuple[Route, ...], scale: float, *, activated: bool) -> Map:
+        first, *others = (_along(x, route) for route in routes)
+        up = first.beside(*others, name=f"{name}_mixed").conv(x.width, 1, f"{name}_conv", bias=True)
+        x = x.to(layer(ScaledSum, scale), "", "custom_scale_layer", others=(up,))
+        return x.act(name=f"{name}_ac") if activated else x

@@ -1,0 +1,74 @@
+"""MobileNet, the first version. Reference: ``keras.applications.MobileNet``; torchvision has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sympy import Rational
+
+from paramsym.algebra.size import Dim, canonical
+from paramsym.layers.reshaping import Reshape
+from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.drawing import Map
+from paramsym.models.vision.blocks import Ratio, down, named
+
+_BLOCKS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *((512, 1),) * 5, (1024, 2), (1024, 1))
+"""Channels and stride of each separable convolution (Howard et al. 2017, table 1)."""
+_ALPHAS = {"": 1, "_0.75": Rational(3, 4), "_0.50": Rational(1, 2), "_0.25": Rational(1, 4)}
+_TOTALS = {"": (4_253_864, 21_888), "_0.75": (2_601_976, 16_416), "_0.50": (1_342_536, 10_944), "_0.25": (475_544, 5_472)}
+
+
+@named
+@dataclass(frozen=True)
+class MobileNet(Application):
+    """Separable convolutions one after another, the first of the MobileNets.
+
+    ``alpha``, an exact fraction, multiplies every width, which is then rounded down: floor(alpha*c); the paper's smooth formula leaves out
+    the floor. ``depth_multiplier`` is the number of filters for each channel. The resolution multiplier of the paper is the side of the
+    image: it changes the work and no count.
+
+    Raises:
+        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+
+    Source: Howard et al. 2017, "MobileNets: Efficient Convolutional Neural Networks for Mobile Vision Applications", table 1.
+
+    >>> MobileNet("MobileNet").params, MobileNet("mobilenet_0.50").params
+    (4231976, 1331592)
+    >>> from paramsym import dims
+    >>> MobileNet(alpha=dims("w") / 32, classes=1000).params
+    3066*w**2 + 34106*w + 1000
+    """
+
+    ratios = ("alpha",)
+
+    alpha: Ratio = 1
+    depth_multiplier: Dim = 1
+    dropout: float = 0.001
+
+    published = {
+        **networks(MobileNet={"alpha": 1}),
+        **{f"mobilenet{suffix}": {"alpha": alpha, "classes": 1000} for suffix, alpha in _ALPHAS.items()},
+    }
+    claims = (
+        *totals(MobileNet=_TOTALS[""]),
+        *(replace(totals(MobileNet=counts)[0], name=f"mobilenet{suffix}") for suffix, counts in _TOTALS.items()),
+    )
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the stem, the separable convolutions, and a convolution to the classes."""
+        x = self._normed(x.conv(self._width(32), 3, "conv1", 2), "conv1")
+        for number, (channels, stride) in enumerate(_BLOCKS, 1):
+            x = x.pad(0, 1, f"conv_pad_{number}") if stride == 2 else x
+            x = x.depthwise(3, f"conv_dw_{number}", stride, "valid" if stride == 2 else "same", self.depth_multiplier)
+            x = self._normed(x, f"conv_dw_{number}")
+            x = self._normed(x.conv(self._width(channels), 1, f"conv_pw_{number}"), f"conv_pw_{number}")
+        if not self.include_top:
+            return self.ended(x)
+        x = x.over_places("avg", keep=True).drop(self.dropout, "dropout").conv(self.classes, 1, "conv_preds", bias=True)
+        return self.labelled(x.to(Reshape((self.classes,)), "reshape_2", "reshape"))
+
+    def _normed(self, x: Map, name: str) -> Map:
+        return x.norm(f"{name}_bn").relu(f"{name}_relu", "relu6")
+
+    def _width(self, channels: int) -> Dim:
+        return down(canonical(channels * self.alpha), 1)

@@ -1,0 +1,66 @@
+"""MobileNetV2 as Keras stores it; torchvision's is ``paramsym.models.MobileNetV2``. Reference: ``keras.applications.MobileNetV2``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sympy import Max
+
+from paramsym.algebra.size import Dim, canonical
+from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.drawing import Map
+from paramsym.models.vision.blocks import Ratio, divisible, down, named
+
+_TABLE_2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+"""Expansion, channels, blocks and stride of each stage (Sandler et al. 2018, table 2)."""
+
+
+@named
+@dataclass(frozen=True)
+class KerasMobileNetV2(Application):
+    """Inverted residuals: many channels inside, filtered one by one, and few between the blocks.
+
+    ``alpha``, an exact fraction, multiplies the widths; Keras rounds them down, and then to a multiple of 8 that loses at most a tenth.
+
+    Raises:
+        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+
+    Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
+
+    >>> KerasMobileNetV2("MobileNetV2").params
+    3504872
+    """
+
+    ratios = ("alpha",)
+
+    alpha: Ratio = 1
+
+    published = networks(MobileNetV2={"alpha": 1})
+    claims = totals(MobileNetV2=(3_538_984, 34_112))
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the stem, the blocks, and a last 1x1 convolution, which is never narrower than 1280."""
+        x = x.conv(divisible(32 * self.alpha), 3, "Conv1", 2).norm("bn_Conv1").relu("Conv1_relu", "relu6")
+        number = 0
+        for expansion, channels, blocks, first_stride in _TABLE_2:
+            for block in range(blocks):
+                x = self._block(x, number, expansion, channels, 1 if block else first_stride)
+                number += 1
+        x = x.conv(last_width(1280, self.alpha), 1, "Conv_1", padding="valid").norm("Conv_1_bn").relu("out_relu", "relu6")
+        return self.ended(x, mean="")
+
+    def _block(self, x: Map, number: int, expansion: int, channels: int, stride: int) -> Map:
+        name, passed = f"block_{number}_" if number else "expanded_conv_", x
+        far = divisible(down(canonical(channels * self.alpha), 1))
+        if number:
+            wide = canonical(expansion * x.width)
+            x = x.conv(wide, 1, f"{name}expand").norm(f"{name}expand_BN").relu(f"{name}expand_relu", "relu6")
+        x = x.pad_to_halve(3, f"{name}pad") if stride == 2 else x
+        x = x.depthwise(3, f"{name}depthwise", stride, "valid" if stride == 2 else "same").norm(f"{name}depthwise_BN")
+        x = x.relu(f"{name}depthwise_relu", "relu6").conv(far, 1, f"{name}project").norm(f"{name}project_BN")
+        return passed.plus(x, name=f"{name}add") if stride == 1 and passed.width == far else x
+
+
+def last_width(width: int, alpha: Ratio) -> Dim:
+    """Return the last width, which grows with a multiplier above 1 and does not shrink with one below."""
+    return divisible(width * (alpha if isinstance(alpha, int) and alpha > 1 else Max(1, alpha)))

@@ -1,0 +1,101 @@
+"""ResNet of both versions as Keras stores it: every convolution of the first has a bias, and its stride stands in front.
+
+Reference: ``keras.applications.ResNet50`` to ``ResNet152V2``; torchvision's, without biases and with the stride in the middle, is
+``paramsym.models.ResNet``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paramsym.algebra.size import Dim, canonical
+from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.drawing import Map
+from paramsym.models.vision.blocks import named
+
+EPS = 1.001e-5
+_DEPTHS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
+
+
+@dataclass(frozen=True)
+class _Residual(Application):
+    """What both versions share: ``depths`` has the blocks of every stage, ``filters`` the width of the first."""
+
+    depths: tuple[int, ...] = _DEPTHS[50]
+    filters: Dim = 64
+
+    def _block(self, x: Map, width: Dim, name: str, stride: int, *, first: bool, last: bool) -> Map:
+        raise NotImplementedError
+
+    def stages(self, x: Map) -> Map:
+        """Draw the stages; each is twice as wide as the one before."""
+        for stage, depth in enumerate(self.depths):
+            for block in range(1, depth + 1):
+                name, width = f"conv{stage + 2}_block{block}", canonical(self.filters * 2**stage)
+                x = self._block(x, width, name, 2 if stage else 1, first=block == 1, last=block == depth)
+        return x
+
+
+@named
+@dataclass(frozen=True)
+class KerasResNet(_Residual):
+    """ResNet: a convolution of 7x7, a pooling, and stages of bottlenecks, each added to what passes by.
+
+    ``depths`` has the blocks of every stage; ``filters`` is the width inside the first, and every stage is twice as wide. What leaves a
+    bottleneck is four times as wide as its inside.
+
+    Source: He et al. 2016, "Deep Residual Learning for Image Recognition", table 1.
+
+    >>> KerasResNet("ResNet50").params
+    25583592
+    """
+
+    published = networks(**{f"ResNet{depth}": {"depths": depths} for depth, depths in _DEPTHS.items()})
+    claims = totals(ResNet50=(25_636_712, 53_120), ResNet101=(44_707_176, 105_344), ResNet152=(60_419_944, 151_424))
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the stem and the stages."""
+        x = x.pad(3, 3, "conv1_pad").conv(self.filters, 7, "conv1_conv", 2, "valid", bias=True).norm("conv1_bn", EPS)
+        x = x.act(name="conv1_relu").pad(1, 1, "pool1_pad").max_pool(3, 2, "pool1_pool")
+        return self.ended(self.stages(x), kept="pool")
+
+    def _block(self, x: Map, width: Dim, name: str, stride: int, *, first: bool, last: bool) -> Map:  # noqa: ARG002 - the other's
+        wide, stride = canonical(4 * width), stride if first else 1
+        passed = x.conv(wide, 1, f"{name}_0_conv", stride, "valid", bias=True).norm(f"{name}_0_bn", EPS) if first else x
+        x = x.conv(width, 1, f"{name}_1_conv", stride, "valid", bias=True).norm(f"{name}_1_bn", EPS).act(name=f"{name}_1_relu")
+        x = x.conv(width, 3, f"{name}_2_conv", bias=True).norm(f"{name}_2_bn", EPS).act(name=f"{name}_2_relu")
+        x = x.conv(wide, 1, f"{name}_3_conv", padding="valid", bias=True).norm(f"{name}_3_bn", EPS)
+        return passed.plus(x, name=f"{name}_add").act(name=f"{name}_out")
+
+
+@named
+@dataclass(frozen=True)
+class KerasResNetV2(_Residual):
+    """ResNet with the norms and activations in front of the convolutions, and the stride in the last block of a stage.
+
+    The arguments are those of ``KerasResNet``.
+
+    Source: He et al. 2016, "Identity Mappings in Deep Residual Networks", figure 4.
+
+    >>> KerasResNetV2("ResNet50V2").params
+    25568360
+    """
+
+    published = networks(**{f"ResNet{depth}V2": {"depths": depths} for depth, depths in _DEPTHS.items()})
+    claims = totals(ResNet50V2=(25_613_800, 45_440), ResNet101V2=(44_675_560, 97_664), ResNet152V2=(60_380_648, 143_744))
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the stem, the stages, and the last norm."""
+        x = x.pad(3, 3, "conv1_pad").conv(self.filters, 7, "conv1_conv", 2, "valid", bias=True)
+        x = self.stages(x.pad(1, 1, "pool1_pad").max_pool(3, 2, "pool1_pool"))
+        return self.ended(x.norm("post_bn", EPS).act(name="post_relu"), kept="pool")
+
+    def _block(self, x: Map, width: Dim, name: str, stride: int, *, first: bool, last: bool) -> Map:
+        wide = canonical(4 * width)
+        stride = 2 if last and int(name[4]) < len(self.depths) + 1 else 1
+        ready = x.norm(f"{name}_preact_bn", EPS).act(name=f"{name}_preact_relu")
+        passed = ready.conv(wide, 1, f"{name}_0_conv", stride, "valid", bias=True) if first else x.max_pool(1, stride) if stride > 1 else x
+        x = ready.conv(width, 1, f"{name}_1_conv", padding="valid").norm(f"{name}_1_bn", EPS).act(name=f"{name}_1_relu")
+        x = x.pad(1, 1, f"{name}_2_pad").conv(width, 3, f"{name}_2_conv", stride, "valid")
+        x = x.norm(f"{name}_2_bn", EPS).act(name=f"{name}_2_relu").conv(wide, 1, f"{name}_3_conv", padding="valid", bias=True)
+        return passed.plus(x, name=f"{name}_out")

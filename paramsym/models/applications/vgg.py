@@ -1,0 +1,46 @@
+"""VGG as Keras stores it. Reference: ``keras.applications.VGG16``, ``VGG19``; torchvision's is ``paramsym.models.VGG``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paramsym.algebra.size import canonical
+from paramsym.layers.reshaping import Flatten
+from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.drawing import Map
+from paramsym.models.vision.blocks import down, named
+from paramsym.models.vision.vgg import CFGS, Widths
+
+
+@named
+@dataclass(frozen=True)
+class KerasVGG(Application):
+    """Stages of 3x3 convolutions, each ended by a pooling that halves, and three matrices, whose first one fixes the images' sides.
+
+    ``cfg`` has the widths of the convolutions of every stage, in letters or numbers.
+
+    Source: Simonyan and Zisserman 2015, "Very Deep Convolutional Networks for Large-Scale Image Recognition", table 1.
+
+    >>> KerasVGG("VGG16").params, KerasVGG("VGG16").part("fc1").params
+    (138357544, 102764544)
+    """
+
+    cfg: Widths = CFGS[16]
+
+    published = networks(VGG16={"cfg": CFGS[16]}, VGG19={"cfg": CFGS[19]})
+    claims = totals(VGG16=(138_357_544, 0), VGG19=(143_667_240, 0))
+    usual = 224
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the stages and the matrices."""
+        for stage, widths in enumerate(self.cfg, 1):
+            for number, width in enumerate(widths, 1):
+                x = x.conv(width, 3, f"block{stage}_conv{number}", bias=True, activation="relu")
+            x = x.max_pool(2, 2, f"block{stage}_pool")
+        if not self.include_top:
+            return self.ended(x)
+        height, width, _ = self.image
+        shrunk = 2 ** len(self.cfg)
+        x = x.to(Flatten(), "flatten", "flatten", canonical(x.width * down(height, shrunk) * down(width, shrunk)))
+        x = x.dense(4096, "fc1", "relu").dense(4096, "fc2", "relu")
+        return x.dense(self.classes, "predictions", self.classifier_activation or "")

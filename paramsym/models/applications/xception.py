@@ -1,0 +1,46 @@
+"""Xception. Reference: ``keras.applications.Xception``; torchvision has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paramsym.models.applications.application import Application, networks, totals
+from paramsym.models.applications.drawing import Map
+from paramsym.models.vision.blocks import named
+
+_BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 1024))
+"""Widths of the separable convolutions in every block; those with two end with a pooling that halves."""
+
+
+@named
+@dataclass(frozen=True)
+class Xception(Application):
+    """Separable convolutions in the place of Inception's branches, with residual connections around two or three of them.
+
+    Source: Chollet 2017, "Xception: Deep Learning with Depthwise Separable Convolutions", figure 5.
+
+    >>> Xception("Xception").params
+    22855952
+    >>> Xception().params
+    2049*N + 20806952
+    """
+
+    published = networks(Xception={})
+    claims = totals(Xception=(22_910_480, 54_528))
+    least, usual = 71, 299
+
+    def drawn(self, x: Map) -> Map:
+        """Draw the entry flow, eight blocks of equal width, and the exit flow (figure 5)."""
+        x = x.conv(32, 3, "block1_conv1", 2, "valid").norm("block1_conv1_bn").act(name="block1_conv1_act")
+        x = x.conv(64, 3, "block1_conv2", padding="valid").norm("block1_conv2_bn").act(name="block1_conv2_act")
+        for block, widths in enumerate(_BLOCKS, 2):
+            narrows = len(widths) == 2
+            passed = x.conv(widths[-1], 1, stride=2).norm() if narrows else x
+            for number, width in enumerate(widths, 1):
+                name = f"block{block}_sepconv{number}"
+                x = (x if (block, number) == (2, 1) else x.act(name=f"{name}_act")).separable(width, 3, name).norm(f"{name}_bn")
+            x = x.max_pool(3, 2, f"block{block}_pool", "same").plus(passed) if narrows else x.plus(passed)
+        for number, width in enumerate((1536, 2048), 1):
+            name = f"block14_sepconv{number}"
+            x = x.separable(width, 3, name).norm(f"{name}_bn").act(name=f"{name}_act")
+        return self.ended(x)
