@@ -26,7 +26,7 @@ from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described, quoted
 from paramsym.present.tabulate import check_depth
-from paramsym.present.typeset import Share, names, shares
+from paramsym.present.typeset import PartTotal, names, shares
 from paramsym.render import latex
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
 
@@ -85,7 +85,7 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
     return bars(parts, series, " and ".join(units), title)
 
 
-def _named(found: tuple[Share, ...]) -> list[str]:
+def _named(found: tuple[PartTotal, ...]) -> list[str]:
     """Return words for each part; of several copies "layer 1 to 5"."""
     return [_RANGE.sub(r" to ", name) for name in names(found)]
 
