@@ -323,8 +323,8 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
-        given = f"cells={{{taken[0]!r}: 'B1', ...}}"
-        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {given}."
+        example = f"cells={{{taken[0]!r}: 'B1', ...}}"
+        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {example}."
         raise ArgumentError(message)
     missing = [one for one in names if cells is not None and one not in where]
     if missing:

@@ -157,7 +157,8 @@ def activations(
         "statistic": width if memory.statistic is None else memory.statistic,
         "wide statistic": 0 if memory.statistic == 0 else 4,
         "index": memory.index,
-        "truth": width if memory.mask is None else memory.mask,
+        "mask": width if memory.mask is None else memory.mask,
+        "truth": 1,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
     way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)

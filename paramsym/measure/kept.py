@@ -323,8 +323,8 @@ def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keepin
     """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
 
     The kernel takes a causal mask as a flag. A window makes a mask of four bytes per pair, and a bias is one: given for every pair it is
-    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do:
-    laid otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
+    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do: laid
+    otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes

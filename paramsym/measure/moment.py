@@ -11,7 +11,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.measure.layout import plain, viewed
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, bodies
-from paramsym.program.lookups import Constant, Stored
+from paramsym.program.lookups import Constant, Drop, Stored
 from paramsym.program.state import Remember
 
 
@@ -64,7 +64,8 @@ def _roots(program: Program) -> list[int]:
     for step in program.steps:
         if step.takes:
             first = step.takes[0]
-            laid = viewed(step.operation, program.types[first], program.given(step), layout[first])
+            dropped = isinstance(step.operation, Drop)  # which drops nothing without gradients
+            laid = (layout[first],) if dropped else viewed(step.operation, program.types[first], program.given(step), layout[first])
             for number, one in zip(step.gives, laid or (), strict=False):
                 root[number], layout[number] = root[first], one
     return root

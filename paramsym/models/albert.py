@@ -20,7 +20,7 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.keys import Function, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value
+from paramsym.program import Own, Value, drop
 from paramsym.program.own import through
 
 GROUPS, INNER = dims("n_g n_i")
@@ -93,7 +93,12 @@ class Albert(BertLike):
         projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
         layers: dict[str, Layer] = {
             "full_layer_layer_norm": norm,
-            "attention": AlbertAttention({**projections, "dense": Dense(sliced, width), "LayerNorm": norm}, output="dense"),
+            "attention": AlbertAttention(
+                {**projections, "dense": Dense(sliced, width), "LayerNorm": norm},
+                output="dense",
+                dropout=self.attention_probs_dropout_prob,
+                dropped=self.hidden_dropout_prob,
+            ),
             "ffn": Dense(width, inner),
             "ffn_output": Dense(inner, width),
             **learned("activation", self.hidden_act),
@@ -113,11 +118,13 @@ class Albert(BertLike):
 
 @dataclass(frozen=True)
 class AlbertAttention(Attention):
-    """Attention with its output, added to what goes by and normalised after the sum."""
+    """Attention with its output, added to what goes by and normalised after the sum; ``dropped`` is the rate of dropout before that."""
+
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         """The positions attend to each other."""
-        return own.LayerNorm(super().forward(own, x, *memory) + x)
+        return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
 @dataclass(frozen=True)

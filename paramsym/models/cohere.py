@@ -64,7 +64,7 @@ class Cohere(GroupedDecoder):
             attention |= {"q_norm": query, "k_norm": key}
         return Parallel(
             {
-                "self_attn": PairedAttention(attention),
+                "self_attn": PairedAttention(attention, dropout=self.attention_dropout),
                 "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
                 "input_layernorm": self.norm(),
             }

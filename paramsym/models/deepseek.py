@@ -96,6 +96,7 @@ class Deepseek(Decoder):
     _: KW_ONLY
     rope: Rope = ROPE
     rms_norm_eps: float = key(Real(1e-6))
+    attention_dropout: float = key(Real(0.0))
     n_group: Dim | None = key(Whole(), argument=None)
     topk_group: Dim | None = key(Whole(), argument=None)
     topk_method: str = key(Word("greedy"), of="DeepseekV2")
@@ -173,6 +174,7 @@ class Deepseek(Decoder):
             attention_bias=self.attention_bias,
             interleaved=self.kind == "DeepseekV2" or self.rope_interleave,
             scale=None if scale == 1 else root_reciprocal(width) * scale**2,
+            dropout=self.attention_dropout,
         )
 
     def _sparse(self) -> Mixture:

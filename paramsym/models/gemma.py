@@ -147,6 +147,7 @@ class Gemma(RmsDecoder):
         return GemmaAttention(
             layers,
             causal=not self.use_bidirectional_attention,
+            dropout=self.attention_dropout,
             window=self.sliding_window if kind == "sliding_attention" else None,
             scale=None if scalar is None else root_reciprocal(scalar),
             cap=cap if cap and self.generation == "Gemma2" else None,

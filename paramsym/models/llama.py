@@ -106,7 +106,7 @@ class Llama(RmsDecoder):
         if self.kind == "Qwen3":
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
         window = self.sliding_window if kind == "sliding_attention" else None
-        attention = RotatedAttention(layers, window=window, scale=self.attention_multiplier)
+        attention = RotatedAttention(layers, window=window, scale=self.attention_multiplier, dropout=self.attention_dropout)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
         return self.pre_norm(attention, mlp, residual=self.residual_multiplier)
 

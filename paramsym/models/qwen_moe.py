@@ -132,7 +132,7 @@ class QwenMoe(RmsDecoder):
         if self.kind == "Qwen3Moe":
             layers = self.projections(bias=self.attention_bias)
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
-        return self.pre_norm(RotatedAttention(layers, window=window), mlp)
+        return self.pre_norm(RotatedAttention(layers, window=window, dropout=self.attention_dropout), mlp)
 
     def _dense(self) -> Layer:
         return gated(self.hidden_size, self.intermediate_size, self.hidden_act)

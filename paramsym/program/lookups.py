@@ -184,7 +184,7 @@ class Drop(Operation):
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
         """Return the mask."""
-        return (Kept("own", factors=flat(taken[0].shape), kind="truth"),)
+        return (Kept("own", factors=flat(taken[0].shape), kind="mask"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed in evaluation mode
         """Return the array as it came."""

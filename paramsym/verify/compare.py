@@ -143,7 +143,9 @@ class _Comparison:
         order = _order(expected, found)
         if order is not None:
             return TensorRow(name, "transposed", expected, found, f"its axes are ordered as {order}" if len(order) > 2 else note)
-        return TensorRow(name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else ""))
+        return TensorRow(
+            name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else "")
+        )
 
     def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: _Piece, scheme: str) -> TensorRow:
         entries = self.stored.entries.get(piece.stored_name)
