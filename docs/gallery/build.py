@@ -223,7 +223,7 @@ def _where(call: str, item: dict[str, Any]) -> str:
 
 def written(call: str) -> str:
     """Write a call as a reader would type it: the page's own shorthand for public names written out."""
-    plain_call = re.sub(r"read\((['\"])(.*?)\1\)\.(?:stated|arithmetic)\.value", r"\2", call)
+    plain_call = re.sub(r"read\((['\"])(.*?)(?: = .*?)?\1\)\.(?:stated|arithmetic)\.value", r"\2", call)
     return re.sub(r"(?<![\w.])(output_shape|per)\(", r"ps.\1(", plain_call)
 
 
