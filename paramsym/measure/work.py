@@ -288,13 +288,22 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
     for line in lines:
         weight: Dim = counting.units.get(line.role, 0)
         paired = any(isinstance(one, Pairs) for one in line.factors)
-        if weight and paired and counting.pairs == "half":
+        if weight and paired and counting.pairs != "all":
             half = Rational(weight, 2)
             weight = int(half) if isinstance(half, Integer) else half
         if weight and not (line.role == LOOKUP and names_positions(line)):
             multiplied = line.role == LOOKUP
+            seen = counting.pairs == "seen"
             factors = [
-                factor for one in line.factors for factor in ((one.rows,) if multiplied and isinstance(one, Rows) else sizes_of(one))
+                factor
+                for one in line.factors
+                for factor in (
+                    (one.rows,)
+                    if multiplied and isinstance(one, Rows)
+                    else one.twice_seen
+                    if seen and isinstance(one, Pairs)
+                    else sizes_of(one)
+                )
             ]
             role = PAIRS if paired else line.role
             yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors), role=role)
