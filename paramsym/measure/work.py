@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from sympy import Expr, Integer, Rational
@@ -16,6 +17,7 @@ from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.once import once
 from paramsym.measure.trace import trace
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work
 from paramsym.program.lookups import Stored
@@ -107,8 +109,8 @@ def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], quest
         needs = tuple(question.input_gradients and one.kind == "float" for one in program.input_types)
         lines += _counted(layer, backward(program, needs), counting, shapes)
     elif question.way != "forward":
-        once = list(_counted(layer, forward(program), counting, shapes))
-        lines += [*once, *once, *(inside(once) if counting.recomputed else ())]
+        one = list(_counted(layer, forward(program), counting, shapes))
+        lines += [*one, *one, *(inside(one) if counting.recomputed else ())]
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return _cost(layer, shapes, {}, replace(question, **changed))
@@ -183,7 +185,7 @@ def forward(program: Program) -> Iterator[Line]:
     def worked(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         yield from () if isinstance(operation, Stored) else (_line(operation, work) for work in operation.work(taken, given))
 
-    return walked(program, worked)
+    return iter(once(program, "forward", lambda: tuple(walked(program, worked))))
 
 
 def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()) -> Iterator[Line]:
@@ -226,6 +228,10 @@ def check_stated(operation: Any) -> None:
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
     """Yield a line for the work of every operation in the backward pass; ``needs`` says which inputs need a gradient."""
+    return iter(once(program, ("backward", needs, frozen), lambda: tuple(_backward(program, needs, frozen=frozen))))
+
+
+def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool) -> Iterator[Line]:
     flags = gradients(program, needs, frozen=frozen)
     for step in program.steps:
         operation, taken = step.operation, tuple(flags[number] for number in step.takes)
@@ -265,7 +271,17 @@ def _backward_loop(loop: Loop, taken: tuple[bool, ...], *, frozen: bool) -> Iter
 
 
 def _line(operation: Any, work: Work) -> Line:
-    return Line((str(operation).partition(" ")[0],), work.factors, role=work.unit)
+    return Line((word(operation),), work.factors, role=work.unit)
+
+
+def word(operation: Any) -> str:
+    """Return the first word of an operation's description."""
+    return str(operation).partition(" ")[0] if isinstance(operation, Call | Region | Loop | Scan | Route | Opaque) else _word(operation)
+
+
+@lru_cache(maxsize=1 << 12)
+def _word(operation: Any) -> str:
+    return str(operation).partition(" ")[0]  # sizes in it are slow to write
 
 
 def looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
