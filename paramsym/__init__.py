@@ -274,6 +274,7 @@ if TYPE_CHECKING:
         SeparableConv2d as SeparableConv2d,
         SeparableConv3d as SeparableConv3d,
     )
+    from paramsym.layers.skip import SkipConnection as SkipConnection
     from paramsym.layers.transformer import (
         Transformer as Transformer,
         TransformerDecoder as TransformerDecoder,
@@ -359,6 +360,7 @@ _HOMES = {
     "paramsym.layers.reshaping": "Flatten Identity Permute RepeatVector Reshape Unflatten",
     "paramsym.layers.convolution": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "paramsym.layers.separable": ("DepthwiseConv1d DepthwiseConv2d DepthwiseConv3d SeparableConv1d SeparableConv2d SeparableConv3d"),
+    "paramsym.layers.skip": "SkipConnection",
     "paramsym.layers.locally_connected": "LocallyConnected1d LocallyConnected2d LocallyConnected3d",
     "paramsym.layers.cells": "GRUCell LSTMCell MGUCell PeepholeLSTMCell RNNCell",
     "paramsym.layers.recurrent": "GRU LSTM PeepholeLSTM RNN",

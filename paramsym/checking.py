@@ -15,22 +15,21 @@ from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Dim
-from paramsym.config import from_config, read_config, reader_of
+from paramsym.config import architectures_of, from_config, read_config
 from paramsym.core.layer import Layer, class_name
+from paramsym.core.names import MOST_TENSORS
 from paramsym.core.spelling import is_dropped_buffer
 from paramsym.errors import ArgumentError, ConfigError, ParamsymError
 from paramsym.naming import described, one_line
 from paramsym.render.table import Table, Tabular
 from paramsym.verify.checkpoint import unreadable
-from paramsym.verify.compare import GOOD, Row
+from paramsym.verify.compare import GOOD, TensorRow
 from paramsym.verify.match import Match, match
 from paramsym.verify.readers import read
 from paramsym.verify.report import faults
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
 
-MOST_TENSORS = 1_000_000
-"""Tensors that are written out one by one; the largest published mixture of experts has a twentieth of this."""
 _NAMED = 3  # tensors that a sentence names before it counts the rest
 
 
@@ -48,7 +47,7 @@ class Verdict(Tabular):
     match: Match
     explained: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    wrong: tuple[Row, ...] = ()
+    wrong: tuple[TensorRow, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -113,7 +112,7 @@ class _Compared:
     notes: tuple[str, ...]
 
     @cached_property
-    def wrong(self) -> tuple[Row, ...]:
+    def wrong(self) -> tuple[TensorRow, ...]:
         return tuple(row for row in self.match.rows if row.outcome not in GOOD)
 
 
@@ -227,8 +226,7 @@ def _unlike(solved: Match, sizes: Mapping[Symbol, Dim]) -> dict[Symbol, Dim]:
 
 def _elsewhere(config: Mapping[str, Any], named: str, stored: Stored, extra: tuple[str, ...], missing: tuple[str, ...]) -> tuple[str, str]:
     """Look for another class of the family that the files fit: a head too many is explained by it, a head too few named."""
-    reader = reader_of(config, named)
-    for other in reader.architectures:
+    for other in architectures_of(config, named):
         if other == named:
             continue
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramsym.algebra.symbols import N
+from paramsym.atlas.record import record_of, recorded_types
 from paramsym.errors import ConfigError, ParamsymError, ParamsymWarning
 from paramsym.models import family_of, model_types
 from paramsym.models.family import Family, in_letters, labels_of
@@ -51,12 +52,10 @@ def from_config(source: str | os.PathLike[str] | Mapping[str, Any], architecture
     (335141888, 2*F*H*L + F*L + 4*H**2*L + H**2 + 9*H*L + H*P + H*T + H*V + 3*H)
     """
     config = read_config(source)
-    if config.get("model_type") not in model_types():
+    if is_recorded(config):
         from paramsym.atlas.model import recorded
 
-        found = recorded(config, architecture)
-        if found is not None:
-            return found
+        return recorded(config, architecture)
     config, reader = _tower(config, reader_of(config, architecture), architecture)
     _check_keys(config, reader, strict=strict)
     built = _architecture(config, architecture, reader)
@@ -91,6 +90,27 @@ def _arguments(config: Mapping[str, Any], architecture: str, reader: Family, siz
 
 
 # Which family, which class, which keys ----------------------------------------------------------------------------------------
+
+
+def is_recorded(config: Mapping[str, Any]) -> bool:
+    """Return whether a configuration is read from the atlas: its model type has a record there, and no family.
+
+    >>> is_recorded({"model_type": "led"}), is_recorded({"model_type": "bert"})
+    (True, False)
+    """
+    model_type = config.get("model_type")
+    return isinstance(model_type, str) and model_type not in model_types() and model_type in recorded_types()
+
+
+def architectures_of(config: Mapping[str, Any], architecture: str | None = None) -> tuple[str, ...]:
+    """Return the reference's classes that read this configuration.
+
+    Raises:
+        ConfigError: neither the model type nor a class says which family it is.
+    """
+    if is_recorded(config):
+        return tuple(record_of(config["model_type"])["classes"])
+    return tuple(reader_of(config, architecture).architectures)
 
 
 def reader_of(config: Mapping[str, Any], architecture: str | None = None) -> Family:

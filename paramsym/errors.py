@@ -137,8 +137,8 @@ class NotYetError(ParamsymError, NotImplementedError):
 class ShapeError(ParamsymError, ValueError):
     """An input shape that a layer cannot take, or a length that a window does not fit.
 
-    >>> from paramsym.algebra.convolution import windows
-    >>> windows(4, 5)
+    >>> from paramsym.algebra.convolution import window_count
+    >>> window_count(4, 5)
     Traceback (most recent call last):
         ...
     paramsym.errors.ShapeError: the padded length 4 is shorter than the kernel, which spans 5 entries.

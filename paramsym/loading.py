@@ -13,7 +13,8 @@ from typing import Any
 
 from sympy import Symbol
 
-from paramsym.config import WAYS_ON, from_config, read_config
+from paramsym.atlas.record import recorded_types
+from paramsym.config import WAYS_ON, from_config, is_recorded, read_config
 from paramsym.core.at import published_class, published_sizes
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
@@ -22,9 +23,11 @@ from paramsym.models.family import Family
 from paramsym.models.published import KERAS
 from paramsym.naming import meant, nearest
 
+_LIKE = 0.65  # how much of a name has to agree before it is suggested
+
 
 @dataclass(frozen=True)
-class Source:
+class Found:
     """What a name or a path stands for: a configuration, or a model class that has none.
 
     Of a ``symbolic`` one only the flags are meant; its sizes stay letters. ``size`` is a published size of the class, by argument.
@@ -44,8 +47,9 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     A published name, such as ``"meta-llama/Meta-Llama-3-8B"``, means the class that was published, here ``LlamaForCausalLM``;
     ``architecture`` asks for another class of the reference. Where the published class has a head whose number of labels is open, or no
     class is recorded, the family's base class is meant. A configuration means what ``from_config`` reads in it. The name of a family,
-    such as ``"bert"``, means its base class in letters. Nothing is downloaded. A file goes before a name. A name that Keras and torchvision
-    share means the network of the one that spells it so: ``"ResNet50"`` is Keras', ``"resnet50"`` torchvision's.
+    such as ``"bert"``, means its base class in letters, and so does a model type of the atlas, such as ``"led"``; its formula holds for
+    the reference's default flags. Nothing is downloaded. A file goes before a name. A name that Keras and torchvision share means the
+    network of the one that spells it so: ``"ResNet50"`` is Keras', ``"resnet50"`` torchvision's.
 
     Raises:
         UnknownNameError: no file and no name that is known; the message has the nearest ones.
@@ -69,7 +73,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], architecture: str |
     return model.origin[0] if found.symbolic else model
 
 
-def find(text: str) -> Source:
+def find(text: str) -> Found:
     """Return what a text stands for; a file goes before a name.
 
     Raises:
@@ -79,7 +83,7 @@ def find(text: str) -> Source:
     (True, 768)
     """
     if _holds_config(text):
-        return Source(text, read_config(text))
+        return Found(text, read_config(text))
     known = _application(text) or _family(text)
     if known is not None:
         return known
@@ -87,8 +91,12 @@ def find(text: str) -> Source:
         if meant(text, [name]):
             return _sized(name, model)
     if _exists(text) or text.endswith(".json"):
-        return Source(text, read_config(text))  # which says what is missing
-    near = nearest(text, [*model_types(), *FAMILIES, *(name for name, _ in published(text))])
+        return Found(text, read_config(text))  # which says what is missing
+    if is_recorded({"model_type": text}):
+        return Found(text, {"model_type": text}, symbolic=True)
+    homes = (home.rpartition(".")[2] for home in FAMILIES)
+    names = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
+    near = nearest(text, names, cutoff=_LIKE) or nearest(text.rpartition("/")[2], names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)
@@ -127,7 +135,7 @@ def _holds_config(text: str) -> bool:
         return False
 
 
-def _application(text: str) -> Source | None:
+def _application(text: str) -> Found | None:
     """Return a network of Keras by its name as Keras spells it; in other capitals a name means torchvision's network or a family."""
     short = text.removeprefix(KERAS)
     for home, (classes, _) in FAMILIES.items():
@@ -141,7 +149,7 @@ def _application(text: str) -> Source | None:
     return None
 
 
-def _family(text: str) -> Source | None:
+def _family(text: str) -> Found | None:
     """Return a family by its class's name, its ``model_type`` or its file's name."""
     for home, (classes, _) in FAMILIES.items():
         if text in classes.split():
@@ -153,7 +161,7 @@ def _family(text: str) -> Source | None:
             size = meant(text, model.published)  # "gpt2" is a family and its smallest size; the class's name is the family
             if size is not None:
                 return _sized(size, model)
-            return Source(model_type, {"model_type": model_type}, symbolic=True)
+            return Found(model_type, {"model_type": model_type}, symbolic=True)
     for home, (classes, _) in FAMILIES.items():
         names = {cls.lower(): cls for cls in classes.split()}
         if lowered == home or lowered in names:
@@ -163,22 +171,22 @@ def _family(text: str) -> Source | None:
     return None
 
 
-def _of_class(text: str, home: str, cls: str) -> Source:
+def _of_class(text: str, home: str, cls: str) -> Found:
     reader = next((family_of(one) for one in FAMILIES[home][1].split() if family_of(one).model.__name__ == cls), None)
     if reader is not None:
-        return Source(text, {"model_type": reader.model_type}, symbolic=True)
-    return Source(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
+        return Found(text, {"model_type": reader.model_type}, symbolic=True)
+    return Found(text, model=getattr(import_module(f"paramsym.models.{home}"), cls), symbolic=True)
 
 
-def _sized(name: str, model: type[Layer]) -> Source:
+def _sized(name: str, model: type[Layer]) -> Found:
     """Return a published size with its class, as a configuration where the size alone makes one."""
     size, architecture = model.published[name], published_class(model, name)
     reader = next((one for one in _readers(model) if architecture in one.architectures and size.keys() <= one.keys.keys()), None)
     if reader is not None:
         config = {"model_type": reader.model_type, **{key: _listed(value) for key, value in size.items()}}
         if _is_built(config, architecture):
-            return Source(name, config, architecture=architecture)
-    return Source(name, model=model, size=size, architecture=architecture or None)
+            return Found(name, config, architecture=architecture)
+    return Found(name, model=model, size=size, architecture=architecture or None)
 
 
 def _listed(value: Any) -> Any:
@@ -204,7 +212,7 @@ def _home(model_type: str) -> str:
     return next(home for home, (_, types) in FAMILIES.items() if model_type in types.split())
 
 
-def constructed(found: Source, architecture: str | None) -> Layer:
+def constructed(found: Found, architecture: str | None) -> Layer:
     """Build a model that no configuration describes, such as one of torchvision's, with its published size put in.
 
     Raises:

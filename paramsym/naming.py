@@ -11,26 +11,42 @@ _STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2
 """What moves the cursor, starts an escape sequence or turns the direction of writing; the line feed is left."""
 
 
+_MODULES = {("keras", "Layer"): "a Keras layer or model", ("flax", "Module"): "a Flax module", ("torch", "Module"): "a PyTorch module"}
+"""What the classes are from which the models of frameworks inherit. A Keras layer may be a PyTorch module as well."""
+
+
+_CANONICAL = frozenset({"albert", "distilbert", "facebookai", "google-bert", "google-t5", "openai-community"})
+"""Organisations under which the Hugging Face Hub lists models that had a name alone before, such as ``gpt2``."""
+
+
 def meant(typed: str, names: Iterable[str]) -> str | None:
     """Return the one name that is meant: spelt so, or without its organisation, or in other capitals; else None.
 
     >>> meant("llama-2-7B-hf", ["meta-llama/Llama-2-7b-hf", "meta-llama/Llama-2-13b-hf"])
     'meta-llama/Llama-2-7b-hf'
+    >>> meant("openai-community/gpt2", ["gpt2", "gpt2-medium"])
+    'gpt2'
     """
     known = list(names)
     if typed in known:
         return typed
+    organisation, _, rest = typed.rpartition("/")
+    typed = rest if organisation.lower() in _CANONICAL else typed
     found = {name for name in known if typed.lower() in {name.lower(), name.rpartition("/")[2].lower()}}
     return found.pop() if len(found) == 1 else None
 
 
 def described(value: object, limit: int = 80) -> str:
-    """Return what was found in another thing's place: one line, however it prints itself, and its type.
+    """Return what was found in another thing's place: one line, however it prints itself, and its type; of a module, what reads it.
 
     >>> described([1, 2])
     '[1, 2] (list)'
     """
-    return f"{quoted(value, limit)} ({type(value).__name__})"
+    kind, bases = type(value).__name__, [(cls.__module__.partition(".")[0], cls.__name__) for cls in type(value).__mro__]
+    for base, words in _MODULES.items():
+        if base in bases:
+            return f"{words} ({kind}; ps.from_module reads it)"
+    return f"{quoted(value, limit)} ({kind})"
 
 
 def quoted(value: object, limit: int = 80) -> str:

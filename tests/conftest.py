@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from browser import build, served
 from hypothesis import settings
 
 from paramsym.errors import ParamsymError, RefutedError
@@ -26,3 +28,11 @@ def every_error_says_something() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ParamsymError, "__init__", checked)
         yield
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """The pages, built once for all tests, and their address."""
+    folder = build(tmp_path_factory.mktemp("site"))
+    with served(folder) as address:
+        yield folder, address

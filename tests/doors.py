@@ -31,6 +31,7 @@ REQUIRED: dict[str, tuple[Any, ...]] = {
     "head_dim": (u,),
     "num_query_heads": (4,),
     "num_key_value_heads": (2,),
+    "layers": ([ps.keras.Dense(2)],),
     "layer": ("LSTM", "Dense"),
     "equation": ("...x,xy->...y",),
     "output_shape": (u,),
@@ -103,7 +104,7 @@ class Door:
 @cache
 def doors() -> tuple[Door, ...]:
     """Return every door there is."""
-    return tuple(Door(name) for name in sorted(dir(ps.keras)))
+    return tuple(Door(name) for name in sorted(set(dir(ps.keras)) - {"Input"}))  # an input is no layer
 
 
 def numbered(arguments: dict[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:

@@ -8,7 +8,10 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -23,6 +26,29 @@ def imported(name: str) -> Any:
         # A folder of these tests can carry a framework's name; Python takes it for a package where the framework is not installed.
         pytest.skip(f"could not import {name!r}: only a folder of that name was found", allow_module_level=True)
     return module
+
+
+@contextmanager
+def widened() -> Iterator[None]:
+    """Let transformers and torch compute in float64 throughout, also where they work out rotations, norms and softmax in float32.
+
+    The code of the reference runs as it stands; only the names of the narrower number type mean the wider one, and a change of type is
+    still a copy.
+    """
+    torch = imported("torch")
+    narrow, wide = torch.float32, torch.float64
+    torch.set_default_dtype(wide)
+    try:
+        with patch.multiple(torch, float32=wide, float=wide), patch.object(torch.Tensor, "float", lambda x: x.double().clone()):
+            yield
+    finally:
+        torch.set_default_dtype(narrow)
+
+
+def widened_keras() -> Any:
+    """Return a context in which Keras computes in float64 on torch, also where it casts to float32 whatever a layer's number type is."""
+    imported("keras")
+    return patch.dict(import_module("keras.src.backend.torch.core").TORCH_DTYPES, float32=imported("torch").float64)
 
 
 def on_meta(build: Callable[[], Any]) -> Any:

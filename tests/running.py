@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from frameworks import imported
+from frameworks import imported, widened_keras
 
 from paramsym.core.layer import Layer
 from paramsym.measure.run import run
@@ -14,8 +15,12 @@ from paramsym.testing.running import largest_difference
 
 TOLERANCE = 1e-9
 """Both sides compute in float64."""
-KERAS_TOLERANCE = 1e-5
-"""Most operations of Keras compute in float32, whatever the precision of their inputs is."""
+RUNS = int(os.environ.get("FORWARD_RUNS", "0"))
+
+
+def draws(usual: int) -> range:
+    """Return as many draws of settings as a test usually takes, or as FORWARD_RUNS in the environment says, where that is more."""
+    return range(max(usual, RUNS))
 
 
 def assert_runs_as_torch(
@@ -42,12 +47,12 @@ def assert_runs_as_torch(
     largest_difference(xp, layer, found, wanted, tolerance)
 
 
-def assert_runs_as_keras(layer: Layer, module: Any, *arrays: Any, tolerance: float = KERAS_TOLERANCE, **call: Any) -> None:
+def assert_runs_as_keras(layer: Layer, module: Any, *arrays: Any, tolerance: float = TOLERANCE, **call: Any) -> None:
     """Fail unless the layer computes what a Keras layer (made with dtype="float64", torch as its backend) computes; weights are random."""
     torch, xp = imported("torch"), imported("numpy")
     generator = xp.random.default_rng(0)
     inputs = [xp.asarray(array) for array in arrays]
-    with torch.no_grad():
+    with torch.no_grad(), widened_keras():
         module(*map(torch.as_tensor, inputs), **call)  # builds the weights
         for weight in module.weights:
             weight.assign(generator.uniform(0.5, 1.5, tuple(weight.shape)) * (generator.integers(0, 2, tuple(weight.shape)) * 2 - 1))

@@ -33,6 +33,7 @@ SEEDS: dict[str, tuple[Any, ...]] = {
     "UpsamplingBilinear2d": (4,),
     "UpsamplingNearest2d": (4,),
     "Residual": (ps.Dense(d, d),),
+    "SkipConnection": (ps.Dense(d, d), -1),
     "Repeat": (ps.Dense(d, d), n),
     "Runs": ((ps.Dense(d, d), n), (ps.Dense(d, 3), e)),
     "Shared": (ps.Dense(d, d), n),

@@ -20,6 +20,31 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)]
 
 
+FIRST_HOUR = ROOT / "docs" / "tutorials" / "first-hour.md"
+LLAMA_3 = {
+    "architectures": ["LlamaForCausalLM"],
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "model_type": "llama",
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "num_key_value_heads": 8,
+    "rms_norm_eps": 1e-05,
+    "rope_theta": 500000.0,
+    "tie_word_embeddings": False,
+    "vocab_size": 128256,
+}
+"""The config.json of meta-llama/Meta-Llama-3-8B, what changes counts."""
+LLAMA_2_QUANTISED = {
+    **{key: LLAMA_3[key] for key in ("architectures", "hidden_size", "model_type", "num_attention_heads", "num_hidden_layers")},
+    "intermediate_size": 11008,
+    "num_key_value_heads": 32,
+    "quantization_config": {"bits": 4, "desc_act": False, "group_size": 128, "quant_method": "gptq"},
+    "vocab_size": 32000,
+}
+"""The config.json of a 4-bit GPTQ file of meta-llama/Llama-2-7b-hf, likewise."""
+
+
 def blocks(page: Path) -> list[str]:
     """Return the Python on a page that stands without a prompt."""
     return re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -33,9 +58,23 @@ def needed(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_examples_on_a_page(page: Path) -> None:
+def test_examples_on_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a page shows is what a reader gets."""
+    if page == FIRST_HOUR:
+        _put_files(tmp_path)
+        monkeypatch.chdir(tmp_path)
     _run_examples(page)
+
+
+def test_the_first_hour_asks_for_three_lines() -> None:
+    """Fifteen questions, each answered in at most three lines; what a reader has already is no line."""
+    sections = re.split(r"^## ", FIRST_HOUR.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    assert len(sections) == 15
+    for section in sections:
+        prompts = re.findall(r"^(?:>>>|\.\.\.) .*$", section, re.MULTILINE)
+        answers = [block for block in re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL) if "import " not in block]
+        lines = [*prompts, *(line for block in answers for line in block.splitlines())]
+        assert 1 <= len(lines) <= 3, section
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -44,17 +83,20 @@ def test_blocks_on_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     for package in sorted(needed(page)):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
-    if "model.safetensors" in "".join(blocks(page)):
-        _save_bert(tmp_path / "bert-base-uncased")
+    if page == FIRST_HOUR or "model.safetensors" in "".join(blocks(page)):
+        _put_files(tmp_path)
     names = _run_examples(page)
-    for block in blocks(page):
+    for block, printed in _with_output(page):
+        capsys.readouterr()
         exec(compile(block, str(page), "exec"), names)  # noqa: S102 - what a page shows is run
-    assert "does not match" not in capsys.readouterr().out
+        found = capsys.readouterr().out
+        assert "does not match" not in found
+        assert not printed or found == printed
 
 
 def test_which_pages_have_blocks() -> None:
     """If no page had any, nothing would be run."""
-    assert {page.name for page in PAGES if blocks(page)} == {"check-a-checkpoint.md", "compute-with-a-formula.md"}
+    assert {page.name for page in PAGES if blocks(page)} == {"check-a-checkpoint.md", "compute-with-a-formula.md", "first-hour.md"}
 
 
 def _run_examples(page: Path) -> dict[str, Any]:
@@ -66,6 +108,20 @@ def _run_examples(page: Path) -> dict[str, Any]:
     runner.run(test, out=report.append, clear_globs=False)
     assert runner.failures == 0, "".join(report)
     return test.globs
+
+
+def _with_output(page: Path) -> list[tuple[str, str]]:
+    """Return each block without a prompt with the text that is shown below it; empty where none is."""
+    form = r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?"
+    return re.findall(form, page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def _put_files(folder: Path) -> None:
+    """Write what the examples read: a checkpoint of BERT, and published configurations of Llama, one of them quantised."""
+    _save_bert(folder / "bert-base-uncased")
+    (folder / "config.json").write_text(json.dumps(LLAMA_3))
+    (folder / "quantised").mkdir()
+    (folder / "quantised" / "config.json").write_text(json.dumps(LLAMA_2_QUANTISED))
 
 
 def _save_bert(folder: Path) -> None:

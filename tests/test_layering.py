@@ -99,7 +99,11 @@ def test_the_map_names_every_module() -> None:
     """What is in no room of many alike files has its place in the map of CONTRIBUTING.md."""
     text = (HOUSE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     alike = {"layers", "models", "keras", "verify", "derive", "atlas", "render", "testing", "cli", "reconcile", "evaluate"}
-    files = [path for path in HOUSE.rglob("*.py") if not path.stem.startswith("__") and path.parent.name not in alike | {"vision", "applications"}]
+    files = [
+        path
+        for path in HOUSE.rglob("*.py")
+        if not path.stem.startswith("__") and path.parent.name not in alike | {"vision", "applications"}
+    ]
     assert [path.name for path in files if path.name not in text] == []
     assert [room for room in alike if f"{room}/" not in text] == []
 

@@ -6,26 +6,19 @@ Needs what the extra ``docs`` installs, and Chromium or Chrome; the browser is d
 from __future__ import annotations
 
 import base64
-import functools
-import http.server
-import os
+import inspect
+import json
 import re
-import shutil
 import subprocess
-import sys
-import threading
-from collections.abc import Iterator
 from html.parser import HTMLParser
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from browser import browser
 
 import paramsym as ps
 from paramsym import A, H
 
-ROOT = Path(__file__).parents[1]
-NEEDED = ("sphinx", "myst_nb", "furo", "sphinx_copybutton", "sphinxcontrib.bibtex", "sphinx-mathjax-offline", "matplotlib", "pandas")
 PAGES = (
     "index.html",
     "tutorials/bert.html",
@@ -38,58 +31,6 @@ PAGES = (
     "reference/dialects.html",
     "reference/letters.html",
 )
-
-
-def browser() -> str:
-    """Return the browser's command."""
-    found = next((path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("there is no Chromium")
-    return found
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serve files without a line per request."""
-
-    def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """Build the pages once, and serve them on this machine alone."""
-    for name in NEEDED:
-        try:
-            found = find_spec(name)
-        except ModuleNotFoundError:
-            found = None
-        if found is None:
-            pytest.skip(f"{name} is not installed")
-    folder = tmp_path_factory.mktemp("site")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-d",
-        str(folder / "trees"),
-        "-b",
-        "html",
-        "docs",
-        str(folder / "html"),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr[-3000:]
-    handler = functools.partial(_Quiet, directory=str(folder / "html"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield folder / "html", f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def loaded(url: str, folder: Path) -> tuple[str, str]:
@@ -120,6 +61,39 @@ def test_search_finds(site: tuple[Path, str], tmp_path: Path) -> None:
     document, console = loaded(f"{address}/search.html?q=adapter", tmp_path)
     assert "tutorials/your-own-layer.html" in document
     assert console == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "page"),
+    [
+        ("install", "how-to/install"),
+        ("FLOPs", "how-to/flops-of-a-model"),
+        ("KV cache", "how-to/cache-of-serving"),
+        ("GQA", "how-to/cache-of-serving"),
+        ("quantized", "how-to/count-work-and-memory"),
+        ("LoRA", "tutorials/first-hour"),
+        ("VGG", "tutorials/first-hour"),
+        ("U-Net", "how-to/build-what-is-not-covered"),
+        ("YOLO", "how-to/build-what-is-not-covered"),
+        ("diffusion", "how-to/build-what-is-not-covered"),
+        ("not covered", "how-to/build-what-is-not-covered"),
+    ],
+)
+def test_pages_are_found_by_the_words_that_people_search(site: tuple[Path, str], asked: str, page: str) -> None:
+    """Sphinx' index of words names the page for each of the words, stemmed as the search stems them."""
+    from sphinx.search.en import SearchEnglish
+
+    folder, _ = site
+    index = json.loads((folder / "searchindex.js").read_text(encoding="utf-8").removeprefix("Search.setIndex(").removesuffix(")"))
+    number = index["docnames"].index(page)
+    stem = SearchEnglish({}).stem
+    for word in re.findall(r"\w+", asked.lower()):
+        found = [index[kind].get(form, []) for kind in ("terms", "titleterms") for form in {word, stem(word)}]
+        assert any(number == one or (isinstance(one, list) and number in one) for one in found) or word in STOPPED, word
+
+
+STOPPED = frozenset({"not", "u"})
+"""What the search leaves out of a question."""
 
 
 class _Sources(HTMLParser):
@@ -154,6 +128,20 @@ def test_every_public_name_has_its_place(site: tuple[Path, str]) -> None:
     names = [name for name in dir(ps) if getattr(getattr(ps, name), "__name__", "") == name]  # an alias stands under its first name
     missing = [name for name in names if f'.{name}"' not in reference]
     assert missing == []
+
+
+def test_every_answer_has_its_place(site: tuple[Path, str]) -> None:
+    """What a public function returns is described, too; no summary is cut at an abbreviation, and no signature is a wall."""
+    folder, _ = site
+    reference = "".join(page.read_text(encoding="utf-8") for page in (folder / "reference" / "api").glob("*.html"))
+    functions = [function for name in dir(ps) if inspect.isfunction(function := getattr(ps, name))]
+    answers = {word for function in functions for word in re.findall(r"\b[A-Z]\w+", str(function.__annotations__.get("return")))}
+    outside = {"Any", "Expr", "None", "Shape", "Symbol"}
+    assert [answer for answer in sorted(answers - outside) if f'.{answer}"' not in reference] == []
+    overview = (folder / "reference" / "api.html").read_text(encoding="utf-8")
+    assert not re.search(r"et al\.?\s*</p>", overview)
+    signatures = re.findall(r'<dt class="sig sig-object py" id="paramsym.models[^"]+">(.*?)</dt>', reference, re.DOTALL)
+    assert max(len(re.sub(r"<[^>]+>|\s+", "", one)) for one in signatures) < 700
 
 
 def test_an_exported_notebook(site: tuple[Path, str], tmp_path: Path) -> None:

@@ -51,10 +51,10 @@ class View:
         return reduce(View.then, [self] * times, View())
 
 
-def after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
+def view_after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...]:
     """Return the views through two layers, along each spatial axis; () sees its own entry.
 
-    >>> after((View(3, 2),), (View(3, 1),)), after((), (View(3, 2),))
+    >>> view_after((View(3, 2),), (View(3, 1),)), view_after((), (View(3, 2),))
     ((View(size=7, stride=2),), (View(size=3, stride=2),))
     """
     if not earlier or not later:
@@ -65,13 +65,13 @@ def after(earlier: tuple[View, ...], later: tuple[View, ...]) -> tuple[View, ...
     return tuple(one.then(other) for one, other in zip(earlier, later, strict=True))
 
 
-def widest(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
+def widest_view(paths: Sequence[tuple[View, ...]]) -> tuple[View, ...]:
     """Return what is seen through paths whose results are added: along each axis what the widest sees.
 
     Raises:
         StructureError: paths of different strides.
 
-    >>> widest([(View(3, 1),), ()])
+    >>> widest_view([(View(3, 1),), ()])
     (View(size=3, stride=1),)
     """
     rank = max(map(len, paths), default=0)
@@ -115,11 +115,11 @@ def _signs(polynomial: Polynomial) -> set[int]:
     return {1 if coefficient > 0 else -1 for coefficient in polynomial.terms.values()}
 
 
-def share(uses: Count, entries: Dim) -> Dim:
+def average_use(uses: Count, entries: Dim) -> Dim:
     """Return ``uses / entries``: how often one of several entries is used on average, an exact fraction.
 
     >>> from paramsym import S, V
-    >>> share(12, 4), share(3, 2), share(S, V)
+    >>> average_use(12, 4), average_use(3, 2), average_use(S, V)
     (3, 3/2, S/V)
     """
     return canonical(uses * Rational(1, entries) if isinstance(entries, int) else uses / entries)
@@ -171,16 +171,16 @@ def up_over(length: Count, divisor: Count) -> Count:
     return canonical(ceiling(_quotient(_opened(length, ceiling), divisor), evaluate=False))
 
 
-def reach(kernel: Count, dilation: Count = 1) -> Count:
+def effective_kernel(kernel: Count, dilation: Count = 1) -> Count:
     """Return how many entries a dilated kernel spans: ``dilation*(kernel - 1) + 1``.
 
-    >>> reach(3), reach(3, 2)
+    >>> effective_kernel(3), effective_kernel(3, 2)
     (3, 5)
     """
     return canonical(dilation * (kernel - 1) + 1)
 
 
-def windows(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1) -> Count:
+def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1) -> Count:
     """Return the number of places of a kernel: ``floor((length + padding - reach) / stride) + 1``.
 
     ``padding`` is the total of both sides.
@@ -189,34 +189,38 @@ def windows(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0,
         ShapeError: the padded length is shorter than the kernel's reach.
 
     >>> from paramsym import K, W
-    >>> windows(227, 11, stride=4), windows(W, K), windows(W, 3, padding=2)
+    >>> window_count(227, 11, stride=4), window_count(W, K), window_count(W, 3, padding=2)
     (55, -K + W + 1, W)
     """
-    room = canonical(length + padding - reach(kernel, dilation))
-    if not within(reach(kernel, dilation), length + padding):
-        span = f"{reach(kernel, dilation)} entries"
-        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span}."
+    span = effective_kernel(kernel, dilation)
+    if stride == 1 and padding == span - 1:
+        return canonical(length)
+    room = canonical(length + padding - span)
+    if not within(span, length + padding):
+        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span} entries."
         raise ShapeError(message)
     return canonical(over(room, stride) + 1)
 
 
-def windows_ceil(length: Count, kernel: Count, stride: Count, padding: Count = 0, dilation: Count = 1) -> Count:
+def window_count_ceil(length: Count, kernel: Count, stride: Count, padding: Count = 0, dilation: Count = 1) -> Count:
     """Return the number of places with ``ceil_mode``: a last, partial window counts if it starts inside the input or the left padding.
 
     ``padding`` is that of one side, as torch's pooling layers take it.
 
-    >>> windows_ceil(29, 1, 2), windows_ceil(5, 2, 2), windows_ceil(4, 2, 2)
+    >>> window_count_ceil(29, 1, 2), window_count_ceil(5, 2, 2), window_count_ceil(4, 2, 2)
     (15, 3, 2)
     >>> from paramsym import W
-    >>> windows_ceil(W, 2, 2), windows_ceil(W, 3, 2, 1)
+    >>> window_count_ceil(W, 2, 2), window_count_ceil(W, 3, 2, 1)
     (ceiling(W/2), ceiling(W/2 - 1/2) + 1)
     """
-    room = canonical(length + 2 * padding - reach(kernel, dilation))
+    room = canonical(length + 2 * padding - effective_kernel(kernel, dilation))
     places = canonical(up_over(room, stride) + 1)
     if isinstance(places, int) and isinstance(stride, int) and isinstance(length, int) and isinstance(padding, int):
         places -= (places - 1) * stride >= length + padding
         if places < 1:
-            message = f"not even a partial window fits: the kernel spans {reach(kernel, dilation)} entries of {length + 2 * padding}."
+            message = (
+                f"not even a partial window fits: the kernel spans {effective_kernel(kernel, dilation)} entries of {length + 2 * padding}."
+            )
             raise ShapeError(message)
         return places
     # The last window must start before length + padding; with symbols both bounds stand.
@@ -226,17 +230,19 @@ def windows_ceil(length: Count, kernel: Count, stride: Count, padding: Count = 0
     return canonical(Min(places, starts))
 
 
-def same(length: Count, stride: Count = 1) -> Count:
+def same_length(length: Count, stride: Count = 1) -> Count:
     """Return the length that padding "same" keeps: ``ceil(length / stride)``.
 
     >>> from paramsym import W
-    >>> same(W), same(W, 2), same(7, 2)
+    >>> same_length(W), same_length(W, 2), same_length(7, 2)
     (W, ceiling(W/2), 4)
     """
     return up_over(length, stride)
 
 
-def spread(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1, output_padding: Count = 0) -> Count:
+def transposed_length(
+    length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, dilation: Count = 1, output_padding: Count = 0
+) -> Count:
     """Return the length after a transposed convolution: ``(length - 1)*stride + reach - padding + output_padding``.
 
     ``padding`` is the total of both sides.
@@ -245,17 +251,17 @@ def spread(length: Count, kernel: Count, stride: Count = 1, padding: Count = 0, 
         ShapeError: more padding than there is to cut away.
 
     >>> from paramsym import W
-    >>> spread(W, 2, stride=2), spread(4, 3, stride=2, padding=2, output_padding=1)
+    >>> transposed_length(W, 2, stride=2), transposed_length(4, 3, stride=2, padding=2, output_padding=1)
     (2*W, 8)
     """
-    result = canonical((length - 1) * stride + reach(kernel, dilation) - padding + output_padding)
+    result = canonical((length - 1) * stride + effective_kernel(kernel, dilation) - padding + output_padding)
     if isinstance(result, int) and result < 0:
         message = f"the padding {padding} cuts away more than the {result + padding} entries that a length of {length} spreads to."
         raise ShapeError(message)
     return result
 
 
-def spread_by_word(
+def transposed_length_by_word(
     length: Count, kernel: Count, stride: Count, padding: str, dilation: Count = 1, output_padding: Count | None = None
 ) -> Count:
     """Return the length after Keras' transposed convolution, which pads by a word; ``output_padding=None`` lets it choose.
@@ -264,10 +270,12 @@ def spread_by_word(
     (``keras.src.backend.common.backend_utils``).
 
     >>> from paramsym import K, W
-    >>> spread_by_word(W, 3, 2, "same"), spread_by_word(W, K, 1, "valid"), spread_by_word(W, 3, 2, "same", output_padding=1)
-    (2*W, K + W - 1, 2*W)
+    >>> transposed_length_by_word(W, 3, 2, "same"), transposed_length_by_word(W, K, 1, "valid")
+    (2*W, K + W - 1)
+    >>> transposed_length_by_word(W, 3, 2, "same", output_padding=1)
+    2*W
     """
-    width = reach(kernel, dilation)
+    width = effective_kernel(kernel, dilation)
     if padding == "same":
         if output_padding is None:
             return canonical(length * stride)
@@ -279,7 +287,7 @@ def spread_by_word(
     return canonical((length - 1) * stride + width + output_padding)
 
 
-def scaled(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
+def scaled_length(length: Count, factor: Dim | float, name: str = "the factor") -> Count:
     """Return ``length * factor`` rounded down as the references compute it, ``int(length * factor)``: a float's product is a float.
 
     So 100 * 0.29 is 28. A symbolic length has an exact floor, where ``exact_ratio`` knows one.
@@ -288,7 +296,7 @@ def scaled(length: Count, factor: Dim | float, name: str = "the factor") -> Coun
         ShapeError: a symbolic length and a float whose products no floor gives; a product without bound.
 
     >>> from paramsym import W
-    >>> scaled(100, 0.29), scaled(3, 1/3), scaled(W, 2), scaled(W, 1.5)
+    >>> scaled_length(100, 0.29), scaled_length(3, 1/3), scaled_length(W, 2), scaled_length(W, 1.5)
     (28, 1, 2*W, floor(3*W/2))
     """
     if not isinstance(factor, float):
@@ -325,16 +333,16 @@ def exact_ratio(factor: float) -> Fraction | None:
     return simple if near and factor <= _TENSOR else None
 
 
-def full(length: Count, kernel: Count, dilation: Count = 1) -> Count:
+def full_length(length: Count, kernel: Count, dilation: Count = 1) -> Count:
     """Return the length of a full convolution, with every place where kernel and input touch: ``length + reach - 1``.
 
-    That is a padding of ``reach - 1`` on both sides, ``convn`` in MATLAB and ``mode="full"`` in NumPy.
+    That is a padding of ``effective_kernel - 1`` on both sides, ``convn`` in MATLAB and ``mode="full"`` in NumPy.
 
     >>> from paramsym import K, W
-    >>> full(3, 5), full(W, K)
+    >>> full_length(3, 5), full_length(W, K)
     (7, K + W - 1)
     """
-    return canonical(length + reach(kernel, dilation) - 1)
+    return canonical(length + effective_kernel(kernel, dilation) - 1)
 
 
 def _opened(length: Count, rounding: type[Expr]) -> Count:

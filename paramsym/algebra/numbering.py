@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Count, Dim, canonical, text
+from paramsym.algebra.size import Count, Dim, canonical, shown
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Numbers:
     def _template(self) -> str:
         first = canonical(self.start)
         if self.count == 1:
-            return self.pattern.replace("{}", text(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
+            return self.pattern.replace("{}", shown(first) if isinstance(first, int) else f"{{{_tight(first)}}}")
         last = canonical(self.start + self.step * (self.count - 1))
         through = f"{_tight(first)}.." if self.step == 1 else f"{_tight(first)},{_tight(canonical(self.start + self.step))}.."
         return self.pattern.replace("{}", f"{{{through}{_tight(last)}}}")
@@ -59,4 +59,4 @@ class Numbers:
 
 @lru_cache(maxsize=1 << 10)  # a model asks for the same few bounds once per tensor, and printing is slow
 def _tight(value: Dim) -> str:
-    return text(value).replace(" ", "")
+    return shown(value).replace(" ", "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
@@ -33,11 +33,15 @@ Shape: TypeAlias = tuple[int | Expr | None, ...]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a layer asks of its sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it."""
+    """What a layer asks of its sizes: ``small`` divides ``large``, is at most as large, is equal to it, or differs from it.
+
+    ``names`` are what errors call the two; empty where they are not called anything.
+    """
 
     kind: Literal["divides", "at most", "equal", "differ"]
     small: Dim
     large: Dim
+    names: tuple[str, str] = field(default=("", ""), compare=False, repr=False)
 
 
 _asked: ContextVar[list[Condition] | None] = ContextVar("_asked", default=None)
@@ -61,10 +65,10 @@ def conditions_asked() -> Generator[list[Condition], None, None]:
         _asked.reset(token)
 
 
-def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim) -> None:
+def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim, names: tuple[str, str] = ("", "")) -> None:
     asked = _asked.get()
     if asked is not None:
-        asked.append(Condition(kind, small, large))
+        asked.append(Condition(kind, small, large, names))
 
 
 MAX_BITS = 4096  # far beyond any architecture, and short enough that every product of axes still prints
@@ -96,11 +100,11 @@ def _gate(value: object, where: str, least: int) -> Dim:
         if value.is_integer is False or value.is_positive is False or value.is_commutative is False:
             message = f"{where} is {value}, a symbol that cannot be a positive integer; take one from dims()."
             raise SizeError(message)
-        _ask("at most", least, value)
+        _ask("at most", least, value, ("", where))
         return value
     if isinstance(value, Expr) and not value.is_Number:
         _check_expression(value, where)
-        _ask("at most", least, value)
+        _ask("at most", least, value, ("", where))
         return value
     if isinstance(value, Integer):
         value = int(value)
@@ -334,7 +338,9 @@ def within(small: Count, large: Count) -> bool:
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
     """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
-    if not within(count(small, small_name), count(large, large_name)):
+    small, large = count(small, small_name), count(large, large_name)
+    _ask("at most", canonical(small), canonical(large), (small_name, large_name))
+    if not within(small, large):
         message = f"{small_name} {small} is more than {large_name} {large}."
         raise SizeError(message)
 
@@ -376,6 +382,7 @@ def divides(divisor: Dim, dividend: Dim, divisor_name: str, dividend_name: str) 
         if remainder:
             raise DivisibilityError(_indivisible(dividend, divisor, f"{dividend_name} ", f"{divisor_name} "))
         return quotient
+    _ask("divides", size(divisor, divisor_name), size(dividend, dividend_name), (divisor_name, dividend_name))
     quotient = per(dividend, divisor)
     return int(quotient) if isinstance(quotient, Integer) else quotient
 
@@ -387,7 +394,7 @@ def factors_of(axis: Axis) -> tuple[Factor, ...]:
 
 def extent(axis: Axis) -> Dim:
     """Return the size of an axis as an int or a canonical expression."""
-    if isinstance(axis, int):
+    if isinstance(axis, int | Symbol):
         return axis
     return _plain(Polynomial.product(factor.size if isinstance(factor, cat | stack) else factor for factor in factors_of(axis)))
 
@@ -399,7 +406,7 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, int) else _plain(Polynomial.of(value))
+    return value if isinstance(value, int | Symbol) else _plain(Polynomial.of(value))
 
 
 def product(extents: Iterable[Count | None]) -> Count:
@@ -511,6 +518,18 @@ class _Readable(StrPrinter):
         if isinstance(coefficient, Rational) and not isinstance(coefficient, Integer):
             return f"{self._print_Rational(coefficient)}*{self.parenthesize(rest, 50)}"
         return str(super()._print_Mul(expr))
+
+
+def shown(value: object) -> str:
+    """Return how a size or a shape reads; ``text`` is what Python reads back.
+
+    >>> from paramsym import A, H
+    >>> shown((canonical(per(H, A) / 2), per(H, A), None))
+    '(H/(2*A), H/A, None)'
+    """
+    if isinstance(value, tuple):
+        return f"({', '.join(shown(item) for item in value)}{',' if len(value) == 1 else ''})"
+    return str(canonical(value) if isinstance(value, per) else value)
 
 
 def text(value: object) -> str:

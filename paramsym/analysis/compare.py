@@ -12,6 +12,7 @@ from sympy import Add, Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
+from paramsym.analysis.roles import by_role
 from paramsym.core.at import two_of_one_name
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import described
@@ -38,13 +39,16 @@ class Crossover(Printed):
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Printed):
     """One part in both designs; a part that one of them lacks holds nothing there."""
 
     part: str
     one: Expr
     other: Expr
     difference: Expr
+
+    def __str__(self) -> str:
+        return f"{self.part}: {number(self.one)} against {number(self.other)}, difference {number(self.difference)}"
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Comparison(Tabular):
     parts: tuple[Difference, ...]
     crossovers: tuple[Crossover, ...]
     letters: Letters = PAPER
+    paired_by: str = "part"
 
     def __str__(self) -> str:
         first, second = self.names
@@ -81,14 +86,14 @@ class Comparison(Tabular):
         """Return the parts side by side."""
         rows: list[tuple[Cell, ...]] = [(part.part, part.one, part.other, part.difference) for part in self.parts]
         footer = ("total", self.one, self.other, self.difference)
-        return Table(("part", *self.names, "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
+        return Table((self.paired_by, *self.names, "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX, and below it the ratio and where the two hold as much."""
+    def to_latex(self, **options: Any) -> str:
+        """Return the table as LaTeX, and below it the ratio and where the two hold as much; ``options`` are those of ``Table.to_latex``."""
         below = [
             rf"\noindent {latex.escape(before.capitalize())}${formula}${latex.escape(after)}." for before, formula, after in self._typeset()
         ]
-        return "\n\n".join([super().to_latex(), *below])
+        return "\n\n".join([super().to_latex(**options), *below])
 
     def _typeset(self) -> Iterator[tuple[str, str, str]]:
         """Yield the verdicts with their formulas as LaTeX: the words before, the formula, the words after."""
@@ -107,7 +112,8 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
 
     ``at`` puts sizes in both; each takes those of its own letters. Crossovers are exact: a closed form where the difference is of degree
     one or two in a letter; where one letter is left, every positive root. A ratio is written out term by term where that is possible.
-    ``labels`` are what the two are called, by default their classes.
+    ``labels`` are what the two are called, by default their classes. Parts are paired by name; where no name is in both, by what they are
+    for: embeddings, attention, feed-forward, norms, head, or the projections of an attention.
 
     Raises:
         ArgumentError: neither layers, costs nor expressions; labels that are no two different words.
@@ -131,6 +137,10 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     gap = there - here
     titles = _labelled(labels) or _told_apart((first.name, second.name))
     before, after = dict(first.parts), dict(second.parts)
+    paired_by = "part"
+    if depth is None and first.lines and second.lines and before.keys().isdisjoint(after):
+        before, after = dict(by_role(first.lines)), dict(by_role(second.lines))
+        paired_by = "role" if before.keys() & after.keys() else "part"
     parts = []
     for name in dict.fromkeys((*before, *after)):
         mine = Polynomial.of(first.value(before.get(name, Polynomial.of(0)).as_expr()))
@@ -138,9 +148,8 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
         parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
     verb = "holds" if {first.unit, second.unit} == {"parameters"} else "costs"
     crossings = () if clashes else tuple(replace(one, verb=verb) for one in _crossovers(gap, titles))
-    return Comparison(
-        titles, here.as_expr(), there.as_expr(), gap.as_expr(), quotient(here, there) if there else None, tuple(parts), crossings
-    )
+    ratio = quotient(here, there) if there else None
+    return Comparison(titles, here.as_expr(), there.as_expr(), gap.as_expr(), ratio, tuple(parts), crossings, paired_by=paired_by)
 
 
 def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
@@ -196,18 +205,16 @@ def _crossovers(gap: Polynomial, names: tuple[str, str]) -> Iterator[Crossover]:
         if len(symbols) == 1:
             roots = [root for root in dict.fromkeys(polynomial.real_roots()) if root.is_positive]
         elif polynomial.degree() <= _HIGHEST:
-            roots = [
-                root
-                for root in _roots(polynomial, short=len(Add.make_args(numerator)) <= _SHORT)
-                if not root.is_nonpositive and _may_be_positive(root)
-            ]
+            found = _roots(polynomial, short=len(Add.make_args(numerator)) <= _SHORT)
+            roots = [root for root in found if not root.is_nonpositive and _may_be_positive(root)]
+            if len(roots) == 2 and _sign(polynomial.LC()) * _sign(polynomial.TC()) < 0:  # one root is positive, whatever the letters are
+                roots = [root for root in roots if root.xreplace(dict.fromkeys(root.free_symbols, sympy.Integer(1))).is_positive]
         else:
             continue
-        leading = polynomial.LC()
+        leading = _sign(polynomial.LC())
         for position, root in enumerate(sorted(roots, key=sympy.default_sort_key) if len(symbols) > 1 else roots):
             last = position == len(roots) - 1 and (len(symbols) == 1 or len(roots) == 1)
-            sign = leading.is_positive, leading.is_negative
-            larger = "" if not last else names[1] if sign[0] else names[0] if sign[1] else ""
+            larger = names[0] if last and leading < 0 else names[1] if last and leading > 0 else ""
             yield Crossover(symbol, root, larger)
 
 
@@ -221,6 +228,16 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
         return [-constant / slope]
     width = sympy.sqrt(slope**2 - 4 * square * constant)
     return [(-slope - width) / (2 * square), (-slope + width) / (2 * square)]
+
+
+def _sign(value: Expr) -> int:
+    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen."""
+    shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in value.free_symbols}), *value.free_symbols or [sympy.Dummy()])
+    coefficients = shifted.coeffs()
+    ends = shifted.TC()
+    if all(one.is_nonnegative for one in coefficients) and ends.is_positive:
+        return 1
+    return -1 if all(one.is_nonpositive for one in coefficients) and ends.is_negative else 0
 
 
 def _may_be_positive(root: Expr) -> bool:

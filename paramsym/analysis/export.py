@@ -1,5 +1,7 @@
 """A closed form as source code: Python, NumPy, C, JavaScript, a spreadsheet formula; factored, with its conditions as checks.
 
+Several closed forms make one function, which shares their steps and returns the counts by name.
+
 Python and JavaScript (BigInt) are exact at any size. C counts in 64 bits and says where they do not hold the count. NumPy counts in
 what its arrays hold, which the source points out, and a spreadsheet in doubles, exact below 2**53.
 """
@@ -8,12 +10,13 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from paramsym.analysis.counted import Counted, title as title_of, words
-from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, Program, compiled
+from paramsym.analysis.evaluate.refusal import refusal
+from paramsym.analysis.evaluate.straight_line import CHECKS, QUOTIENTS, Check, Op, StraightLine, compiled, compiled_together
 from paramsym.analysis.formula import Subject
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.measure.cost import Cost
@@ -53,8 +56,17 @@ class Source(Printed):
         return self.code
 
 
-def export(subject: Subject, language: Language = "python", *, name: str | None = None, cells: Mapping[str, str] | None = None) -> Source:
+def export(
+    subject: Subject | Mapping[str, Subject],
+    language: Language = "python",
+    *,
+    name: str | None = None,
+    cells: Mapping[str, str] | None = None,
+) -> Source:
     """Return source code that computes a count from its sizes, with the conditions between them checked.
+
+    Of a mapping from names to subjects the function returns all counts by these names: a dict in Python and NumPy, an object in
+    JavaScript. It checks the conditions of all of them.
 
     ``name`` is the function's name, by default ``params``, and ``cost`` for a cost. For a spreadsheet, ``cells`` says where each size
     stands (``{"H": "B2"}``); without it the sizes are referred to by name, which spreadsheets offer as named ranges. A broken condition
@@ -62,7 +74,8 @@ def export(subject: Subject, language: Language = "python", *, name: str | None 
     2**53, about 9.0e15.
 
     Raises:
-        ArgumentError: an unknown language, a name that is none there, or a size that no cell is given for.
+        ArgumentError: an unknown language, a name that is none there, a size that no cell is given for, or several subjects in a language
+            that has no function for them.
         SizeError: a formula that a cell cannot hold, or a constant beyond 64 bits in C or NumPy.
 
     >>> from paramsym import Dense, F, H
@@ -71,12 +84,22 @@ def export(subject: Subject, language: Language = "python", *, name: str | None 
         return (H + 1) * F
     >>> print(export(Dense(H, F), "spreadsheet", cells={"H": "B1", "F": "B2"}))
     =(B1+1)*B2
+    >>> print(export({"weight": H * F, "all": Dense(H, F)}))
+    def params(F, H):
+        return {'weight': F * H, 'all': (H + 1) * F}
     """
     if language not in _LANGUAGES:
         message = f"language is {quoted(language)}; wanted one of {', '.join(_LANGUAGES)}."
         raise ArgumentError(message)
     name = name if name is not None else "cost" if isinstance(subject, Cost) else "params"
-    program = compiled(subject)
+    several = isinstance(subject, Mapping)
+    if several and language in {"c", "spreadsheet"}:
+        message = f"{language} gives one count; export several to python, numpy or javascript."
+        raise ArgumentError(message)
+    program, keys = (compiled_together(subject.values()), tuple(subject)) if isinstance(subject, Mapping) else (compiled(subject), ())
+    if several and not (keys and all(isinstance(key, str) for key in keys)):
+        message = "wanted subjects by name, as in {'weight': H * F}."
+        raise ArgumentError(message)
     names = tuple(symbol.name for symbol in program.inputs)
     reserved = _RESERVED.get(language, "").split()
     for one in (name, *names):
@@ -94,7 +117,7 @@ def export(subject: Subject, language: Language = "python", *, name: str | None 
         return _spreadsheet(program, names, cells)
     writer = {"python": _python, "numpy": _numpy, "c": _c, "javascript": _javascript}[language]
     title = f"The number of {words(subject).unit} of {title_of(subject)}." if isinstance(subject, Counted) else ""
-    return Source(language, writer(program, names, name, title), names)
+    return Source(language, writer(program, names, name, keys, title), names)
 
 
 class _Writer:
@@ -103,7 +126,7 @@ class _Writer:
     A text goes with how tightly it binds; parentheses stand where they are needed.
     """
 
-    def __init__(self, program: Program, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
+    def __init__(self, program: StraightLine, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
         self.program, self.templates = program, templates
         self.texts: dict[int, tuple[str, int]] = {i: (one, _ATOM) for i, one in enumerate(names)}
         for i, value in enumerate(program.constants, len(names)):
@@ -132,22 +155,39 @@ class _Writer:
         """Return the text of the answer."""
         return self.texts[self.program.result][0]
 
+    def results(self, keys: tuple[str, ...]) -> str:
+        """Return the text of the answer, or of the answers by name, as Python and JavaScript both write them."""
+        if not keys:
+            return self.result()
+        return f"{{{', '.join(f'{key!r}: {self.texts[one][0]}' for key, one in zip(keys, self.program.results, strict=True))}}}"
+
     def reads(self) -> dict[int, int]:
         """How often each register is read."""
-        found: dict[int, int] = {self.program.result: 1}
+        found: dict[int, int] = {}
+        for register in self.program.results:
+            found[register] = found.get(register, 0) + 1
         for op in self.program.ops:
             for register in (op.left, op.right):
                 found[register] = found.get(register, 0) + 1
         return found
 
 
-def _body(writer: _Writer, assign: str, check: Mapping[str, str], names: tuple[str, ...]) -> list[str]:
+def _lows(program: StraightLine, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
+    """Return the sizes that have to be more than positive, such as images that a kernel has to fit into."""
+    return [(place, name, low) for place, (name, low) in enumerate(zip(names, program.least, strict=True)) if low > 1]
+
+
+_Check: TypeAlias = Callable[[int, Op, str, str], str]
+"""Writes the check of the step at a register, given the texts of its operands; empty for a step that checks nothing."""
+
+
+def _body(writer: _Writer, assign: str, check: _Check, names: tuple[str, ...]) -> list[str]:
     """Return the statements before the result: checks, and steps that are read more than once."""
-    lines: list[str] = []
     reads = writer.reads()
+    lines = [check(place, Op("most", place, place), str(low), name) for place, name, low in _lows(writer.program, names)]
     for position, op in enumerate(writer.program.ops, writer.program.first):
-        if op.kind in check:
-            lines.append(check[op.kind].format(writer.operand(op.left), writer.operand(op.right)))
+        if op.kind in CHECKS or op.kind in QUOTIENTS:
+            lines.append(check(position, op, writer.operand(op.left), writer.operand(op.right)))
         if op.kind not in CHECKS:
             text = writer.write(position, op)
             if reads.get(position, 0) > 1:
@@ -163,40 +203,56 @@ _BROKEN: dict[Check, tuple[str, str]] = {"most": (">", "is more than"), "equal":
 """How languages compare, and what that means, where a condition is broken."""
 
 
-def _checks(divide: str, compare: str) -> dict[str, str]:
-    """Return what is written for each check; ``compare`` has OP and WORDS in place of the comparison."""
+def _checks(divide: str, compare: str) -> _Check:
+    """Return what writes each check; ``compare`` has OP and WORDS in place of the comparison."""
     compared: dict[str, str] = {kind: compare.replace("OP", op).replace("WORDS", words) for kind, (op, words) in _BROKEN.items()}
-    return {**dict.fromkeys(QUOTIENTS, divide), **compared}
+    return lambda _, op, left, right: compared.get(op.kind, divide).format(left, right)
+
+
+def _raised(program: StraightLine, divide: str, compare: str, value: str, quotient: str) -> _Check:
+    """Return what writes each check with an error in the words of the layer that asks for it.
+
+    ``divide`` and ``compare`` have OP and SAID in place of the comparison and the error; ``value`` shows a value inside a string.
+    """
+
+    def written(position: int, op: Op, left: str, right: str) -> str:
+        template = divide if op.kind in QUOTIENTS else compare.replace("OP", _BROKEN[cast("Check", op.kind)][0])
+        sides = [text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right)]
+        shown = (*sides, value.format(quotient.format(left, right)), value.format(f"{left} % {right}"))
+        return template.format(left, right).replace("SAID", refusal(op.kind, program.asked.get(position), *shown))
+
+    return written
 
 
 _INFIX = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}"}
 _PYTHON = _INFIX | dict.fromkeys(("floordiv", *QUOTIENTS), "{} // {}") | {"mod": "{} % {}", "pow": "{} ** {}"}
 
 
-def _python(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _python(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
     del title
     writer = _Writer(program, names, _PYTHON | {"max": "max({}, {})", "min": "min({}, {})"})
-    divide = "if {0} % {1}:\n        raise ValueError(f'{{{0}}} is not divisible by {{{1}}}')"
-    compare = "if {0} OP {1}:\n        raise ValueError(f'{{{0}}} WORDS {{{1}}}')"
-    return _function(writer, names, name, _checks(divide, compare), ())
+    raised = "\n        raise ValueError(f'SAID')"
+    checks = _raised(program, "if {0} % {1}:" + raised, "if {0} OP {1}:" + raised, "{{{}}}", "{} // {}")
+    return _function(writer, names, name, keys, checks, ())
 
 
-def _numpy(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _numpy(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
     del title
     writer = _Writer(program, names, _PYTHON | {"max": "np.maximum({}, {})", "min": "np.minimum({}, {})"})
     divide = "if np.any({0} % {1}):\n        raise ValueError('{0} is not divisible by {1} somewhere')"
     compare = "if np.any({0} OP {1}):\n        raise ValueError('{0} WORDS {1} somewhere')"
     note = "# int64 wraps around without a word beyond 2**63 - 1: pass dtype=object where that may happen."
     read = (f"{one} = np.asarray({one})" for one in names)
-    return "import numpy as np\n\n\n" + _function(writer, names, name, _checks(divide, compare), (note, *read))
+    return "import numpy as np\n\n\n" + _function(writer, names, name, keys, _checks(divide, compare), (note, *read))
 
 
-def _function(writer: _Writer, names: tuple[str, ...], name: str, checks: Mapping[str, str], first: tuple[str, ...]) -> str:
-    body = (*first, *_body(writer, "{} = {}", checks, names), f"return {writer.result()}")
+def _function(writer: _Writer, names: tuple[str, ...], name: str, keys: tuple[str, ...], checks: _Check, first: tuple[str, ...]) -> str:
+    body = (*first, *_body(writer, "{} = {}", checks, names), f"return {writer.results(keys)}")
     return "\n".join([f"def {name}({', '.join(names)}):", *(f"    {line}" for line in body)])
 
 
-def _c(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _c(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
+    del keys
     for op in program.ops:
         if op.kind == "pow" and not (_is_constant(program, op.left) and program.constants[op.left - len(program.inputs)] == 2):
             message = "C has no power of whole numbers; export this formula to python or javascript."
@@ -238,11 +294,11 @@ _C_HELPERS = {
 }
 
 
-def _is_constant(program: Program, register: int) -> bool:
+def _is_constant(program: StraightLine, register: int) -> bool:
     return len(program.inputs) <= register < program.first
 
 
-def _javascript(program: Program, names: tuple[str, ...], name: str, title: str) -> str:
+def _javascript(program: StraightLine, names: tuple[str, ...], name: str, keys: tuple[str, ...], title: str) -> str:
     templates = _INFIX | {"divides": "{} / {}", "exact": "{} / {}", "pow": "{} ** {}"}
     templates |= {
         "floordiv": "floordiv({}, {})",
@@ -251,19 +307,19 @@ def _javascript(program: Program, names: tuple[str, ...], name: str, title: str)
         "min": "((a, b) => a < b ? a : b)({}, {})",
     }
     writer = _Writer(program, names, templates, "{}n")
-    divide = "if ({0} % {1} !== 0n) throw new RangeError(`${{{0}}} is not divisible by ${{{1}}}`);"
-    compare = "if ({0} OP {1}) throw new RangeError(`${{{0}}} WORDS ${{{1}}}`);"
-    lines = _body(writer, "const {} = {};", _checks(divide, compare), names)
+    raised = " throw new RangeError(`SAID`);"
+    checks = _raised(program, "if ({0} % {1} !== 0n)" + raised, "if ({0} OP {1})" + raised, "${{{}}}", "{} / {}")
+    lines = _body(writer, "const {} = {};", checks, names)
     kinds = {op.kind for op in program.ops}
     helpers = ["  const mod = (a, b) => ((a % b) + b) % b;"] if kinds & {"mod", "floordiv"} else []
     helpers += ["  const floordiv = (a, b) => (a - mod(a, b)) / b;"] if "floordiv" in kinds else []
     read = [f"  [{', '.join(names)}] = [{', '.join(names)}].map(BigInt);"] if names else []
     comment = f"// {title + ' ' if title else ''}Exact: takes whole numbers, returns a BigInt."
-    body = [*read, *helpers, *(f"  {line}" for line in lines), f"  return {writer.result()};"]
+    body = [*read, *helpers, *(f"  {line}" for line in lines), f"  return {writer.results(keys)};"]
     return "\n".join([comment, f"function {name}({', '.join(names)}) {{", *body, "}"])
 
 
-def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
+def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[str, str] | None) -> Source:
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
@@ -281,7 +337,7 @@ def _spreadsheet(program: Program, names: tuple[str, ...], cells: Mapping[str, s
     templates: dict[str, Any] = {"add": "{}+{}", "sub": "{}-{}", "mul": "{}*{}", "divides": "{}/{}", "exact": "{}/{}", "pow": "{}^{}"}
     templates |= {"floordiv": "INT(({})/({}))", "mod": "MOD({},{})", "max": "MAX({},{})", "min": "MIN({},{})"}
     writer = _Writer(program, places, templates)
-    checks: list[str] = []
+    checks = [f"{low}<={place}" for _, place, low in _lows(program, places)]
     for position, op in enumerate(program.ops, program.first):
         left, right = writer.operand(op.left), writer.operand(op.right)
         if op.kind in QUOTIENTS:

@@ -12,6 +12,7 @@ from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, size, substitute
 from paramsym.analysis.counted import Counted, lines as lines_of, title, words
 from paramsym.core.at import symbol_of
+from paramsym.core.ledger import Line
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described
 from paramsym.present.tabulate import check_depth
@@ -30,6 +31,7 @@ class Formula:
     sizes: Mapping[Symbol, Dim]
     symbols: frozenset[Symbol]
     unit: str = "parameters"
+    lines: tuple[Line, ...] = ()
 
     def symbol(self, wanted: Symbol | str) -> Symbol:
         """Return one of the formula's symbols.
@@ -64,7 +66,9 @@ def formula_of(subject: Subject, at: Any = None, depth: int | None = None) -> Fo
         expressions = {symbol: size for symbol, size in sizes.items() if not isinstance(size, int)}
         if expressions:
             root = root.at(expressions)
-        return Formula(title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit)
+        return Formula(
+            title(subject), root.polynomial, _parts(root, depth), numbers, root.symbols, words(subject).unit, tuple(lines_of(root))
+        )
     if not isinstance(subject, Expr):
         message = f"wanted a layer, a cost or an expression in symbols from dims(), not {described(subject)}."
         raise ArgumentError(message)

@@ -18,7 +18,7 @@ from paramsym.naming import quoted
 from paramsym.render.table import Printed, Table, Tabular
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """What has a name."""
 
     @property
@@ -27,7 +27,7 @@ class Named(Protocol):
         ...
 
 
-N = TypeVar("N", bound=Named)
+N = TypeVar("N", bound=HasName)
 Topic: TypeAlias = Literal["work", "activations", "optimizers", "formats", "sharings", "machines", "all"]
 
 

@@ -38,7 +38,7 @@ def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-class Names:
+class ShortNames:
     """The shortest tails of paths that tell a layer's parts and tensors apart."""
 
     def __init__(self, lines: Iterable[Line]) -> None:

@@ -56,7 +56,7 @@ def said(domain: Mapping[str, Any]) -> str:
     return ", ".join(words) or "its default"
 
 
-def check(key: str, domain: Mapping[str, Any], value: Value) -> None:
+def check_verified(key: str, domain: Mapping[str, Any], value: Value) -> None:
     """Refuse a value that was not verified.
 
     Raises:

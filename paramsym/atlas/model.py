@@ -12,7 +12,7 @@ from paramsym.algebra.symbols import dims
 from paramsym.atlas.expression import answer, tests_of
 from paramsym.atlas.predicting import Row, rows_of
 from paramsym.atlas.reading import values_of
-from paramsym.atlas.record import record_of, recorded_types
+from paramsym.atlas.record import record_of
 from paramsym.atlas.structure import Builder, choices, letters_of
 from paramsym.atlas.values import Value
 from paramsym.core.layer import Layer, Part
@@ -116,15 +116,13 @@ def _in_letters(model_type: str, name: str, values: tuple[tuple[str, Value], ...
     return Recorded(model_type, name, values, letters, tuple(dims(letter) for letter in letters))
 
 
-def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer | None:
-    """Return the model that the atlas has for a configuration; None where it has no record of the model type.
+def recorded(config: Mapping[str, Any], architecture: str | None) -> Layer:
+    """Return the model that the atlas has for a configuration, whose model type has a record.
 
     Raises:
         ConfigError: a class that the record does not have, a key or a value for which its form was not verified.
     """
-    model_type = config.get("model_type")
-    if not isinstance(model_type, str) or model_type not in recorded_types():
-        return None
+    model_type = config["model_type"]
     record = record_of(model_type)
     name = _class(record, config, architecture)
     try:

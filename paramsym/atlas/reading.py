@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from paramsym.atlas.domain import check, default
+from paramsym.atlas.domain import check_verified, default
 from paramsym.atlas.expression import OutsideError
 from paramsym.atlas.values import Value, frozen_value
 from paramsym.models.family import CENTRAL, COMMON, USUAL, labels_of
@@ -83,7 +83,7 @@ def _resolved(given: Mapping[str, Value], keys: Mapping[str, Any], inside: froze
     waiting: dict[str, Any] = {}
     for key, domain in keys.items():
         if key in given and not (given[key] is None and "null" in domain):
-            check(key, domain, given[key])
+            check_verified(key, domain, given[key])
             values[key] = given[key]
             continue
         rule = _rule(key, domain, given, inside)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Node:
+class Level:
     """What stands below a name: steps in order, ``""`` for a tensor that stands here."""
 
-    below: dict[str, Node] = field(default_factory=dict)
+    below: dict[str, Level] = field(default_factory=dict)
 
     def add(self, steps: list[str]) -> None:
         """Add a tensor."""
         node = self
         for step in steps:
-            node = node.below.setdefault(step, Node())
+            node = node.below.setdefault(step, Level())
 
     def steps(self) -> list[str]:
         """Return the steps, tensors of this level first, numbers in order among themselves."""
@@ -38,9 +38,9 @@ class Node:
                 yield prefix + step
 
 
-def tree(names: Iterable[str]) -> Node:
+def tree(names: Iterable[str]) -> Level:
     """Return the tree of names."""
-    root = Node()
+    root = Level()
     for name in names:
         root.add(name.split("."))
     return root

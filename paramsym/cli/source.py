@@ -12,10 +12,10 @@ from sympy import Symbol
 from paramsym import loading
 from paramsym.algebra import grammar
 from paramsym.algebra.size import Dim
-from paramsym.config import LARGEST_FILE, from_config, parse_config, reader_of
+from paramsym.config import LARGEST_FILE, from_config, is_recorded, parse_config, reader_of
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ConfigError, UnknownNameError
-from paramsym.loading import Source, constructed
+from paramsym.loading import Found, constructed
 from paramsym.models.family import Family
 from paramsym.naming import nearest
 
@@ -40,6 +40,8 @@ def load(text: str, architecture: str | None = None, strict: bool = False, assig
             message = f"--set: {name} is given twice, as {given[name][:40]} and {value[:40]}."
             raise ArgumentError(message)
     chosen = architecture if architecture is not None else found.architecture
+    if found.config is not None and is_recorded(found.config):
+        return _recorded(found, found.config, chosen, given)
     if found.config is not None:
         return _configured(found, found.config, chosen, given, strict=strict)
     return _put_in(constructed(found, chosen), given)
@@ -54,13 +56,13 @@ def is_source(text: str) -> bool:
     return True
 
 
-def find(text: str) -> Source:
+def find(text: str) -> Found:
     """Return what the text stands for: standard input for a dash, else what ``paramsym.load`` takes.
 
     Raises:
         UnknownNameError: nothing of that name; the message has those that are nearest.
     """
-    return Source("standard input", _standard_input()) if text == "-" else loading.find(text)
+    return Found("standard input", _standard_input()) if text == "-" else loading.find(text)
 
 
 def _standard_input() -> Mapping[str, Any]:
@@ -75,7 +77,7 @@ def _standard_input() -> Mapping[str, Any]:
 # From there to a layer --------------------------------------------------------------------------------------------------------
 
 
-def _configured(found: Source, config: Mapping[str, Any], architecture: str | None, given: Mapping[str, str], *, strict: bool) -> Layer:
+def _configured(found: Found, config: Mapping[str, Any], architecture: str | None, given: Mapping[str, str], *, strict: bool) -> Layer:
     reader = reader_of(config, architecture)
     changed, letters = dict(config), dict[str, str]()
     for name, value in given.items():
@@ -96,6 +98,14 @@ def _configured(found: Source, config: Mapping[str, Any], architecture: str | No
     if changed != config:
         model = from_config(changed, architecture, strict)
     return _put_in(model.origin[0] if found.symbolic else model, letters)
+
+
+def _recorded(found: Found, config: Mapping[str, Any], architecture: str | None, given: Mapping[str, str]) -> Layer:
+    """Return a model of the atlas, whose letters are named as the keys of its configuration."""
+    names = {symbol.name for symbol in from_config(config, architecture).origin[0].symbols} if found.symbolic else set[str]()
+    changed = {name: _literal(name, value, config) for name, value in given.items() if name not in names}
+    model = from_config({**config, **changed}, architecture)
+    return _put_in(model.origin[0] if found.symbolic else model, {name: value for name, value in given.items() if name in names})
 
 
 def _key(reader: Family, name: str) -> str:

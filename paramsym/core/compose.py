@@ -17,7 +17,7 @@ from paramsym.core.layer import Layer, Part, letters_apart
 from paramsym.errors import ArgumentError, ShapeError, StructureError
 from paramsym.naming import described
 from paramsym.program import Own, Value, in_turn, routed
-from paramsym.program.own import accepted
+from paramsym.program.signature import accepted
 
 
 def _named(layers: tuple[Any, ...], where: str) -> tuple[tuple[str, Layer], ...]:

@@ -28,13 +28,14 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
     written = (*((line.factors, line.stored, line.used, line.shape) for line in lines), *((one.small, one.large) for one in asked))
     asked.extend(of_quotients(written))
     inside = {span.index: Dummy(integer=True, positive=True) for line in lines for span in line.spans if span.index is not None}
-    found: dict[Condition, None] = {}
+    found: dict[Condition, Condition] = {}
     for condition in asked:
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
-        if one.kind != "differ" or one.large != 0 or Condition("at most", 1, one.small) not in found:
-            found[one] = None
-    return tuple(found)
+        needless = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
+        if not needless and not any(found.setdefault(one, one).names):  # of several that ask the same, the first that has names for it
+            found[one] = one
+    return tuple(found.values())
 
 
 def of_quotients(value: Any) -> Iterator[Condition]:

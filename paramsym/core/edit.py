@@ -20,11 +20,11 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, Shape, canonical
 from paramsym.core.layer import Layer, Part, Tensor, check_layer
 from paramsym.core.ledger import Line
-from paramsym.core.names import reach
-from paramsym.core.paths import ANY, below, beside, covers, heads, number_in
+from paramsym.core.names import layer_at
+from paramsym.core.paths import ANY, below, beside, covers, number_in, prefixes
 from paramsym.errors import ArgumentError, NotYetError, StructureError, UnknownNameError
 from paramsym.naming import quoted
-from paramsym.program.inputs import Step
+from paramsym.program.inputs import Application
 
 
 def _as_inner(name: str) -> Any:
@@ -54,7 +54,6 @@ class Around(Holder):
     computed_as = _as_inner("computed_as")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
     computes = _as_inner("computes")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
     by_hand = _as_inner("by_hand")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
-    takes_several = _as_inner("takes_several")  # pyright: ignore[reportIncompatibleMethodOverride] - a property, too
 
     def tensors(self) -> Iterator[Tensor]:
         """The inner layer's own tensors."""
@@ -80,7 +79,7 @@ class Around(Holder):
         """From the program, or as the inner layer says."""
         return super().output_shape(input_shape) if self.computes else self.layer.output_shape(input_shape)
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Application]:
         """From the program, or as the inner layer says."""
         return super().applications(input_shape) if self.computes else iter(self.layer.applications(input_shape))
 
@@ -128,7 +127,7 @@ class Edited(Around):
         message = f"{type(self.layer).__name__} does not say what shape comes out once {self.path!r} is replaced."
         raise NotYetError(message)
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Application]:
         """Through the edited parts, likewise."""
         if self.new is None or self.computes:
             return super().applications(input_shape)
@@ -215,7 +214,7 @@ def edited(layer: Layer, path: str, new: Layer) -> Layer:
     check_layer(new)
     if not path:
         return new
-    reach(layer, path)
+    layer_at(layer, path)
     return Edited(layer, path, new)
 
 
@@ -224,10 +223,10 @@ def frozen(layer: Layer, path: str) -> Layer:
     _check_path(layer, path, "freeze")
     if path:
         try:
-            reach(layer, path)
+            layer_at(layer, path)
         except UnknownNameError:
             parent, _, last = path.rpartition(".")
-            if not _stores(reach(layer, parent), last):
+            if not _stores(layer_at(layer, parent), last):
                 raise
     return Edited(layer, path)
 
@@ -247,7 +246,7 @@ def thawed(layer: Layer) -> Layer:
 
 def seen_at(layer: Layer, path: str) -> tuple[Layer, dict[str, str]]:
     """Return the layer at a path, frozen as it is from outside, and the ties between its tensors that only the outside states."""
-    inner = reach(layer, path)
+    inner = layer_at(layer, path)
     if not path or not layer.has_tied_or_frozen:
         return _unsplit(inner), {}
     whole, tensors = _with_names(layer, path, lambda name: covers(path, name))
@@ -316,7 +315,7 @@ def _split_parts(layer: Layer, paths: Iterable[str]) -> Iterator[Part]:
     paths = [path for path in paths if path]
     inside: dict[str, list[str]] = {}
     for path in paths:
-        for head, rest in heads(path):
+        for head, rest in prefixes(path):
             inside.setdefault(head, []).append(rest)
     for part in layer.own_parts:
         if part.numbers is not None:
@@ -421,7 +420,7 @@ def _edited(part: Part, path: str, new: Layer | None) -> Part:
     if part.numbers is not None and not part.numbers.pattern:
         meant = _meant(part, path)
         return part if meant is None or new is not None else _changed(part, meant[0], None)
-    for head, rest in heads(path):
+    for head, rest in prefixes(path):
         if (head == part.name) if part.numbers is None else number_in(part.numbers, head) is not None:
             return _changed(part, rest, new)
     return part
@@ -435,11 +434,11 @@ def _stores(layer: Layer, name: str) -> bool:
 
 def _exists(layer: Layer, path: str) -> bool:
     try:
-        reach(layer, path)
+        layer_at(layer, path)
     except UnknownNameError:
         parent, _, last = path.rpartition(".")
         try:
-            return _stores(reach(layer, parent), last)
+            return _stores(layer_at(layer, parent), last)
         except UnknownNameError:
             return False
     return True

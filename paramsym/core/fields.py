@@ -205,7 +205,8 @@ def _instance(kind: type) -> Check | None:
                 message = f"{where} is {described(value)}; {MOST_BITS} are the limit."
                 raise ArgumentError(message)
             return value
-        message = f"{where} is {described(value)}; wanted {words.get(kind, f'a {kind.__name__}')}."
+        hint = " For a size in symbols annotate the field with ps.Dim." if kind is int and isinstance(value, Expr) else ""
+        message = f"{where} is {described(value)}; wanted {words.get(kind, f'a {kind.__name__}')}.{hint}"
         raise ArgumentError(message)
 
     return check_instance

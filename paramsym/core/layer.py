@@ -35,8 +35,8 @@ from paramsym.core.paths import check_tied_shapes, frozen_under_any, resolve_tie
 from paramsym.core.tensor import Tensor, check_name
 from paramsym.errors import ArgumentError, NotYetError, ParamsymError, SizeError, StructureError
 from paramsym.naming import described, quoted
-from paramsym.program.inputs import Step
-from paramsym.program.own import in_turn, taken
+from paramsym.program.inputs import Application
+from paramsym.program.own import in_turn
 
 if TYPE_CHECKING:
     from paramsym.algebra.polynomial import Polynomial
@@ -208,11 +208,6 @@ class Layer:
         message = f"{type(self).__name__} does not say what shape comes out of it."
         raise NotYetError(message)
 
-    @property
-    def takes_several(self) -> bool:
-        """Whether it takes several inputs, as attention takes queries and what they attend to; given one, all are of that shape."""
-        return self.computes and taken(self) != 1
-
     def batch_axis(self, input_shape: Shape) -> int | None:
         """Say which axis holds the examples of a batch; None where the shape is that of one example, as torch's convolutions take it."""
         if self.computes and not self.by_hand:
@@ -221,7 +216,7 @@ class Layer:
             return derived.batch_axis(self, input_shape)
         return 0
 
-    def applications(self, input_shape: Shape) -> Iterator[Step]:
+    def applications(self, input_shape: Shape) -> Iterator[Application]:
         """Say which shape reaches which part; known by itself where the parts are applied one after another.
 
         Raises:
@@ -518,23 +513,34 @@ class Layer:
 
     # Editing ------------------------------------------------------------------------------------------------------------------
 
-    def replace(self, path: str, layer: Layer) -> Layer:
-        """Return this layer with another one at ``path``; ``{}`` in the path stands for every copy.
+    def replace(self, path: str | Sequence[str], layer: Layer | Callable[[Layer], Layer]) -> Layer:
+        """Return this layer with another one at ``path``, or with what a function makes of the layer that is there.
 
-        The new layer brings tensors of its own. A tied tensor that also has names elsewhere keeps them, and stays frozen if it was.
+        In the path ``{}`` stands for every copy and ``*`` for any characters, dots too. A list of names means every part whose path ends in
+        one of them, as PEFT's ``target_modules`` does. The new layer has its own tensors. A tied tensor that also has names elsewhere
+        keeps them, and stays frozen if it was.
+
+        Raises:
+            UnknownNameError: a path that does not exist.
+            ArgumentError: something else in place of the path, of the layer, or of what the function returns.
+
+        >>> from paramsym import LoRA, load
+        >>> llama = load("meta-llama/Llama-2-7b-hf").freeze()
+        >>> llama.replace(["q_proj", "v_proj"], lambda old: LoRA(old, 8)).trainable
+        4194304
         """
-        from paramsym.core.edit import edited
+        from paramsym.core.everywhere import replaced
 
-        return edited(self, path, layer)
+        return replaced(self, path, layer)
 
-    def freeze(self, path: str = "") -> Layer:
-        """Return this layer with everything at ``path`` frozen: a part, or one tensor; stored as before, trained no more.
+    def freeze(self, path: str | Sequence[str] = "") -> Layer:
+        """Return this layer with everything at ``path`` frozen: a part, or one tensor. A frozen tensor is stored and not trained.
 
-        A tied tensor is frozen under all its names.
+        ``path`` is read as in ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
         """
-        from paramsym.core.edit import frozen
+        from paramsym.core.everywhere import frozen_at
 
-        return frozen(self, path)
+        return frozen_at(self, path)
 
     # Showing ------------------------------------------------------------------------------------------------------------------
 
@@ -603,7 +609,8 @@ class Layer:
         """``a + b`` is ``Sequential(a, b)``."""
         from paramsym.core.compose import chain
 
-        return chain(self, other) if isinstance(other, Layer) else NotImplemented
+        check_layer(other, "It is added to another layer.")
+        return chain(self, cast("Layer", other))
 
     def __radd__(self, other: object) -> Layer:
         """``sum(layers)`` starts at 0."""
@@ -679,8 +686,8 @@ def class_name(layer: Layer) -> str:
     >>> class_name(Dense(H, H)), class_name(Bert())
     ('Dense', 'BertModel')
     """
-    held: Any = layer
-    return str(held.architecture) if hasattr(type(layer), "architecture") else type(layer).__name__  # an edited model is not this class
+    held: Any = layer  # an edited model passes on what it holds without being of its class: its own fields decide
+    return str(held.architecture) if any(field.name == "architecture" for field in fields(held)) else type(layer).__name__
 
 
 _CONTRACT = frozenset(name for name in vars(Layer) if not name.startswith("_")) - {"published"}

@@ -12,11 +12,14 @@ from sympy import Integer, Symbol
 from paramsym.algebra.numbering import Numbers
 from paramsym.core.paths import ANY, number_in
 from paramsym.core.tensor import Tensor
-from paramsym.errors import ArgumentError, UnknownNameError
-from paramsym.naming import quoted
+from paramsym.errors import ArgumentError, SizeError, UnknownNameError
+from paramsym.naming import digits, quoted
 
 if TYPE_CHECKING:
     from paramsym.core.layer import Layer, Part
+
+MOST_TENSORS = 1_000_000
+"""Tensors that are written out one by one; the largest published mixture of experts has a twentieth of this."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +79,21 @@ def written_out(group: list[Part]) -> Iterator[Entry]:
         assert numbers.values is not None  # noqa: S101 - likewise
         depends = numbers.index is not None and numbers.index in part.layer.symbols
         entries = None if depends else list(part.layer.entries())
+        _check_number(cast("int", numbers.count), 1 if entries is None else len(entries))
         copies.extend((number, part, numbers, entries) for number in numbers.values)
     for number, part, numbers, entries in sorted(copies, key=lambda copy: copy[0]):
         if entries is None:
             entries = list(part.layer.substituted({cast("Symbol", numbers.index): Integer(number)}).entries())  # noqa: PLW2901
         yield from _renamed(partial(numbers.inside, number=number), entries, frozen=part.frozen)
+
+
+def _check_number(copies: int, tensors: int) -> None:
+    if copies * tensors > MOST_TENSORS:
+        message = (
+            f"{digits(copies)} copies of {tensors} tensor{'s' * (tensors != 1)} are too many to write their names out; "
+            f"{MOST_TENSORS:,} tensors are the limit. Counts, ledgers and tables take any number of copies."
+        )
+        raise SizeError(message)
 
 
 def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: bool) -> Iterator[Entry]:
@@ -89,7 +102,7 @@ def _renamed(rename: Callable[[str], str], entries: Iterable[Entry], *, frozen: 
         yield Entry(rename(entry.name), tensor, rename(entry.alias_of) if entry.alias_of else "")
 
 
-def reach(layer: Layer, path: str) -> Layer:
+def layer_at(layer: Layer, path: str) -> Layer:
     """Return the layer at a dotted path, as it is stated there.
 
     Raises:

@@ -37,7 +37,7 @@ def number_in(numbers: Numbers, name: str) -> int | None:
     return number if inside else None
 
 
-def heads(path: str) -> Iterator[tuple[str, str]]:
+def prefixes(path: str) -> Iterator[tuple[str, str]]:
     """Cut a path at each of its dots: ``("a", "b.c")``, ``("a.b", "c")``, ``("a.b.c", "")``."""
     steps = path.split(".")
     for taken in range(1, len(steps) + 1):

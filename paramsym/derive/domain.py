@@ -49,7 +49,7 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class Formula:
+class Dependent:
     """A size that follows from others and one fresh coordinate of its own, where it brings one: H = A*d."""
 
     name: str
@@ -68,7 +68,7 @@ class Domain:
     """Where the points are taken from."""
 
     variables: tuple[Variable, ...]
-    formulas: dict[str, Formula] = field(default_factory=dict)
+    formulas: dict[str, Dependent] = field(default_factory=dict)
     demands: list[Demand] = field(default_factory=list)
     counters: set[str] = field(default_factory=set)
     """Coordinates that move how many tensors there are: large values of those cost time."""
@@ -112,7 +112,7 @@ class Domain:
     def formula(self, name: str, law: Law, fresh: str = "") -> Domain:
         """Return the domain with one more formula, in coordinates."""
         expanded = {known: replace(one, law=_substituted(one.law, name, law)) for known, one in self.formulas.items()}
-        return replace(self, formulas={**expanded, name: Formula(name, law, fresh)})
+        return replace(self, formulas={**expanded, name: Dependent(name, law, fresh)})
 
     def symbols(self) -> dict[str, Expr]:
         """Return each number in symbols of the arguments: fresh coordinates as exact quotients."""
@@ -202,7 +202,7 @@ def said_domain(variables: Sequence[Variable]) -> Domain:
             message = f"{name}={laws[name][1]!r} brings in {', '.join(sorted(set(fresh)))}; a formula brings in one free number, once."
             raise ArgumentError(message)
         owned.update(fresh)
-        domain.formulas[name] = Formula(name, law, fresh[0] if fresh else "")
+        domain.formulas[name] = Dependent(name, law, fresh[0] if fresh else "")
     return domain
 
 

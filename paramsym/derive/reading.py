@@ -116,7 +116,7 @@ def tied(layer: Layer, seen: Iterable[Seen]) -> Layer:
     return Tied(layer, ties) if ties else layer
 
 
-def same(layer: Layer, seen: Sequence[Seen], *, ordered: bool = True) -> bool:
+def holds_what_was_seen(layer: Layer, seen: Sequence[Seen], *, ordered: bool = True) -> bool:
     """Say whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; in its order, where there is one."""
     ours = [
         (e.name, e.tensor.sizes, e.tensor.buffer, e.tensor.persistent, e.tensor.trainable and not e.tensor.buffer, e.alias_of)

@@ -12,7 +12,7 @@ from typing import Any
 import paramsym
 from paramsym.core.layer import Layer
 from paramsym.derive.observe import Seen, tensors_of
-from paramsym.derive.reading import assembled, same
+from paramsym.derive.reading import assembled, holds_what_was_seen
 from paramsym.errors import ArgumentError, ParamsymError
 
 _DIALECT: dict[str, Any] = {"dialect": "flax"}
@@ -27,7 +27,7 @@ def from_nnx(module: Any, nnx: Any) -> Layer:
         below = tuple(_under(at, seen))
         if type(inner).__module__.startswith("flax.nnx") and type(inner).__name__ in _CLASSES:
             made = _made(inner)
-            if made is not None and same(made, below, ordered=False):
+            if made is not None and holds_what_was_seen(made, below, ordered=False):
                 known[at] = made
     return _checked(assembled(seen, known), seen, type(module).__name__)
 
@@ -119,7 +119,7 @@ def from_linen(variables: Any) -> Layer:
     for path in dict.fromkeys(above for tensor in seen for above in _above(tensor.name)):
         below = tuple(_under(path, seen))
         made = _guessed(re.sub(r"_\d+$", "", path.rpartition(".")[2]), {tensor.name: tensor.shape for tensor in below})
-        if made is not None and path and same(made, below, ordered=False):
+        if made is not None and path and holds_what_was_seen(made, below, ordered=False):
             known[path] = made
     return _checked(assembled(seen, known), seen, "the linen module")
 
@@ -159,9 +159,9 @@ def _guessed(kind: str, shapes: Mapping[str, tuple[int, ...]]) -> Layer | None:
 
 
 def _checked(layer: Layer, seen: tuple[Seen, ...], subject: str) -> Layer:
-    if not same(layer, seen, ordered=False):
+    if not holds_what_was_seen(layer, seen, ordered=False):
         layer = assembled(seen, {})
-    if not same(layer, seen, ordered=False):
+    if not holds_what_was_seen(layer, seen, ordered=False):
         message = f"{subject} cannot be written as a layer: its parameters have names that contradict each other."
         raise ArgumentError(message)
     return layer

@@ -10,7 +10,7 @@ import paramsym.keras as doors
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
 from paramsym.derive.observe import Seen, tensors_of
-from paramsym.derive.reading import assembled, same
+from paramsym.derive.reading import assembled, holds_what_was_seen
 from paramsym.errors import ArgumentError, ParamsymError
 
 _LEFT_OUT = frozenset({"name", "dtype", "trainable", "batch_input_shape", "registered_name"})
@@ -29,13 +29,13 @@ def from_keras(layer: Any) -> Layer:
         parts = {inner.name: _door(inner) for inner in layer.layers}
         listed = {name: part for name, part in parts.items() if part is not None}
         sequence = Sequential(listed)
-        if len(listed) == len(parts) and same(sequence, seen):
+        if len(listed) == len(parts) and holds_what_was_seen(sequence, seen):
             return sequence
     known = {path: part for inner in _below(layer) for path, part in _placed(inner, layer, seen)}
     made = assembled(seen, known)
-    if not same(made, seen):
+    if not holds_what_was_seen(made, seen):
         made = assembled(seen, {})
-    if not same(made, seen):
+    if not holds_what_was_seen(made, seen):
         message = f"the Keras model {layer.name!r} cannot be written as a layer: its weights have names that contradict each other."
         raise ArgumentError(message)
     return made
@@ -74,7 +74,7 @@ def _door(layer: Any) -> Layer | None:
         seen = tensors_of(layer)
         if not layer.trainable and any(tensor.kind == "parameter" for tensor in seen):
             made = made.freeze()
-        return made if same(made, seen) else None
+        return made if holds_what_was_seen(made, seen) else None
     except (ParamsymError, TypeError, AttributeError, ValueError, KeyError):
         return None
 

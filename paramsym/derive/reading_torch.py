@@ -12,7 +12,7 @@ import paramsym
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer
 from paramsym.derive.observe import Seen, tensors_of, torch_tensors
-from paramsym.derive.reading import is_single, levelled, same, single, tied
+from paramsym.derive.reading import holds_what_was_seen, is_single, levelled, single, tied
 from paramsym.errors import ArgumentError, ParamsymError
 
 _MANY = 2  # equal copies from which on they are written as a repeat
@@ -23,7 +23,7 @@ def from_torch(module: Any) -> Layer:
     seen = tensors_of(module)
     _check_state(module, seen)
     layer = tied(_read(module, {}), seen)
-    if not same(layer, seen):
+    if not holds_what_was_seen(layer, seen):
         message = f"{type(module).__name__} cannot be written as a layer: its tensors have names that contradict each other."
         raise ArgumentError(message)
     return layer
@@ -66,7 +66,7 @@ def _of_class(module: Any) -> Layer | None:
     try:
         layer = ours(**_arguments(module, ours))
         layer = _frozen(layer, seen)
-        return layer if same(layer, seen) else None
+        return layer if holds_what_was_seen(layer, seen) else None
     except (ParamsymError, AttributeError, TypeError):
         return None
 

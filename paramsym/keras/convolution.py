@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from paramsym.algebra.convolution import windows
+from paramsym.algebra.convolution import window_count
 from paramsym.core.layer import Layer
 from paramsym.keras._activations import activated
 from paramsym.keras._arguments import one_of, takes, weights
@@ -33,7 +33,7 @@ def _slid(kind: Any, given: Given, shape: Any) -> Layer:
     if layer.padding == "valid" and not getattr(kind, "transposed", False):
         settings = (per_axis(value, kind.rank, "") for value in (layer.kernel_size, layer.stride, layer.dilation))
         for length, kernel, stride, dilation in zip(inputs[2:] if first else inputs[1:-1], *settings, strict=True):
-            _ = length is None or windows(length, kernel, stride, 0, dilation)  # refuses a window that is larger than the input
+            _ = length is None or window_count(length, kernel, stride, 0, dilation)  # refuses a window that is larger than the input
     return activated(adapted(layer, given, given.values.get("lora_alpha")), given.activation)
 
 

@@ -6,13 +6,14 @@ The wrapped layer is what another door returns, with or without an input shape, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 from paramsym.algebra.size import size
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, ShapeError, UnknownNameError
 from paramsym.keras._arguments import takes
-from paramsym.keras._door import Given, Unbuilt, door, listed, shape_of
+from paramsym.keras._door import Door, Given, Unbuilt, door, listed, shape_of
 from paramsym.layers import wrappers
 from paramsym.layers.reparametrized import SpectralNorm
 from paramsym.layers.wrappers import keras_name
@@ -109,11 +110,15 @@ def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
         message = f"layer_kwargs is {described(arguments)}; wanted a dictionary of arguments."
         raise ArgumentError(message)
     named: Mapping[str, Any] = arguments or {}
+    foreign = next((name for name in named if not isinstance(name, str)), None)
+    if foreign is not None:
+        message = f"layer_kwargs has the key {described(foreign)}; wanted names of arguments, as in {{'units': 4}}."
+        raise ArgumentError(message)
     if isinstance(layer, str):
         if layer not in DOORS:
             message = f"there is no layer {layer!r}; there are {', '.join(sorted(DOORS))}."
             raise UnknownNameError(message)
-        opened: Layer | Unbuilt = DOORS[layer](**named)
+        opened: Layer | Unbuilt = _opened(DOORS[layer], named)
         # A door that needs no input shape still has a name, where one was given.
         return Unbuilt(layer, lambda _: opened, named) if isinstance(opened, Layer) and "name" in named else opened
     if not isinstance(layer, Layer | Unbuilt):
@@ -123,6 +128,15 @@ def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
         message = "layer_kwargs go with the name of a layer, as in layer='LSTM'; this layer is already made."
         raise ArgumentError(message)
     return layer
+
+
+def _opened(door: Door, named: Mapping[str, Any]) -> Any:
+    try:
+        signature(door).bind(**named)
+    except TypeError as error:
+        message = f"layer_kwargs for keras.{door.__name__}: {error}."
+        raise ArgumentError(message) from None
+    return door(**named)
 
 
 def _built(layer: Layer | Unbuilt, input_shape: Any) -> Layer:

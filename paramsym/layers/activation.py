@@ -7,14 +7,14 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import ClassVar, Literal, cast
 
-from paramsym.algebra.convolution import differ, exactly
+from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import axis_of
 from paramsym.layers.dialects import Dialect
 from paramsym.layers.siblings import Sibling
-from paramsym.program import Own, Value, apply, axes, is_known, rearrange, reduce, segments, softmax, unknown
+from paramsym.program import Own, Value, apply, axes, glu, is_known, rearrange, reduce, softmax, unknown
 
 
 class _Function(Sibling):
@@ -334,10 +334,7 @@ class GLU(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:  # noqa: ARG002 - nothing is stored
         """One half times the sigmoid of the other; the axis must be even."""
-        axis = axis_of(self.dim, x.sizes)
-        half = exactly(x.sizes[axis], 2, "the entries to halve")
-        one, gate = segments(x, half, half, axis=axis)
-        return one * apply("sigmoid", gate)
+        return glu(x, axis_of(self.dim, x.sizes))
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ class MultiHeadAttention(Layer):
     window: Dim | None = None
     storage: Literal["auto", "fused", "separate"] = "auto"
     dialect: Literal["torch", "keras", "flax"] = "torch"
+    need_weights: bool = False
 
     def conditions(self) -> None:
         """Heads divide widths, key/value heads divide heads, and no two arguments contradict each other."""
@@ -204,7 +205,7 @@ class MultiHeadAttention(Layer):
         q, k, v = (one if self.batch_first else rearrange(one, "s b a d -> b s a d") for one in (q, k, heads(v)))
         if self.add_zero_attn:
             k, v = (join(one, constant("zeros", (one.sizes[0], 1, *one.sizes[2:])), axis=1) for one in (k, v))
-        y = attend(q, k, v, dropout=self.dropout)
+        y = attend(q, k, v, dropout=self.dropout, fused=not self.need_weights)
         y = y if self.batch_first else rearrange(y, "b s f -> s b f")
         y = y * apply("sigmoid", own.gate_proj(query)) if self.gate else y
         return restored(own["o_proj" if self._storage == "separate" else "out_proj"](y))

@@ -20,8 +20,10 @@ from paramsym.program import (
     best,
     choose,
     collect,
+    compact,
     compare,
     contract,
+    copies,
     dispatch,
     features,
     pick,
@@ -63,7 +65,7 @@ class MixtureOfExperts(Layer):
     ``Qwen2MoeSparseMoeBlock``    shared_dim, shared="shared_expert", shared_gate=True, normalised=False
     ``DeepseekV2Moe``             shared_dim (n_shared_experts * F), experts_first=True, normalised=False
     ``DeepseekV3MoE``             the first two, correction_bias=True, scores="sigmoid"
-    ``GptOssMLP``                 router="router", router_bias=True, transposed=True, expert_bias=True, limit=7.0
+    ``GptOssMLP``                 router="router", router_bias=True, scores="chosen", transposed=True, expert_bias=True, limit=7.0
     ============================  =============================================================================================
 
     ``.params`` counts what is stored, ``.active`` what one token uses: the router, k experts and the shared ones.
@@ -99,7 +101,7 @@ class MixtureOfExperts(Layer):
     experts_first: bool = False
     activation: str = "silu"
     limit: float | None = None
-    scores: Literal["softmax", "sigmoid"] = "softmax"
+    scores: Literal["softmax", "sigmoid", "chosen"] = "softmax"
     normalised: bool = True
     weights_scale: float = 1.0
     groups: Dim = 1
@@ -247,7 +249,7 @@ class Router(Layer):
     correction_bias: bool = False
     _: KW_ONLY
     experts_per_token: Dim | None = None
-    scores: Literal["softmax", "sigmoid"] = "softmax"
+    scores: Literal["softmax", "sigmoid", "chosen"] = "softmax"
     normalised: bool = True
     weights_scale: float = 1.0
     groups: Dim = 1
@@ -267,6 +269,9 @@ class Router(Layer):
         y = y + own.bias if self.bias else y
         if self.experts_per_token is None:
             return y
+        if self.scores == "chosen":
+            weights, chosen = best(y, self.experts_per_token)
+            return y, softmax(weights), chosen
         scores = softmax(y) if self.scores == "softmax" else apply("sigmoid", y)
         chances = scores + own.e_score_correction_bias if self.correction_bias else scores
         weights, chosen = best(self._allowed(chances), self.experts_per_token)
@@ -276,14 +281,14 @@ class Router(Layer):
 
     def _allowed(self, chances: Value) -> Value:
         """Hide the experts of all groups but the best; a group is as good as its best expert, or its best two with a correction."""
-        if self.groups == 1:
+        if self.groups == 1 and not self.correction_bias:
             return chances
         names = " ".join(f"a{n}" for n in range(chances.rank - 1))
         apart = rearrange(chances, f"{names} (g e) -> {names} g e", g=self.groups)
         rank = reduce("sum", best(apart, 2)[0]) if self.correction_bias else reduce("max", apart)
         last = take(best(rank, self.groups_per_token)[0], -1, canonical(self.groups_per_token - 1), 1)
-        kept = compare(_widened(rank - last), "greater_equal", 0)
-        return rearrange(where(kept, apart, -inf if self.correction_bias else 0.0), f"{names} g e -> {names} (g e)")
+        kept = compact(copies(compare(_widened(rank - last), "greater_equal", 0), apart.sizes[-1], axis=-1))
+        return where(rearrange(kept, f"{names} g e -> {names} (g e)"), chances, -inf if self.correction_bias else 0.0)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.convolution import scaled
+from paramsym.algebra.convolution import scaled_length
 from paramsym.algebra.size import Count, Dim
 from paramsym.errors import ArgumentError, ShapeError
 from paramsym.layers.axes import not_empty, spatial
@@ -48,7 +48,7 @@ class _FractionalMaxPool(Sibling):
 
 def _windows(length: Count, kernel: Dim, wanted: Dim | float) -> Count:
     """Return the number of windows, which must fit side by side."""
-    found = scaled(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
+    found = scaled_length(length, wanted, "output_ratio") if isinstance(wanted, float) else wanted
     if isinstance(length, int) and isinstance(kernel, int) and isinstance(found, int) and found + kernel - 1 > length:
         message = f"{found} windows of {kernel} are too large for a length of {length}."
         raise ShapeError(message)

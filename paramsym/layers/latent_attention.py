@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from sympy import Expr
 
-from paramsym.algebra.size import Dim, cat
+from paramsym.algebra.size import Dim, cat, per
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import RMSNorm
@@ -69,17 +69,29 @@ class LatentAttention(Layer):
         yield Part("o_proj", Dense((heads, self.v_head_dim), self.hidden_size, self.attention_bias))
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Causal attention; the cache holds the latent vectors and the rotary key. ``turn`` are cosines and sines that a model shares."""
+        """Causal attention; the cache holds the latent vectors and the rotary key. ``turn`` are cosines and sines that a model shares.
+
+        One array of both is one of complex numbers: every angle once, real parts before the others.
+        """
         query = own.q_proj(x) if self.q_lora_rank is None else own.q_b_proj(own.q_a_layernorm(own.q_a_proj(x)))
         plain, rotary = segments(heads(query))
         latent, shared = segments(own.kv_a_proj_with_mqa(x))
         turn = turn or rotation(x.sizes[1], self.qk_rope_head_dim)
-        rotary, shared = (self._turned(one, *turn) for one in (rotary, rearrange(shared, "b s d -> b s () d")))
+        halves = len(turn) == 1
+        turn = segments(turn[0], *(per(turn[0].sizes[-1], 2),) * 2) if halves else turn
+        rotary, shared = (self._turned(one, *turn, halves=halves) for one in (rotary, rearrange(shared, "b s d -> b s () d")))
         latent = remember("latent", own.kv_a_layernorm(latent), axis=1)
         shared = copies(remember("rotary key", shared, axis=1), self.num_attention_heads, axis=2)
         key, value = segments(heads(own.kv_b_proj(latent)))
-        return own.o_proj(attend(join(plain, rotary), join(key, shared), value, mask=Mask(causal=True), scale=self.scale))
+        query, key = beside(plain, rotary), beside(key, shared)
+        return own.o_proj(attend(query, key, value, mask=Mask(causal=True), scale=self.scale))
 
-    def _turned(self, x: Value, cos: Value, sin: Value) -> Value:
+    def _turned(self, x: Value, cos: Value, sin: Value, *, halves: bool) -> Value:
         """Rotate pairs of neighbours, or the halves against each other; neighbours come out as halves."""
-        return rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin)
+        return rotate(rearrange(x, "b s a (p two) -> b s a (two p)", two=2) if self.interleaved else x, cos, sin, halves=halves)
+
+
+def beside(one: Value, other: Value) -> Value:
+    """Join the features of (batch, positions, heads, width), laid with the heads before the positions, as references do it."""
+    joined = join(*(rearrange(x, "b s a d -> b a s d") for x in (one, other)))
+    return rearrange(joined, "b a s d -> b s a d")

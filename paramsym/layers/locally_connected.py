@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
-from paramsym.algebra.convolution import differ, windows
+from paramsym.algebra.convolution import differ, window_count
 from paramsym.algebra.size import Dim, text
 from paramsym.core.layer import Tensor
 from paramsym.errors import ShapeError
@@ -41,7 +41,7 @@ class _LocallyConnected(Sibling):
         """At how many places the window stands, along each axis."""
         names = ("input_size", "kernel_size", "stride", "padding")
         fields = (per_axis(getattr(self, name), self.rank, name) for name in names)
-        return tuple(windows(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*fields, strict=True))
+        return tuple(window_count(length, kernel, stride, 2 * padding) for length, kernel, stride, padding in zip(*fields, strict=True))
 
     def forward(self, own: Own, x: Value) -> Value:
         """The kernel of every place times what the window sees there, and its bias; channels last, as Keras has them."""

@@ -11,7 +11,7 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.layers.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from paramsym.layers.wrappers import keras_name
-from paramsym.program import Lent, Own, Value, apply, contract, rearrange, reduce, take
+from paramsym.program import Lent, Own, Value, apply, contract, normalise, rearrange, reduce, take
 
 
 class _Reparametrized(Layer):
@@ -131,9 +131,8 @@ class WeightNorm(_Reparametrized):
         flax = self._dialect == "flax"
         value = own[f"layer_instance.{tensor.name}" if flax else f"parametrizations.{tensor.name}.original1"]
         kept = rank - 1 if flax else self._kept
-        length = apply("sqrt", reduce("sum", value * value, *(axis for axis in range(rank) if axis != kept), keep=True))
         scale = own[f"layer_instance.{tensor.name}.scale" if flax else f"parametrizations.{tensor.name}.original0"]
-        return {tensor.name: value * (scale / length)}
+        return {tensor.name: normalise(value, "length", *(axis for axis in range(rank) if axis != kept), scale=scale)}
 
     @property
     def _kept(self) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from math import inf
 from typing import Any, Literal, TypeAlias, cast
 
-from paramsym.algebra.convolution import differ, exactly, scaled
+from paramsym.algebra.convolution import differ, exactly, scaled_length
 from paramsym.algebra.size import Dim, canonical, product, text
 from paramsym.core.layer import Layer
 from paramsym.errors import ArgumentError, RankError, ShapeError
@@ -42,7 +42,7 @@ class _Upsample(Layer):
         not_empty(x.sizes[1:], "the axes")
         given = self.scale_factor if self.size is None else self.size
         wanted = cast("Any", given if isinstance(given, tuple) else (given,) * rank)
-        extents = along_each(scaled, x.sizes[2:], wanted) if self.size is None else wanted
+        extents = along_each(scaled_length, x.sizes[2:], wanted) if self.size is None else wanted
         if mode == "area":
             return restored(pool_to("mean", x, extents))
         not_empty(extents, "the output")

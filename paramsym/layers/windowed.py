@@ -8,7 +8,7 @@ from typing import Any
 
 from sympy import Max, Mod
 
-from paramsym.algebra.convolution import over, reach, spread, spread_by_word, up_over, windows
+from paramsym.algebra.convolution import effective_kernel, over, transposed_length, transposed_length_by_word, up_over, window_count
 from paramsym.algebra.size import Count, Dim, canonical
 from paramsym.errors import ShapeError
 from paramsym.layers.axes import DataFormat, not_empty
@@ -72,7 +72,7 @@ class Sliding:
 
     def _margins(self) -> tuple[tuple[Count, Count], ...]:
         """Return the padding before and after every axis."""
-        totals = tuple(canonical(reach(kernel, spacing) - 1) for kernel, spacing in zip(self.kernel, self.dilation, strict=True))
+        totals = tuple(canonical(effective_kernel(kernel, spacing) - 1) for kernel, spacing in zip(self.kernel, self.dilation, strict=True))
         if self.padding == "causal":
             return tuple((total, 0) for total in totals)
         if self.padding == "same":
@@ -148,19 +148,21 @@ class Spreading:
     def _by_number(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, margin: Count, extra: Count | None) -> tuple[Count, Count]:
         """Return the length that comes out and what is cut off in front; Flax pads the spread input instead of cutting the output."""
         if self.dialect != "flax":
-            return spread(length, kernel, stride, canonical(2 * margin), dilation, extra or 0), margin
+            return transposed_length(length, kernel, stride, canonical(2 * margin), dilation, extra or 0), margin
         total = canonical(2 * margin)
-        return windows(canonical((length - 1) * stride + 1), kernel, 1, total, dilation), canonical(reach(kernel, dilation) - 1 - margin)
+        before = canonical(effective_kernel(kernel, dilation) - 1 - margin)
+        return window_count(canonical((length - 1) * stride + 1), kernel, 1, total, dilation), before
 
     def _by_word(self, length: Count, kernel: Dim, stride: Dim, dilation: Dim, word: str, extra: Count | None) -> tuple[Count, Count]:
         """Return the length that comes out and what is cut off in front (``keras.src.backend.common.backend_utils``)."""
         if word != "same":
-            return spread_by_word(length, kernel, stride, word, dilation, extra), 0
-        width = reach(kernel, dilation)
+            return transposed_length_by_word(length, kernel, stride, word, dilation, extra), 0
+        width = effective_kernel(kernel, dilation)
         odd = width % 2 if isinstance(width, int) else Mod(width, 2)
         pads = stride + width - 2 if extra is None else width + odd - 2 + extra
         before = canonical(width - 1 - up_over(canonical(pads), 2))
-        return spread_by_word(length, kernel, stride, word, dilation, extra), max(before, 0) if isinstance(before, int) else Max(before, 0)
+        before = max(before, 0) if isinstance(before, int) else Max(before, 0)
+        return transposed_length_by_word(length, kernel, stride, word, dilation, extra), before
 
     def _check_output_padding(self) -> None:
         for extra, stride, dilation in zip(self.output_padding, self.stride, self.dilation, strict=True):

@@ -20,7 +20,7 @@ from paramsym.errors import ArgumentError, ParamsymError, SizeError
 from paramsym.naming import described
 from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import Form, to_latex
-from paramsym.render.table import Cell, Printed, Table
+from paramsym.render.table import Cell, Printed, Table, percent
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,10 +170,19 @@ class Cost(Printed):
         form = (self._caption, lettering(letters, symbols), (f"{self.subject}:", total, self.unit))
         if not isinstance(total, int) or total == 0:
             return Table(("part", self.unit), tuple(rows), ("total", total), *form)
-        shares = tuple((name, amount, f"{100 * amount / total:.1f} %" if isinstance(amount, int) else "") for name, amount in rows)
+        shares = tuple((name, amount, percent(amount, total) if isinstance(amount, int) else "") for name, amount in rows)
         return Table(("part", self.unit, "share"), shares, ("total", total, None), *form)
 
-    def to_latex(self, form: Form = "expanded", **options: Any) -> str:
+    def to_latex(
+        self,
+        form: Form = "expanded",
+        *,
+        letters: Lettering = None,
+        by: Symbol | Expr | str | None = None,
+        depth: int | None = None,
+        width: int | None = None,
+        standalone: bool = False,
+    ) -> str:
         r"""Return the total as LaTeX, without dollar signs; forms and options are those of ``Layer.to_latex``.
 
         >>> from paramsym import B, Dense, F, H, flops
@@ -181,7 +190,7 @@ class Cost(Printed):
         '&= 2 \\cdot 4 \\cdot 8 \\cdot 2 \\\\'
         """
         written: Any = self  # it has the lines, letters and sizes that are written, as a layer has
-        return to_latex(written, form, unit=self.unit, **options)
+        return to_latex(written, form, letters=letters, by=by, depth=depth, width=width, standalone=standalone, unit=self.unit)
 
     @property
     def subject(self) -> str:

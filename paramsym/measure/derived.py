@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Rational
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.errors import NotYetError, SizeError
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Join, Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
-from paramsym.program.inputs import Step, each_input, together
+from paramsym.program.inputs import Application, each_input, together
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
 from paramsym.program.pairs import sizes_of
@@ -81,36 +81,36 @@ def _names(program: Program) -> Iterator[tuple[str, ...]]:
             yield from _names(body)
 
 
-def applications(layer: Layer, input_shape: Shape) -> Iterator[Step]:
+def applications(layer: Layer, input_shape: Shape) -> Iterator[Application]:
     """Yield the parts that the layer applies, with what reaches and what leaves them; equal copies are one step."""
     shapes_of = Closing(input_shape)
     yield from _applied(trace_layer(layer, *shapes_of.types, inherited=True), shapes_of)
 
 
-def _applied(program: Program, shapes_of: Closing) -> Iterator[Step]:
+def _applied(program: Program, shapes_of: Closing) -> Iterator[Application]:
     met: set[str] = set()
     for step in program.steps:
         operation, taken, given = step.operation, program.taken(step), program.given(step)
         match operation:
             case Call(name=name, body=body) if body.layer is not None:
                 path = label(name)
-                yield Step(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
+                yield Application(path, body.layer, shapes_of(taken), shapes_of(given), stored=0 if path in met else 1)
                 met.add(path)
             case Region(body=body):
                 yield from _applied(body, shapes_of)
             case Scan(body=body, length=length):
                 yield from (replace(one, used=canonical(one.used * length)) for one in _applied(body, shapes_of))
             case Loop(bodies=bodies, shared=shared, left=left):
-                if left is not None:
+                if left is not None and bodies[0][0].count != 1:
                     message = f"{bodies[0][0]}: layers each of which is given more than the one before cannot be listed."
                     raise NotYetError(message)
                 for numbers, body in bodies:
                     if body.layer is not None:
                         behind = shapes_of(body.output_types)
                         name, stored = (label(numbers), numbers.count) if shared is None else (shared, 1)
-                        yield Step(name, body.layer, shapes_of(taken[: len(body.inputs)]), behind, numbers.count, stored)
+                        yield Application(name, body.layer, shapes_of(taken[: len(body.inputs)]), behind, numbers.count, stored)
             case Route(numbers=numbers, body=body, used=used) if body.layer is not None:
-                yield Step(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
+                yield Application(str(numbers), body.layer, shapes_of(taken[:1]), shapes_of(given), used, numbers.count)
             case _:
                 continue
 
@@ -132,7 +132,7 @@ def uses(layer: Layer, input_shape: Shape) -> Mapping[str, Dim]:
             whole = Polynomial.total(totals[tensor.name]).as_expr()
             found[tensor.name] = canonical(whole * Rational(1, size) if isinstance(size, int) else whole / size) if size != 0 else 0
             if whole.atoms(Open):
-                message = f"the uses of {tensor.name} depend on a size of None in {text(input_shape)}; give a size or a symbol."
+                message = f"the uses of {tensor.name} depend on a size of None in {shown(input_shape)}; give a size or a symbol."
                 raise SizeError(message)
     return found
 

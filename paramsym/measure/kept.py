@@ -11,11 +11,13 @@ from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.gradients import gradients, later_gradients
-from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, plain, viewed
+from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
 from paramsym.measure.work import check_stated, looped, shown, times
 from paramsym.program.arithmetic import Combine
+from paramsym.program.axes import Pad
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
+from paramsym.program.pairs import Mask
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat
@@ -154,6 +156,9 @@ class _Keeper:
                     kept = _given(body, kept, needs)
                 elif name == "attention" and any(needs) and runs_fused(self.way, body, needs):
                     kept = _fused(body, tuple(self.layout[number] for number in step.takes), split=step.takes[0] in self.split)
+                elif name == "attention" and self.way.attention == "fused" and any(needs[3:]) and any(one.causal for one in _masks(body)):
+                    pairs = (body.input_types[0].sizes[1], body.input_types[1].sizes[1])
+                    kept.lines.append(Line(("mask",), pairs, role="truth"))  # which of the biases are hidden
                 self._inside(step, kept, "")
             case Loop():
                 self._new(step)
@@ -189,6 +194,8 @@ class _Keeper:
             if found is not None:
                 for number, layout in zip(step.gives, found, strict=True):
                     self.layout[number], self.root[number] = layout, self.root[first]
+            elif isinstance(operation, Pad):
+                self.layout[step.gives[0]] = padded(given[0], self.layout[first])
             elif isinstance(operation, ENTRY_BY_ENTRY):
                 self.layout[step.gives[0]] = like(given[0], *zip(taken, (self.layout[number] for number in step.takes), strict=True))
 
@@ -255,9 +262,10 @@ class _Keeper:
             self.lines += [looped(line, numbers, loop.shared) for line in kept.lines]
             between = replace(numbers, count=canonical(numbers.count - 1)) if position == 0 else numbers
             for n in range(loop.carry):
-                if (n in kept.inputs or n in kept.outputs) and between.count != 0:
+                same = kept.results[n].taken == n  # a copy hands on what it took, in the same storage
+                if (n in kept.inputs or n in kept.outputs) and between.count != 0 and not same:
                     self.lines.append(looped(_line(("carried",), self.program.types[step.takes[n]]), between, loop.shared))
-            self._ends(step, kept, loop.carry)
+            self._ends(step, kept)
 
     def _scan(self, step: Step, scan: Scan, needs: tuple[bool, ...]) -> None:
         """All positions; slices of the scanned arrays are views of these."""
@@ -270,7 +278,7 @@ class _Keeper:
             if n in kept.inputs or n in kept.outputs:
                 carried = _line(("carried",), self.program.types[step.takes[n]])
                 self.lines.append(times(carried, canonical(scan.length - 1)))
-        self._ends(step, kept, scan.carry)
+        self._ends(step, kept)
 
     def _route(self, step: Step, route: Route, needs: tuple[bool, ...]) -> None:
         """All chosen copies, one after another: each takes the rows of its positions, and adds what it gives, weighted, to these."""
@@ -288,13 +296,12 @@ class _Keeper:
         self.lines += [replace(line, path=(label, *line.path)) for line in lines]
         self.lines += [line.within(route.numbers, route.used, frozen=False) for line in kept.lines]
 
-    def _ends(self, step: Step, kept: Keeping, carry: int) -> None:
+    def _ends(self, step: Step, kept: Keeping) -> None:
         """Keep what goes into the first round and comes out of the last one."""
         for number in kept.inputs:
             self.keep(step.takes[number])
         for number in kept.outputs:
-            if number >= carry or number not in kept.inputs:
-                self.keep(step.gives[number])
+            self.keep(step.gives[number])
 
 
 def runs_fused(way: Way, body: Program, needs: tuple[bool, ...]) -> bool:
@@ -315,23 +322,26 @@ def _given(body: Program, kept: Keeping, needs: tuple[bool, ...]) -> Keeping:
 def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keeping:
     """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
 
-    The kernel takes a causal mask as a flag. A window or a bias makes a mask of four bytes per pair; keys and values are copied for each
-    head then, unless one copy can be stretched. The result lies as the queries do: laid otherwise than by position, it is copied to merge
-    the heads, and the copy is what comes out.
+    The kernel takes a causal mask as a flag. A window makes a mask of four bytes per pair, and a bias is one: given for every pair it is
+    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do:
+    laid otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes
     inside = [Line(("logsumexp",), (batch, queries, heads), role=_role("wide statistic", split))]
     out = (Result(plain(body.output_types[0]), body.output_types[0], 0, split=split),)
     kept = {0, 1, 2}
-    masked = bool(bias) or _windowed(body, key)
-    if masked:
-        rows = bias[0].sizes[:2] if bias else (batch, 1)
-        inside.append(Line(("mask",), (*rows, queries, key.sizes[1]), role="float"))
+    whole = bool(bias) and bias[0].sizes[-2:] == (queries, key.sizes[1])
+    if bias or _written(body, key):
+        if whole:
+            kept = {*kept, 3}
+        else:
+            rows = bias[0].sizes[:-2] if bias else (batch, 1)
+            inside.append(Line(("mask",), (*rows, queries, key.sizes[1]), role="float"))
         if heads != key.sizes[2] and key.sizes[2] != 1:
             named, role = (("key", key), ("value", value)), _role("float", split)
             inside += [Line((name,), (*one.sizes[:2], heads, one.sizes[3]), role=role) for name, one in named]
-            kept = {0}
+            kept -= {1, 2}
     result = ArrayType((batch, queries, heads, value.sizes[3]))
     laid = like(result, (query, layouts[0]))
     if mergeable(result, laid, (2, 3)):
@@ -340,11 +350,18 @@ def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keepin
     return Keeping(kept, set(), inside, out)
 
 
-def _windowed(body: Program, key: ArrayType) -> bool:
-    """Whether the products of a program are limited to a window that is no longer than the keys: a mask is made for it."""
-    masks = (step.operation.within[2] for step in body.steps if isinstance(step.operation, Contract) and step.operation.within)
+def _written(body: Program, key: ArrayType) -> bool:
+    """Whether an attention has a mask that is written out, as it is for a window that is no longer than the keys."""
+    masks = _masks(body)
     windows = [mask.window for mask in masks if mask.window is not None]
-    return any(not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows)
+    return any(mask.written for mask in masks) or any(
+        not isinstance(window, int) or not isinstance(key.sizes[1], int) or window <= key.sizes[1] for window in windows
+    )
+
+
+def _masks(body: Program) -> list[Mask]:
+    """Return the masks of the products of an attention."""
+    return [step.operation.within[2] for step in body.steps if isinstance(step.operation, Contract) and step.operation.within]
 
 
 def _line(path: tuple[Any, ...], kind: ArrayType, split: bool = False) -> Line:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Rational
 
 from paramsym.algebra.size import Dim, size
-from paramsym.core.layer import Layer
+from paramsym.core.layer import Layer, check_layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
@@ -84,9 +84,10 @@ def memory(
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
         *(("recompute", recompute, RECOMPUTE), ("weights", weights or dtype, (*BYTES, *FORMATS)), ("cache", cache or dtype, BYTES)),
     )
+    check_layer(layer)
     for what, value, known in choices:
         check_word(what, value, known)
-    if zero not in ZERO:
+    if not isinstance(zero, int) or zero not in ZERO:
         message = f"zero is {zero!r}; the stages are 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}

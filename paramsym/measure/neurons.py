@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from paramsym.algebra.convolution import share
+from paramsym.algebra.convolution import average_use
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, product, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError
-from paramsym.measure.shapes import located
-from paramsym.measure.walk import Visit, gated, units, visits, within
-from paramsym.program.inputs import only_input
+from paramsym.measure.shapes import with_layer_name
+from paramsym.measure.walk import Visit, checked_shape, units, visits, within
+from paramsym.program.signature import only_input
 
 
 def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = False) -> Dim:
@@ -30,7 +30,7 @@ def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = 
     64
     """
     check_layer(layer)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     batch_axis = _batch_axis(layer, shape)
     if total:
         return _sum(_known(visit.left, visit.batch_axis) * visit.used for visit in _visited(layer, shape) if _stores(visit.layer))
@@ -55,7 +55,7 @@ def connections(layer: Layer, input_shape: Iterable[Count | None]) -> Dim:
     (34944, 105705600, True)
     """
     check_layer(layer)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     return _sum(connections_of(visit) for visit in _visited(layer, shape))
 
 
@@ -79,7 +79,7 @@ def kernels(layer: Layer) -> tuple[Dim, Dim]:
         message = f"{type(layer).__name__} has no kernels."
         raise NotYetError(message)
     groups = getattr(layer, "groups", 1)
-    slices = share(canonical(filters * layer.in_channels), groups)  # type: ignore[attr-defined]
+    slices = average_use(canonical(filters * layer.in_channels), groups)  # type: ignore[attr-defined]
     return canonical(filters), slices
 
 
@@ -103,7 +103,7 @@ def _visited(layer: Layer, shape: Shape) -> list[Visit]:
     try:
         return list(visits(layer, shape))
     except ShapeError as error:
-        raise located(layer, shape, error) from None
+        raise with_layer_name(layer, shape, error) from None
 
 
 def _checked(layer: Layer, shape: Shape) -> Shape:
@@ -111,7 +111,7 @@ def _checked(layer: Layer, shape: Shape) -> Shape:
         only_input(layer, shape)
         return layer.output_shape(shape)
     except ShapeError as error:
-        raise located(layer, shape, error) from None
+        raise with_layer_name(layer, shape, error) from None
 
 
 def _batch_axis(layer: Layer, shape: Shape) -> int | None:
@@ -122,7 +122,7 @@ def _batch_axis(layer: Layer, shape: Shape) -> int | None:
 def _known(shape: Shape, batch_axis: int | None) -> Dim:
     found = units(shape, batch_axis)
     if found is None:
-        message = f"the units of {text(shape)} cannot be counted; give a size or a symbol in the place of None."
+        message = f"the units of {shown(shape)} cannot be counted; give a size or a symbol in the place of None."
         raise ShapeError(message)
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from paramsym.algebra.convolution import View, reach, widest
+from paramsym.algebra.convolution import View, effective_kernel, widest_view
 from paramsym.algebra.size import extent, product
 from paramsym.errors import NotYetError, RankError, ShapeError, StructureError
 from paramsym.program.arithmetic import Combine
@@ -30,7 +30,7 @@ _NOT_SPATIAL = {"batch", "one", "channels", "features"}
 
 
 @dataclass(frozen=True)
-class Seen:
+class Dependence:
     """One axis of a value: the axis of the input that it comes from, and the view of its entries; None is a view of everything.
 
     ``spatial`` means that a window slid along it, or that a layer calls it spatial; ``slid`` that a window did. ``mixed`` is the layer
@@ -46,15 +46,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class Field:
-    """What the entries of a value see: one ``Seen`` per axis, None for an axis that does not come from the input.
+    """What the entries of a value see: one ``Dependence`` per axis, None for an axis that does not come from the input.
 
     ``gathered`` are the spatial axes that were made one number, or merged with others, as they were seen before.
     """
 
-    axes: tuple[Seen | None, ...]
-    gathered: Mapping[int, Seen] = field(default_factory=dict)
+    axes: tuple[Dependence | None, ...]
+    gathered: Mapping[int, Dependence] = field(default_factory=dict)
 
-    def gather(self, gone: Iterable[Seen | None], axes: Iterable[Seen | None]) -> Field:
+    def gather(self, gone: Iterable[Dependence | None], axes: Iterable[Dependence | None]) -> Field:
         """Return the field with other axes; spatial ones among those that are gone are remembered once."""
         # What no window slid along before it was gathered sees everything.
         lost = {one.source: replace(one, view=None if one.view == View() else one.view) for one in gone if one is not None and one.spatial}
@@ -78,7 +78,7 @@ def views(layer: Layer) -> tuple[View, ...]:
         except ShapeError as found:
             raise StructureError(str(found)) from None
         else:
-            return _views(layer, followed(program, [Field(tuple(Seen(number) for number in range(rank)))])[0])
+            return _views(layer, followed(program, [Field(tuple(Dependence(number) for number in range(rank)))])[0])
     message = f"{type(layer).__name__} takes no input of at most three spatial axes: {error}"
     raise NotYetError(message)
 
@@ -134,13 +134,13 @@ def _step(  # noqa: C901, PLR0912, PLR0915 - one case for each kind of operation
             return [_scanned(taken[: carry + scanned], axis, n < carry, len(one.shape), owner) for n, one in enumerate(given)]
         case Convolve():
             kernel = types[1].sizes[2:]
-            slid = [View(reach(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
+            slid = [View(effective_kernel(k, d), s) for k, d, s in zip(kernel, operation.dilation, operation.stride, strict=True)]
             if any(one is None and view != View() for one, view in zip(taken[0].axes[2:], slid, strict=True)):
                 message = "a kernel slides along channels, or along an axis of which every entry sees everything."
                 raise NotYetError(message)
             return [_slid(taken[0], slid, len(given[0].shape))]
         case Pool() | Unfold():
-            slid = [View(reach(k, d), s) for k, d, s in zip(operation.kernel, operation.dilation, operation.stride, strict=True)]
+            slid = [View(effective_kernel(k, d), s) for k, d, s in zip(operation.kernel, operation.dilation, operation.stride, strict=True)]
             more = (None,) * (len(given[0].shape) - len(types[0].shape))
             one = _slid(taken[0], slid, len(types[0].shape))
             return [replace(one, axes=(*one.axes, *more))] * len(given)
@@ -207,11 +207,11 @@ def _places(seen: Field) -> set[int]:
     return {one.source for one in seen.axes if one is not None and one.spatial}
 
 
-def _named(word: str, one: Seen | None) -> Seen | None:
+def _named(word: str, one: Dependence | None) -> Dependence | None:
     return None if one is None else replace(one, spatial=word not in _NOT_SPATIAL and (word != "positions" or one.spatial))
 
 
-def _then(one: Seen | None, view: View) -> Seen | None:
+def _then(one: Dependence | None, view: View) -> Dependence | None:
     if one is None:
         return None
     return replace(one, spatial=True, slid=True, view=None if one.view is None or one.mixed else one.view.then(view))
@@ -261,7 +261,7 @@ def _blurred(seen: Field, over: set[int], owner: str) -> Field:
 
 def _contracted(spec: str, taken: list[Field], types: tuple[ArrayType, ...], owner: str) -> Field:
     terms, output = spelled(spec, tuple(len(one.shape) for one in types))
-    where: dict[str, list[Seen | None]] = {}
+    where: dict[str, list[Dependence | None]] = {}
     for term, one in zip(terms, taken, strict=True):
         for word, axis in zip(term, one.axes, strict=True):
             where.setdefault(word, []).append(axis)
@@ -283,15 +283,15 @@ def _rearranged(pattern: str, sizes: Mapping[str, Any], seen: Field) -> Field:
         NotYetError: a spatial axis that is merged with a part of another axis, as when channels turn into resolution.
     """
     before, behind = groups(pattern)
-    where: dict[str, Seen | None] = {}
+    where: dict[str, Dependence | None] = {}
     for words, one in zip(before, seen.axes, strict=True):
         where |= {word: one if len(words) == 1 else None for word in words}
         if len(words) > 1 and one is not None and one.spatial:
             inner = product(extent(sizes[word]) for word in words[1:])
             where[words[0]] = _then(one, View(inner, inner))
     parts = {word for words in before for word in words[1:]}
-    gone: list[Seen | None] = []
-    axes: list[Seen | None] = []
+    gone: list[Dependence | None] = []
+    axes: list[Dependence | None] = []
     for words in behind:
         axes.append(where[words[0]] if len(words) == 1 else None)
         merged = [where[word] for word in words] if len(words) > 1 else []
@@ -307,19 +307,19 @@ def _merged(taken: list[Field], rank: int) -> Field:
     return Field(tuple(_widest(list(several)) for several in zip(*wide, strict=True)), _gathered(taken))
 
 
-def _widest(several: list[Seen | None]) -> Seen | None:
+def _widest(several: list[Dependence | None]) -> Dependence | None:
     known = [one for one in several if one is not None]
     if not known or len({one.source for one in known}) > 1:
         return None
     flags = any(one.spatial for one in known), any(one.slid for one in known)
     seen = [one.view for one in known if one.view is not None]
     if len(seen) < len(known):
-        return Seen(known[0].source, None, *flags)
-    (view,) = widest([(one,) for one in seen])
-    return Seen(known[0].source, view, *flags)
+        return Dependence(known[0].source, None, *flags)
+    (view,) = widest_view([(one,) for one in seen])
+    return Dependence(known[0].source, view, *flags)
 
 
-def _gathered(taken: list[Field]) -> dict[int, Seen]:
+def _gathered(taken: list[Field]) -> dict[int, Dependence]:
     return {source: one for each in taken for source, one in each.gathered.items()}
 
 
@@ -339,7 +339,7 @@ def _loop(loop: Loop, taken: list[Field]) -> list[Field]:
     return carried
 
 
-def _repeated(old: Seen | None, new: Seen | None, times: Any) -> Seen | None:
+def _repeated(old: Dependence | None, new: Dependence | None, times: Any) -> Dependence | None:
     if old is None or new is None:
         return None
     if old.source != new.source and times != 1:
@@ -347,5 +347,5 @@ def _repeated(old: Seen | None, new: Seen | None, times: Any) -> Seen | None:
         raise NotYetError(message)
     flags = old.spatial or new.spatial, old.slid or new.slid
     if old.view is None or new.view is None:
-        return Seen(old.source, None, *flags)
-    return Seen(old.source, old.view.then(new.view.repeated(times)), *flags)
+        return Dependence(old.source, None, *flags)
+    return Dependence(old.source, old.view.then(new.view.repeated(times)), *flags)

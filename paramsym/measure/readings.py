@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields, replace
 
 from sympy import Expr
 
-from paramsym.algebra.size import Count, Shape, canonical, text
+from paramsym.algebra.size import Count, Shape, canonical, shown
 from paramsym.core.layer import Layer, check_layer
-from paramsym.core.names import reach
+from paramsym.core.names import layer_at
 from paramsym.errors import ParamsymError, ShapeError
-from paramsym.measure.walk import gated, rebuilt
+from paramsym.measure.walk import checked_shape, rebuilt
 from paramsym.render.table import Printed
 
 
@@ -40,10 +40,10 @@ class InputReading(Printed):
         return None if self.layer is None else self.layer.params
 
     def __str__(self) -> str:
-        head = f"{text(self.input_shape)}, {self.meaning}"
+        head = f"{shown(self.input_shape)}, {self.meaning}"
         if self.layer is None:
             return f"{head}, does not work: {self.reason}"
-        return f"{head}, gives {text(self.output_shape)} with {self.params} parameters"
+        return f"{head}, gives {shown(self.output_shape)} with {self.params} parameters"
 
 
 def readings(layer: Layer, input_shape: Iterable[Count | None]) -> tuple[InputReading, ...]:
@@ -61,7 +61,7 @@ def readings(layer: Layer, input_shape: Iterable[Count | None]) -> tuple[InputRe
 than the kernel, which spans 3 entries.
     """
     check_layer(layer)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     try:
         layer.output_shape(shape)
     except ShapeError as error:
@@ -79,7 +79,7 @@ def _read(layer: Layer, input_shape: Shape, error: ShapeError) -> tuple[InputRea
     path, rank = getattr(error, "part", ""), getattr(error, "rank", None)
     if rank is None or len(input_shape) != rank + 1:
         return ()
-    first = reach(layer, path)
+    first = layer_at(layer, path)
     if not any(field.name == "in_channels" for field in fields(first)):  # type: ignore[arg-type]
         return ()
     last = getattr(first, "data_format", None) == "channels_last" or (

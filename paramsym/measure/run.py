@@ -8,24 +8,29 @@ from typing import Any
 from sympy import Symbol
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import symbols_in, text
-from paramsym.core.layer import Layer, check_layer
+from paramsym.algebra.size import shown, symbols_in
+from paramsym.core.layer import Layer, check_layer, class_name
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, SizeError
+from paramsym.measure.trace import telling
+from paramsym.naming import described, quoted
 from paramsym.optional import needed
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan
 from paramsym.program.lookups import Stored
 from paramsym.program.own import trace_layer
+from paramsym.program.signature import arranged, names_of
 from paramsym.program.types import ArrayType, Kind
 
 
-def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
+def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) -> Any:
     """Return what the layer computes from the arrays, in evaluation mode: an array, or a tuple of arrays.
 
     ``tensors`` are the stored tensors by their names, as NumPy arrays or anything that NumPy turns into one; buffers that the computation
-    reads are among them. The precision is that of the arrays.
+    reads are among them, others may be. Arrays are given in order or by the names of the inputs: ``input_ids=...``. The precision is that
+    of the arrays.
 
     Raises:
-        ArgumentError: a tensor that is missing, or of another shape than the layer states.
+        ArgumentError: a tensor that is missing, that the layer does not store, or of another shape; an input that is missing, or that the
+            layer does not have; numbers that select a row that a table does not have.
         SizeError: a layer with symbols left.
         ShapeError: arrays that the layer cannot take.
         NotYetError: a layer that does not say what it computes.
@@ -36,11 +41,27 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any) -> Any:
     xp = needed("numpy", "ps.run")
     left = sorted(symbol.name for symbol in layer.symbols & _met(layer))
     if left:
-        message = f"{type(layer).__name__} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs."
+        message = f"{class_name(layer)} has no numbers for {', '.join(left)}; put sizes in with .at(...) before it runs."
         raise SizeError(message)
-    inputs = tuple(xp.asarray(array) for array in arrays)
-    program = trace_layer(layer, *(ArrayType(array.shape, _kind(array)) for array in inputs))
+    ordered = arranged(layer, arrays, named)
+    names = (*names_of(layer), *(f"input {n}" for n in range(len(ordered))))
+    inputs = tuple(_array(xp, given, name) for given, name in zip(ordered, names, strict=False))
+    with telling(layer, [array.shape for array in inputs]):
+        program = trace_layer(layer, *(ArrayType(array.shape, _kind(array)) for array in inputs))
     return _returned(program, _Runner(xp, _checked(xp, layer, tensors)).program(program, "", inputs))
+
+
+def _array(xp: Any, given: Any, name: str) -> Any:
+    """Return an array of numbers or truths."""
+    try:
+        array = xp.asarray(given)
+    except (TypeError, ValueError) as error:
+        message = f"{name} is no array: {error}"
+        raise ArgumentError(message) from None
+    if array.dtype.kind not in "biufc":
+        message = f"{name} is {described(given)}; wanted an array of numbers."
+        raise ArgumentError(message)
+    return array
 
 
 def _met(layer: Layer) -> set[Symbol] | frozenset[Symbol]:
@@ -62,24 +83,44 @@ def _returned(program: Program, results: tuple[Any, ...]) -> Any:
 
 def _checked(xp: Any, layer: Layer, tensors: Mapping[str, Any]) -> Callable[[str], Any]:
     """Return a function that gives a tensor by its name, under the first name of a tied one."""
-    shapes = {entry.name: entry.tensor.sizes for entry in layer.entries()}
+    kind = class_name(layer)
+    if not isinstance(tensors, Mapping):
+        message = f"the tensors are {described(tensors)}; wanted arrays by name, such as {{'weight': ...}}."  # type: ignore[unreachable]
+        raise ArgumentError(message)
+    entries = {entry.name: entry.tensor for entry in layer.entries()}
     tied = layer.tied
+    unexpected = [str(name) for name in tensors if name not in entries and name not in tied]
+    if unexpected:
+        message = f"{kind} does not store {_listed(unexpected)}; ps.match(layer, tensors) compares all names and shapes."
+        raise ArgumentError(message)
+    given = {tied.get(name, name) for name in tensors}
+    missing = [name for name, tensor in entries.items() if not tensor.buffer and tied.get(name, name) not in given]
+    if missing:
+        message = f"{kind} misses {_listed(missing)}; ps.match(layer, tensors) compares all names and shapes."
+        raise ArgumentError(message)
     known: dict[str, Any] = {}
 
     def tensor(name: str) -> Any:
         if name not in known:
-            given = next((one for one in (name, tied.get(name, name)) if one in tensors), None)
-            if given is None:
-                message = f"the tensor {name!r} of shape {text(shapes.get(name, ()))} is missing; found {len(tensors)} tensors."
+            shape = entries[name].sizes
+            first = next((one for one in (name, tied.get(name, name)) if one in tensors), None)
+            if first is None:
+                message = f"the buffer {name!r} of shape {shown(shape)} is missing, which {kind} reads."
                 raise ArgumentError(message)
-            array = xp.asarray(tensors[given])
-            if name in shapes and tuple(array.shape) != tuple(shapes[name]):
-                message = f"the tensor {name!r} has shape {array.shape}; {type(layer).__name__} stores {text(shapes[name])}."
+            array = _array(xp, tensors[first], f"the tensor {name!r}")
+            if tuple(array.shape) != tuple(shape):
+                order = ", its axes in another order" if sorted(array.shape) == sorted(map(int, shape)) else ""
+                message = f"the tensor {name!r} has shape {array.shape}; {kind} stores {shown(shape)}{order}."
                 raise ArgumentError(message)
             known[name] = array
         return known[name]
 
     return tensor
+
+
+def _listed(names: list[str], shown: int = 3) -> str:
+    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f"{', '.join(map(quoted, names[:shown]))}{rest}"
 
 
 class _Runner:
@@ -127,7 +168,11 @@ class _Runner:
                 raise NotYetError(message)
             case _:
                 pass
-        results = operation.run(self.xp, *arrays)
+        try:
+            results = operation.run(self.xp, *arrays)
+        except ArgumentError as error:
+            message = f"{above}{operation}: {error}"
+            raise ArgumentError(message) from None
         return results if isinstance(results, tuple) else (results,)
 
     def copy(self, numbers: Numbers, number: int, body: Program, above: str, arrays: tuple[Any, ...]) -> tuple[Any, ...]:

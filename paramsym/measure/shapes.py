@@ -11,8 +11,8 @@ from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ShapeError
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
-from paramsym.measure.walk import gated, rebuilt, visits
-from paramsym.program.inputs import only_input
+from paramsym.measure.walk import checked_shape, rebuilt, visits
+from paramsym.program.signature import only_input
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
 _SYMBOLS = re.compile(r"\{[^}]*\}")
@@ -37,12 +37,12 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     (B, 4)
     """
     check_layer(layer)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     try:
         only_input(layer, shape)
-        return settled(layer.output_shape(shape))
+        return canonical_shape(layer.output_shape(shape))
     except ShapeError as error:
-        raise located(layer, shape, error) from None
+        raise with_layer_name(layer, shape, error) from None
 
 
 def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
@@ -60,14 +60,14 @@ def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
     34726
     """
     check_layer(layer)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     if isinstance(layer, LazyDense):
         return layer.built(layer.width(shape))
     try:
         lazy = [(visit.path, visit.layer, visit.arrived) for visit in visits(layer, shape) if isinstance(visit.layer, LazyDense)]
         found = {path: part.built(part.width(arrived)) for path, part, arrived in lazy}
     except ShapeError as error:
-        raise located(layer, shape, error) from None
+        raise with_layer_name(layer, shape, error) from None
     for template, built in found.items():
         for path in _copies(template):
             layer = rebuilt(layer, path, built)
@@ -86,7 +86,7 @@ def _copies(path: str) -> Iterator[str]:
         yield from _copies(f"{path[: found.start()]}{number}{path[found.end() :]}")
 
 
-def located(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
+def with_layer_name(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
     """Return the error with the layer's name in front, and the readings behind where an axis is missing."""
     words = str(error)
     found = ShapeError(f"{type(layer).__name__}: {words}{with_readings(layer, input_shape, error)}")
@@ -94,10 +94,10 @@ def located(layer: Layer, input_shape: Shape, error: ShapeError) -> ShapeError:
     return found
 
 
-def settled(shape: Shape) -> Shape:
+def canonical_shape(shape: Shape) -> Shape:
     """Return a shape, or the shapes of an output and its states, in canonical form."""
     listed: tuple[object, ...] = shape
-    return cast("Shape", tuple(settled(entry) if isinstance(entry, tuple) else _extent(entry) for entry in listed))
+    return cast("Shape", tuple(canonical_shape(entry) if isinstance(entry, tuple) else _extent(entry) for entry in listed))
 
 
 def _extent(entry: object) -> Count | None:

@@ -7,13 +7,13 @@ from itertools import groupby
 from typing import cast
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, Dim, Shape, canonical, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
 from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.measure.neurons import connections_of
-from paramsym.measure.shapes import located, settled
-from paramsym.measure.walk import Visit, gated, units, visits
+from paramsym.measure.shapes import canonical_shape, with_layer_name
+from paramsym.measure.walk import Visit, checked_shape, units, visits
 from paramsym.present.tabulate import PAPER, check_depth
 from paramsym.program.inputs import each_input
 from paramsym.render.table import Cell, Table
@@ -48,12 +48,12 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     check_layer(layer)
     check_depth(depth)
     check_flags(stages=stages)
-    shape = gated(input_shape)
+    shape = checked_shape(input_shape)
     try:
         found = list(visits(layer, shape, depth))
-        left = settled(layer.output_shape(shape))
+        left = canonical_shape(layer.output_shape(shape))
     except ShapeError as error:
-        raise located(layer, shape, error) from None
+        raise with_layer_name(layer, shape, error) from None
     entries = [_Entry(visit) for visit in found]
     total = canonical(layer.params)
     twice = (Polynomial.of(layer.params) - Polynomial.total(Polynomial.of(entry.parameters) for entry in entries)).as_expr()
@@ -71,7 +71,7 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
         footer = ("total", "", _shape(shape), _shape(left), total, *totals)
     if word:
         rows.append((word, *("", None, None)[: len(columns) - 4], canonical(twice), None, None))
-    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {text(shape)}", PAPER)
+    return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {shown(shape)}", PAPER)
 
 
 def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
@@ -103,7 +103,7 @@ def _sizes(visited: list[Visit]) -> list[Shape]:
     layers = [visit.layer for visit in visited]
     last = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
     left = [each_input(visit.left)[0] for visit in visited]
-    found = [settled((shape[1:-1] if last else shape[2:]) if len(shape) > 2 else ()) for shape in left]
+    found = [canonical_shape((shape[1:-1] if last else shape[2:]) if len(shape) > 2 else ()) for shape in left]
     rank = max(map(len, found), default=0)
     return [size or (1,) * rank for size in found]
 
@@ -116,7 +116,7 @@ def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
             kinds[entry.kind] = canonical(kinds.get(entry.kind, 0) + entry.visit.used)
     layers = ", ".join(kind if n == 1 else f"{n} {kind}" if isinstance(n, int) else f"({n}) {kind}" for kind, n in kinds.items())
     sums = (_sum([getattr(entry, one) for entry in entries]) for one in ("parameters", "neurons", "connections"))
-    return (" x ".join(map(str, size)), layers, _shape(settled(entries[-1].visit.left)), *sums)
+    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(entries[-1].visit.left)), *sums)
 
 
 class _Entry:
@@ -149,14 +149,14 @@ class _Entry:
     def row(self) -> tuple[Cell, ...]:
         """Return the cells; layers without weights have no neurons of their own."""
         visit, kind = self.visit, self.kind
-        shapes = (_shape(settled(visit.arrived)), _shape(settled(visit.left)))
+        shapes = (_shape(canonical_shape(visit.arrived)), _shape(canonical_shape(visit.left)))
         return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)
 
 
 def _shape(shape: Shape) -> Cell:
     """Return a shape as a cell; one with unknown extents, or several, as words."""
     plain = all(extent is not None and not isinstance(extent, tuple) for extent in shape)
-    return cast("Cell", shape) if plain else text(shape)
+    return cast("Cell", shape) if plain else shown(shape)
 
 
 def _sum(amounts: list[Dim | None]) -> Dim | None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from inspect import signature
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from paramsym.algebra.size import Count
-from paramsym.core.layer import Layer, check_layer
-from paramsym.errors import ArgumentError, NotYetError
+from paramsym.algebra.size import Count, Dim, shown
+from paramsym.core.layer import Layer, check_layer, class_name
+from paramsym.errors import ArgumentError, NotYetError, ShapeError
 from paramsym.measure.derived import types_of
-from paramsym.measure.walk import gated
+from paramsym.measure.walk import checked_shape
 from paramsym.program.graph import Program
-from paramsym.program.own import accepted, trace_layer
+from paramsym.program.own import trace_layer
+from paramsym.program.signature import arranged, names_of, stated
 from paramsym.program.state import after
 from paramsym.program.types import ArrayType
 
@@ -39,7 +39,7 @@ def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
     """
     check_layer(layer)
     types = types_for(layer, inputs, named)
-    with after(past):
+    with after(past), telling(layer, [type_.sizes for type_ in types]):
         return trace_layer(layer, *types)
 
 
@@ -54,24 +54,10 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
     if not layer.computes or layer.by_hand:
         message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
         raise NotYetError(message)
-    names = [name for name in signature(type(layer.computed_as).forward).parameters if name not in {"self", "own", "along"}]
-    unknown = [name for name in named if name not in names]
-    if unknown:
-        message = f"{type(layer).__name__} has no input {unknown[0]!r}; it takes {', '.join(names)}."
-        raise ArgumentError(message)
-    most = accepted(layer)
-    if most is not None and len(shapes) + len(named) > most:
-        message = f"{type(layer).__name__} takes {most} input{'s' if most != 1 else ''}; found {len(shapes) + len(named)} shapes."
-        raise ArgumentError(message)
     if not shapes and not named:
         named = stated_inputs(layer)
-    later = names[len(shapes) :]
-    missing = next((name for name, behind in pairwise(later) if name not in named and behind in named), None)
-    if missing is not None:
-        message = f"{type(layer).__name__} is given no {missing!r}, which comes before {list(named)[-1]!r}; give its shape as well."
-        raise ArgumentError(message)
-    ordered = [*shapes, *(named[name] for name in later if name in named)]
-    return types_of(gated(ordered) if len(ordered) > 1 else gated(ordered[0]))
+    ordered = arranged(layer, shapes, named)
+    return types_of(checked_shape(ordered) if len(ordered) > 1 else checked_shape(ordered[0]))
 
 
 def stated_inputs(layer: Layer) -> Mapping[str, Any]:
@@ -80,8 +66,25 @@ def stated_inputs(layer: Layer) -> Mapping[str, Any]:
     Raises:
         ArgumentError: a layer that states none; users give the shapes then.
     """
-    found: Any = getattr(layer.computed_as, "inputs", None)
-    if not isinstance(found, Mapping):
+    found = stated(layer)
+    if not found:
         message = f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H)."
         raise ArgumentError(message)
     return found
+
+
+@contextmanager
+def telling(layer: Layer, shapes: Sequence[Sequence[Dim]]) -> Iterator[None]:
+    """Put the layer, and its inputs by name where there are several, in front of errors about shapes.
+
+    Raises:
+        ShapeError: the same, with more words.
+    """
+    try:
+        yield
+    except ShapeError as error:
+        names = (*names_of(layer), *(f"input {n}" for n in range(len(names_of(layer)), len(shapes))))
+        given = ", ".join(f"{name} {shown(tuple(shape))}" for name, shape in zip(names, shapes, strict=False))
+        found = type(error)(f"{class_name(layer)}{f', given {given}' if len(shapes) > 1 else ''}: {error}")
+        found.__dict__.update(error.__dict__)
+        raise found from None

@@ -13,7 +13,8 @@ from paramsym.core.layer import Layer
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
-from paramsym.program.inputs import axes, each_input, only_input, together
+from paramsym.program.inputs import checked_axes, each_input, together
+from paramsym.program.signature import only_input
 
 _NUMBERED = re.compile(r"\{[^}]*\}")
 
@@ -52,27 +53,27 @@ class Visit:
         return named_axes(self.layer, self.arrived) if self.layer.computes and not self.layer.by_hand else ()
 
 
-def gated(input_shape: Iterable[Count | None]) -> Shape:
+def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     """Return an input shape, or the shapes of several inputs, as checked tuples.
 
     Raises:
         ShapeError: what is no shape.
         SizeError: an extent that is no size.
 
-    >>> gated([None, 3]), gated([(2, 3), (2, 5)])
+    >>> checked_shape([None, 3]), checked_shape([(2, 3), (2, 5)])
     ((None, 3), ((2, 3), (2, 5)))
     """
     if isinstance(input_shape, str | Mapping | AbstractSet) or not isinstance(input_shape, Iterable):
         message = f"input_shape is {quoted(input_shape)}; wanted a tuple such as (B, 3, W, W), batch first."
         raise ShapeError(message)
-    given: tuple[object, ...] = axes(input_shape, "input_shape")
+    given: tuple[object, ...] = checked_axes(input_shape, "input_shape")
     if given and all(isinstance(entry, tuple | list) for entry in given):
         return together(*(_extents(cast("Iterable[object]", entry), f"input_shape[{i}]") for i, entry in enumerate(given)))
     return _extents(given, "input_shape")
 
 
 def _extents(given: Iterable[object], where: str) -> Shape:
-    return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(axes(given, where)))
+    return tuple(None if extent is None else count(extent, f"{where}[{i}]") for i, extent in enumerate(checked_axes(given, where)))
 
 
 def visits(layer: Layer, input_shape: Shape, depth: int | None = None) -> Iterator[Visit]:

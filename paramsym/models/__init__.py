@@ -69,14 +69,20 @@ if TYPE_CHECKING:
     from paramsym.models.vision.efficientnet import EfficientNet as EfficientNet
     from paramsym.models.vision.generative import VAE as VAE, DCGANDiscriminator as DCGANDiscriminator, DCGANGenerator as DCGANGenerator
     from paramsym.models.vision.inception import GoogLeNet as GoogLeNet, Inception3 as Inception3
+    from paramsym.models.vision.maxvit import MaxVit as MaxVit
     from paramsym.models.vision.mnasnet import MNASNet as MNASNet
     from paramsym.models.vision.mobilenet_v2 import MobileNetV2 as MobileNetV2
     from paramsym.models.vision.mobilenet_v3 import MobileNetV3 as MobileNetV3
+    from paramsym.models.vision.mvit import MViT as MViT
+    from paramsym.models.vision.rcnn import FasterRCNN as FasterRCNN, KeypointRCNN as KeypointRCNN, MaskRCNN as MaskRCNN
     from paramsym.models.vision.regnet import RegNet as RegNet
+    from paramsym.models.vision.retinanet import FCOS as FCOS, RetinaNet as RetinaNet
     from paramsym.models.vision.segmentation import FCN as FCN, LRASPP as LRASPP, DeepLabV3 as DeepLabV3
     from paramsym.models.vision.shufflenet_v2 import ShuffleNetV2 as ShuffleNetV2
     from paramsym.models.vision.squeezenet import SqueezeNet as SqueezeNet
+    from paramsym.models.vision.ssd import SSD as SSD, SSDLite as SSDLite
     from paramsym.models.vision.swin_transformer import SwinTransformer as SwinTransformer
+    from paramsym.models.vision.swin_transformer3d import SwinTransformer3d as SwinTransformer3d
     from paramsym.models.vision.unet import HubUNet as HubUNet, UNet as UNet
     from paramsym.models.vision.vgg import VGG as VGG
     from paramsym.models.vision.video_resnet import S3D as S3D, VideoResNet as VideoResNet
@@ -155,6 +161,12 @@ FAMILIES = {
     "vision.video_resnet": ("VideoResNet S3D", ""),
     "vision.segmentation": ("FCN DeepLabV3 LRASPP", ""),
     "vision.swin_transformer": ("SwinTransformer", ""),
+    "vision.swin_transformer3d": ("SwinTransformer3d", ""),
+    "vision.mvit": ("MViT", ""),
+    "vision.rcnn": ("FasterRCNN MaskRCNN KeypointRCNN", ""),
+    "vision.retinanet": ("RetinaNet FCOS", ""),
+    "vision.ssd": ("SSD SSDLite", ""),
+    "vision.maxvit": ("MaxVit", ""),
     "vision.unet": ("UNet HubUNet", ""),
     "vision.generative": ("DCGANDiscriminator DCGANGenerator VAE", ""),
     "vit": ("Vit", "deit vit"),

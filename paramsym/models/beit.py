@@ -158,7 +158,8 @@ class Beit(PatchTransformer, Backbone):
             layers["layernorm"] = self.norm()
         elif pooled:
             layers["pooler"] = Sequential(layernorm=self.norm())
-        return BeitBase(layers)
+        near = self.use_relative_position_bias or self.use_shared_relative_position_bias
+        return BeitBase(layers, self.patches() if near else None)
 
     def block(self) -> BeitBlock:
         """Return one block."""
@@ -175,12 +176,19 @@ class Beit(PatchTransformer, Backbone):
 
 @dataclass(frozen=True)
 class BeitBase(Holder):
-    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm`` or a ``pooler``, and a ``shared_position_bias``."""
+    """The base model: ``embeddings``, the blocks ``layers``, ``layernorm`` or a ``pooler``, and a ``shared_position_bias``.
+
+    ``patches`` are given where positions are relative: all tables are read with one index.
+    """
+
+    patches: tuple[Dim, Dim] | None = None
 
     def forward(self, own: Own, pixel_values: Value, *mask: Value) -> tuple[Value, ...]:
         """(batch, tokens, width), then what has passed the chosen numbers of blocks, or else one vector of each image."""
         x = own.embeddings(pixel_values, *mask)
-        x = own.layers(x, *((own.shared_position_bias(x),) if "shared_position_bias" in own else ()))
+        located = () if self.patches is None else (position_index(x.sizes[1], self.patches),)
+        shared = (own.shared_position_bias(x, *located),) if "shared_position_bias" in own else ()
+        x = own.layers(x, *located, *shared)
         x, *stages = x if isinstance(x, tuple) else (x,)
         x = own.layernorm(x) if "layernorm" in own else x
         if stages:
@@ -205,12 +213,15 @@ class BeitBlock(Holder):
             yield Tensor("lambda_1", (self.width,), role="scale")
             yield Tensor("lambda_2", (self.width,), role="scale")
 
-    def forward(self, own: Own, x: Value, *shared: Value) -> Value:
-        """Attention with the biases of the positions, ``shared`` ones and the block's own; then the feed-forward network."""
-        bias = shared
+    def forward(self, own: Own, x: Value, *located: Value) -> Value:
+        """Attention with the biases of the positions, then the feed-forward network.
+
+        ``located`` are the index of the block's own biases, and shared biases; none where positions are not relative.
+        """
+        bias = located[1:]
         if "relative_position_bias" in own:
-            near = own.relative_position_bias(x)
-            bias = (near + shared[0] if shared else near,)
+            near = own.relative_position_bias(x, *located[:1])
+            bias = (near + bias[0] if bias else near,)
         y = own.attention(own.layernorm_before(x), *bias)
         x = x + (y if self.width is None else y * own.lambda_1)
         y = own.mlp(own.layernorm_after(x))
@@ -234,17 +245,22 @@ class BeitPositionBias(Layer):
         down, across = self.patches
         yield Tensor("relative_position_bias_table", ((2 * down - 1) * (2 * across - 1) + 3, self.num_attention_heads), role="table")
 
-    def forward(self, own: Own, x: Value) -> Value:
-        """What is added to the scores of (batch, tokens, width): (1, heads, tokens, tokens)."""
+    def forward(self, own: Own, x: Value, index: Value | None = None) -> Value:
+        """What is added to the scores of (batch, tokens, width): (1, heads, tokens, tokens); the ``index`` may be given."""
         down, across = map(canonical, self.patches)
-        tokens, table = x.sizes[1], own.relative_position_bias_table
+        table = own.relative_position_bias_table
         if down != across:  # the reference takes the table for one of the turned map, and interpolates that
             high, wide = canonical(2 * down - 1), canonical(2 * across - 1)
             turned = rearrange(take(table, 0, 0, high * wide), "(w h) a -> a w h", w=wide, h=high)
             near = rearrange(resample("linear", turned, (high, wide), (None, None)), "a h w -> (h w) a")
             table = join(near, take(table, 0, high * wide, 3), axis=0)
-        bias = lookup(table, constant("beit index", (tokens, tokens), down, across, kind="index"))
+        bias = lookup(table, position_index(x.sizes[1], self.patches) if index is None else index)
         return rearrange(bias, "q k a -> () a q k")
+
+
+def position_index(tokens: Dim, patches: tuple[Dim, Dim]) -> Value:
+    """Return the row of the table for every pair of tokens: (tokens, tokens)."""
+    return constant("beit index", (tokens, tokens), *map(canonical, patches), kind="index")
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

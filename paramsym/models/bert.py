@@ -83,11 +83,6 @@ class TextModel(Model):
         return False
 
     @property
-    def takes_several(self) -> bool:
-        """The second input is what an encoder gives."""
-        return self.reads_memory
-
-    @property
     def inputs(self) -> Mapping[str, Shape]:
         """The numbers of tokens, and what an encoder gives."""
         choices = (CHOICES,) if self.architecture.endswith("MultipleChoice") else ()

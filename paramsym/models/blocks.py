@@ -14,7 +14,24 @@ from paramsym.core.compose import copies_of
 from paramsym.core.layer import Layer, Part
 from paramsym.layers.dense import Dense
 from paramsym.models.activations import activated
-from paramsym.program import ALL, Mask, Own, Value, apply, attend, axes, heads, remember, rotate, take
+from paramsym.program import (
+    ALL,
+    Mask,
+    Own,
+    Value,
+    apply,
+    at_each,
+    attend,
+    axes,
+    best,
+    compare,
+    constant,
+    heads,
+    remember,
+    rotate,
+    take,
+    where,
+)  # fmt: skip
 from paramsym.program.own import through
 
 
@@ -122,7 +139,7 @@ class RotatedAttention(Holder):
     ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers; ``joint`` norms take
     all heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many
     positions a query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
-    one more score per head.
+    one more score per head. ``halves`` says that cosines and sines have every angle once.
     """
 
     _: KW_ONLY
@@ -135,6 +152,7 @@ class RotatedAttention(Holder):
     scale: float | Expr | None = None
     cap: float | None = None
     partly: bool = False
+    halves: bool = False
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
@@ -151,7 +169,7 @@ class RotatedAttention(Holder):
 
     def turned(self, x: Value, *turn: Value) -> Value:
         """Return queries or keys, rotated by cosines and sines."""
-        return rotate(x, *turn, partly=self.partly)
+        return rotate(x, *turn, partly=self.partly, halves=self.halves)
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
         """Project, normalise, rotate, attend; ``turn`` are cosines and sines, none where nothing is rotated."""
@@ -275,6 +293,20 @@ def activation(own: Own, function: str, x: Value, name: str = "act_fn") -> Value
 def last_position(x: Value) -> Value:
     """Return the entry of the last position: (batch, positions, features) to (batch, features)."""
     return take(x, 1, canonical(x.sizes[1] - 1))
+
+
+def last_word(x: Value, input_ids: Value, padding: int | None) -> Value:
+    """Return the entry of the last position that is no padding: (batch, positions, features) to (batch, features)."""
+    if padding is None:
+        return last_position(x)
+    positions = constant("positions", (x.sizes[1],), 0, kind="index")
+    _, last = best(where(compare(input_ids, "equal", padding), constant("index zeros", (1, 1), kind="index"), positions), 1)
+    return at_position(x, last)
+
+
+def at_position(x: Value, position: Value) -> Value:
+    """Return the entry of each text at a position, (batch, 1): (batch, positions, features) to (batch, features)."""
+    return at_each(x, take(position, 1, 0))
 
 
 def tokens(input_ids: Value) -> Value:

@@ -10,7 +10,7 @@ from paramsym.algebra.size import Dim
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Part, Tensor
 from paramsym.layers.dense import Dense
-from paramsym.models.blocks import Holder, tokens
+from paramsym.models.blocks import Holder, at_position, tokens
 from paramsym.models.family import Nested
 from paramsym.models.images import no_labels
 from paramsym.models.keys import Function, Whole
@@ -18,7 +18,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
 from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
-from paramsym.program import Mask, Own, Value, best, compare, constant, copies, pick, rearrange, take, where
+from paramsym.program import Mask, Own, Value, best, compare, constant, take, where
 
 _PROJECTS = "WithProjection"
 
@@ -66,9 +66,7 @@ class ClipText(ReadingTower):
         if self.eos_token_id is not None and self.eos_token_id != 2:
             ending = compare(input_ids, "equal", self.eos_token_id)
             input_ids = where(ending, constant("full", (1,), 1), 0)
-        _, position = best(input_ids, 1)
-        index = copies(rearrange(position, "b one -> b () one"), x.sizes[2], axis=1)
-        return take(pick(rearrange(x, "b s h -> b h s"), index), 2, 0)
+        return at_position(x, best(input_ids, 1)[1])
 
 
 @dataclass(frozen=True)
@@ -148,6 +146,7 @@ class Clip(TwoTowers):
     architecture: str = classes({"CLIP": "Model ForImageClassification"})
 
     first_place: ClassVar[int] = 1  # behind the class token
+    by_power: ClassVar[bool] = True
     published, claims = published_in("clip", text_config=ClipText, vision_config=ClipVision)
 
     def tensors(self) -> Iterator[Tensor]:

@@ -11,7 +11,7 @@ from paramsym.models.decoder import GroupedDecoder, gated
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Rope, Value, normalise, rearrange, rotate
 
 _ROPE = Rope(500000.0)
@@ -99,4 +99,4 @@ _DEFAULTS = {
     "max_position_embeddings": 8192,
     "rope_theta": 500000.0,
 }
-FAMILIES = (family("cohere", Cohere, "", _DEFAULTS, settled()),)
+FAMILIES = (family("cohere", Cohere, "", _DEFAULTS, rope_arguments()),)

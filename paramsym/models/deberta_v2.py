@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
+from sympy import Expr
+
 from paramsym.algebra.convolution import over
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.size import Count, Dim, Width, canonical
@@ -26,7 +28,7 @@ from paramsym.models.blocks import Holder
 from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Applied, Own, Value, attend, constant, contract, heads, known, pick, rearrange, still, take
+from paramsym.program import Applied, Own, Value, attend, compact, constant, contract, copies, heads, known, pick, rearrange, still, where
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.own import through
 
@@ -183,23 +185,34 @@ class Disentangled(Holder):
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
         """The scores of content with content, with what the positions in the table add to them."""
-        query, key, value = (heads(own[name](x)) for name in ("query_proj", "key_proj", "value_proj"))
-        scale = root_reciprocal(canonical(query.sizes[-1] * (1 + len({"c2p", "p2c"}.intersection(self.kinds)))))
-        bias = self.bias(own, query, key, *table) if table else None
-        return attend(query, key, value, scale=scale, bias=None if bias is None else bias * scale)
+        projected = (rearrange(heads(own[name](x)), "b s a d -> b a s d") for name in ("query_proj", "key_proj", "value_proj"))
+        query, key, value = map(compact, projected)
+        batch, _, length, width = query.sizes
+        scale = root_reciprocal(canonical(width * (1 + len({"c2p", "p2c"}.intersection(self.kinds)))))
+        bias = self.bias(own, query, key, scale, *table) if table else None
+        seen = constant("full", (batch, 1, length, length), 1, kind="truth")  # the reference masks nothing, with a mask
+        query, key, value = (rearrange(one, "b a s d -> b s a d") for one in (query, multiplied(key, scale), value))
+        return attend(query, key, value, scale=1, bias=bias, seen=seen)
 
-    def bias(self, own: Own, query: Value, key: Value, table: Value) -> Value | None:
+    def bias(self, own: Own, query: Value, key: Value, scale: float | Expr, table: Value) -> Value | None:
         """Return what positions add to the scores, (batch, heads, queries, keys); None where they add nothing."""
-        length, prefix, found = query.sizes[1], "" if self.shared else "pos_", []
+        batch, _, length, _ = query.sizes
+        prefix, found = "" if self.shared else "pos_", []
         for kind, content, name, sign in (("c2p", query, "key_proj", 1), ("p2c", key, "query_proj", -1)):
             if kind in self.kinds:
-                projected = take(heads(own[prefix + name](table)), 0)
-                scores = contract("b s a d, r a d -> b a s r", content, projected)
+                projected = compact(rearrange(heads(own[prefix + name](table)), "b r a d -> b a r d"))
+                each = compact(copies(projected, batch, axis=0))
+                scores = contract("b a s d, b a r d -> b a s r", content, each)
                 picked = pick(scores, constant("deberta buckets", (length, length), self.buckets, self.reach, sign, kind="index"))
-                found.append(picked if kind == "c2p" else rearrange(picked, "b a k q -> b a q k"))
+                found.append(multiplied(picked if kind == "c2p" else rearrange(picked, "b a k q -> b a q k"), scale))
             elif self.shared:  # the reference computes this product, too, and drops it, so that nothing is computed on the way back
                 Applied(replace(own[name].part, frozen=True))(still(table))
         return found[0] + found[1] if len(found) == 2 else next(iter(found), None)
+
+
+def multiplied(x: Value, scale: float | Expr) -> Value:
+    """Return an array times a number that the reference holds as an array without axes, and so keeps."""
+    return x * constant("full", (), scale)
 
 
 @dataclass(frozen=True)
@@ -220,8 +233,10 @@ class ConvolvedInput(Holder):
 
     def forward(self, own: Own, x: Value, after: Value) -> Value:
         """Both are (batch, positions, width), and so is the result."""
-        y = rearrange(own.conv(rearrange(x, "b s h -> b h s")), "b h s -> b s h")
-        return own.LayerNorm(after + activated(self.function, known(y, *x.shape)))
+        y = rearrange(own.conv(compact(rearrange(x, "b s h -> b h s"))), "b h s -> b s h")
+        seen = constant("full", (*x.sizes[:2], 1), 1, kind="truth")
+        y = where(seen, known(compact(y), *x.shape), 0.0)
+        return own.LayerNorm(after + activated(self.function, y))  # times the mask that the embeddings keep already, which hides nothing
 
 
 @dataclass(frozen=True)
@@ -276,9 +291,9 @@ class DebertaV2Embeddings(Layer):
         narrow = self.hidden_size if self.embedding_size is None else self.embedding_size
         yield Part("word_embeddings", Embedding(self.vocab_size, narrow))
         if self.position_biased_input:
-            yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, narrow))
+            yield Part("position_embeddings", LearnedPositions(self.max_position_embeddings, narrow, counted="buffer"))
         if self.type_vocab_size is not None:
-            yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, narrow))
+            yield Part("token_type_embeddings", TokenTypes(self.type_vocab_size, narrow, counted="each"))
         if self.embedding_size is not None:
             yield Part("embed_proj", Dense(narrow, self.hidden_size, bias=False))
         yield Part("LayerNorm", LayerNorm(self.hidden_size, self.eps))
@@ -288,7 +303,8 @@ class DebertaV2Embeddings(Layer):
         x = own.word_embeddings(input_ids)
         for name in ("position_embeddings", "token_type_embeddings", "embed_proj"):
             x = own[name](x) if name in own else x
-        return own.LayerNorm(x)
+        x = own.LayerNorm(x)
+        return x * constant("full", (*x.sizes[:2], 1), 1)  # the mask of the positions, which hides nothing
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from paramsym.layers.embedding import Embedding
 from paramsym.layers.experts import StackedExperts
 from paramsym.layers.normalization import RMSNorm
 from paramsym.models.activations import learned
-from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_position, tokens
+from paramsym.models.blocks import Gated, Ladder, PreNorm, Stem, activation, last_word, tokens
 from paramsym.models.keys import Flag, Key, Names, Real, Whole
 from paramsym.models.model import Model, key
-from paramsym.models.rope import RopeSettings, Share
-from paramsym.program import ROPE, Own, Rope, Value, contract, rotation as turned
+from paramsym.models.rope import RopeSettings, RotaryShare
+from paramsym.program import ROPE, Own, Rope, Value, contract, join, rotation as turned
 
 _LAYER_TYPES = frozenset(
     {
@@ -99,6 +99,7 @@ class Decoder(Model):
     classifier_name: ClassVar[str] = "score"
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag())
+    pad_token_id: int | None = key(Whole(None, least=0))
 
     def parts(self) -> Iterator[Part]:
         """The base model, under its name where a head follows, then the head."""
@@ -136,10 +137,13 @@ class Decoder(Model):
         return "" if not self.task else self.answering_base_name if self.task == "QuestionAnswering" else self.base_name
 
     def forward(self, own: Own, input_ids: Value) -> Any:
-        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last position."""
-        return self.answered(own, own[self.base_path](tokens(input_ids)))
+        """Last hidden states, scores of tokens or labels per position, or scores of each text, at its last token.
 
-    def answered(self, own: Own, x: Value) -> Any:
+        That is the last position, or with ``pad_token_id`` the last one that is no padding.
+        """
+        return self.answered(own, own[self.base_path](tokens(input_ids)), input_ids)
+
+    def answered(self, own: Own, x: Value, input_ids: Value) -> Any:
         """Return what the head makes of the last hidden states; the base model has no head."""
         task = self.task
         if not task:
@@ -149,7 +153,7 @@ class Decoder(Model):
         if task == "QuestionAnswering":
             return own.qa_outputs(x)
         scores = own[self.classifier_name if task == "TokenClassification" else "score"](x)
-        return last_position(scores) if task == "SequenceClassification" else scores
+        return last_word(scores, input_ids, self.pad_token_id) if task == "SequenceClassification" else scores
 
     def scores(self, x: Value) -> Value:
         """Return the scores of tokens from what the output matrix gives; a family may scale or limit them."""
@@ -220,7 +224,7 @@ class GroupedDecoder(Decoder):
         "rope_scaling": RopeSettings(),
         "rope_theta": Real(10000.0),
         "max_position_embeddings": Whole(2048),
-        "partial_rotary_factor": Share(),
+        "partial_rotary_factor": RotaryShare(),
     }
 
     def conditions(self) -> None:
@@ -344,7 +348,7 @@ class RotaryFrequencies(Layer):
     """The inverse frequencies of rotary positions (Su et al. 2021), twice: one for each two entries; the reference does not save them.
 
     ``layer_types`` are the kinds of layers that have frequencies of their own. ``rope`` is how fast the positions turn; a tuple has one
-    entry for each of these kinds.
+    entry for each of these kinds. With ``halves`` an angle stands once for both entries of a pair; ``complex`` ones in one array.
 
     >>> RotaryFrequencies(D).params, len(RotaryFrequencies(64).ledger(buffers=True))
     (0, 2)
@@ -353,6 +357,8 @@ class RotaryFrequencies(Layer):
     rotary_dim: Count
     layer_types: tuple[str, ...] | None = None
     rope: Rope | tuple[Rope, ...] = ROPE
+    halves: bool = False
+    complex: bool = False
 
     def tensors(self) -> Iterator[Tensor]:
         """The frequencies, and those before any scaling."""
@@ -366,11 +372,13 @@ class RotaryFrequencies(Layer):
     def forward(self, own: Own, x: Value) -> tuple[Value, ...]:  # noqa: ARG002 - frequencies follow from the settings
         """Cosines and sines for the positions of (batch, positions, features), each (positions, rotated); none where nothing is rotated.
 
-        With several kinds of layers, those of each kind follow one another.
+        With several kinds of layers, those of each kind follow one another. Complex numbers are one array (positions, rotated), real parts
+        before the others.
         """
         ropes = self.rope if isinstance(self.rope, tuple) else (self.rope,)
         ropes = () if self.rotary_dim == 0 else ropes
-        return tuple(one for rope in ropes for one in turned(x.sizes[1], self.rotary_dim, rope))
+        found = [turned(x.sizes[1], self.rotary_dim, rope, halves=self.halves or self.complex) for rope in ropes]
+        return tuple(join(*both) for both in found) if self.complex else tuple(one for both in found for one in both)
 
 
 def check_window(kinds: tuple[str, ...], window: Dim | None) -> None:

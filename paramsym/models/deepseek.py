@@ -140,7 +140,8 @@ class Deepseek(Decoder):
 
     def frequencies(self) -> Layer:
         """The frequencies of a head's rotated part."""
-        return RotaryFrequencies(self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim, rope=self.rope)
+        width = self.qk_rope_head_dim if self.rotary_dim is None else self.rotary_dim
+        return RotaryFrequencies(width, rope=self.rope, complex=self.kind == "DeepseekV2")
 
     def blocks(self) -> Layer:
         """Dense layers first, experts from k on."""

@@ -20,7 +20,7 @@ from paramsym.models.gpt import Alibi, Fused, FusedBiased, FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import RopeSettings, Share, settled
+from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope
 from paramsym.program.attention import root_reciprocal
 
@@ -69,7 +69,7 @@ class Falcon(Decoder):
         "n_embed": Whole(),
         "rope_parameters": RopeSettings(),
         "rope_scaling": RopeSettings(),
-        "partial_rotary_factor": Share(),
+        "partial_rotary_factor": RotaryShare(),
         "rope_theta": Real(10000.0),
         "max_position_embeddings": Whole(2048),
     }
@@ -96,7 +96,7 @@ class Falcon(Decoder):
                 "rotary_emb": self.frequencies(),
             },
             # The biases are scaled as the scores are.
-            alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width())) if self.alibi else None,
+            alibi=Alibi(self.num_attention_heads, root_reciprocal(self.head_width()), masked=True) if self.alibi else None,
         )
 
     def frequencies(self) -> Layer:
@@ -129,7 +129,9 @@ class Falcon(Decoder):
         width = self.hidden_size
         outward = Dense((self.num_attention_heads, self.head_width()), width, self.bias)
         projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
-        return (FusedBiased if self.alibi else FusedRotated)(projections, spread=self.new_decoder_architecture)
+        listed = self.multi_query or self.new_decoder_architecture
+        kind = FusedBiased if self.alibi else FusedRotated
+        return kind(projections, spread=self.new_decoder_architecture, listed=listed, written=True)
 
     def _fused(self) -> Axis:
         heads, own = self.num_attention_heads, self.head_width()
@@ -156,7 +158,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if not arguments["new_decoder_architecture"] and arguments["num_kv_heads"] is not None:
         arguments["num_kv_heads"] = None  # only the new architecture reads it
         del sizes[G]
-    settled(floors=False, named=True)(arguments, sizes)
+    rope_arguments(floors=False, named=True)(arguments, sizes)
 
 
 _FORMER = {f"RW{rest}": f"Falcon{rest}" for rest in ("Model", "ForCausalLM")}

@@ -22,7 +22,7 @@ from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole, Word, shown
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import RopeSettings, check_even, check_length, rotation, round_heads, settled
+from paramsym.models.rope import RopeSettings, check_even, check_length, rope_arguments, rotation, round_heads
 from paramsym.program import ROPE, Own, Rope, Value, apply, normalise
 from paramsym.program.attention import root_reciprocal
 
@@ -261,7 +261,7 @@ def _settle_gemma2(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Every other layer has a window, unless a list says otherwise."""
     turns = _turns(arguments, sizes, "gemma2", 2)
     _limits(arguments)
-    settled(floors=False)(arguments, sizes)
+    rope_arguments(floors=False)(arguments, sizes)
     arguments["layer_types"] = turns
 
 
@@ -292,10 +292,11 @@ def _settle_gemma(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Read "gelu" as the tanh form, which is what published files mean by it."""
     function = arguments.pop("hidden_act")
     arguments["hidden_activation"] = "gelu_pytorch_tanh" if function == "gelu" else function
-    settled()(arguments, sizes)
+    rope_arguments()(arguments, sizes)
 
 
 _GEMMA2 = {
+    "pad_token_id": 0,
     "vocab_size": 256000,
     "hidden_size": 2304,
     "num_hidden_layers": 26,

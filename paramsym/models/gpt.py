@@ -18,7 +18,23 @@ from paramsym.models.blocks import Holder, PreNorm, tokens
 from paramsym.models.decoder import Decoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import key
-from paramsym.program import Mask, Own, Value, apply, attend, constant, copies, heads, past, rearrange, remember, rotate, segments
+from paramsym.program import (
+    Mask,
+    Own,
+    Value,
+    apply,
+    attend,
+    constant,
+    copies,
+    heads,
+    hide,
+    listed,
+    past,
+    rearrange,
+    remember,
+    rotate,
+    segments,
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +68,7 @@ class Gpt(Decoder):
 
     def forward(self, own: Own, input_ids: Value, *along: Value) -> Any:
         """As every decoder; ``along`` are the states to attend to, (batch, positions, width). Without them no block attends across."""
-        return self.answered(own, own[self.base_path](tokens(input_ids), *along))
+        return self.answered(own, own[self.base_path](tokens(input_ids), *along), input_ids)
 
     def base(self) -> Layer:
         """The base model."""
@@ -79,33 +95,40 @@ SUMMARY = "summary_activation summary_first_dropout summary_proj_to_labels summa
 class Alibi:
     """Biases that fall with the distance, one slope for each of ``num_heads`` heads (Press et al. 2022, section 3).
 
-    ``factor`` multiplies all biases.
+    ``factor`` multiplies all biases. ``masked`` ones hide later keys as well, in one array that all blocks share.
     """
 
     num_heads: Dim
     factor: float | Expr = 1.0
+    masked: bool = False
 
     def bias(self, x: Value) -> Value:
-        """Return what is added to the scores of (batch, positions, width): (heads, 1, keys).
+        """Return what is added to the scores of (batch, positions, width): (heads, 1, keys), or masked (batch, heads, queries, keys).
 
         The slope times the number of the key stands for the slope times the distance: a softmax is the same after a shift of all scores.
         """
         keys = canonical(x.sizes[1] + past())
         slopes = rearrange(constant("alibi slopes", (self.num_heads,)), "a -> a () ()")
         bias = slopes * constant("positions", (keys,))
-        return bias if self.factor == 1 else bias * self.factor
+        bias = bias if self.factor == 1 else bias * self.factor
+        if not self.masked:
+            return bias
+        each = copies(rearrange(copies(bias, x.sizes[1], axis=1), "a q k -> () a q k"), x.sizes[0], axis=0)
+        return hide(each, Mask(causal=True))
 
 
 @dataclass(frozen=True)
 class Tower(Holder):
     """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may stand anywhere.
 
-    Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance.
+    Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance; with
+    ``written`` a mask as well.
     """
 
     _: KW_ONLY
     blocks: str = "h"
     alibi: Alibi | None = None
+    written: bool = False
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Layer after layer."""
@@ -120,7 +143,9 @@ class Tower(Holder):
     def along(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Return what every block gets beside the positions."""
         if self.alibi is not None:
-            return (self.alibi.bias(x),)
+            batch, length = x.sizes[:2]
+            seen = constant("earlier", (batch, 1, length, canonical(length + past())), kind="truth")
+            return (self.alibi.bias(x), seen) if self.written else (self.alibi.bias(x),)
         return own.rotary_emb(x) if "rotary_emb" in own else ()
 
 
@@ -130,7 +155,8 @@ class Fused(Holder):
 
     The matrix's stored axis says how heads lie in it: three segments of heads, heads of three segments, or groups of several queries with
     one key and one value. ``scale`` takes the place of 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
-    values are copied for every head before they are kept.
+    values are copied for every head before they are kept. With ``listed`` the reference takes the key and the value of a group by a list,
+    which makes copies of them. ``written`` says that the mask is an array for every kernel.
     """
 
     _: KW_ONLY
@@ -138,22 +164,29 @@ class Fused(Holder):
     scale: float | Expr | None = None
     clip: float | None = None
     spread: bool = False
+    listed: bool = False
+    written: bool = False
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width of a head)."""
         fused = own[self.names[0]](x)
         if self.clip is not None:
             fused = apply("clip", fused, -self.clip, self.clip)
-        query, key, value = (by_head(one) for one in segments(heads(fused)))
+        query, key, value = segments(heads(fused))
+        if self.listed:
+            key, value = (listed(rearrange(one, "... d -> ... () d"), -2, 0) for one in (key, value))
+        query, key, value = by_head(query), by_head(key), by_head(value)
         if self.spread:
             shared = canonical(per(query.sizes[2], key.sizes[2]))
             key, value = copies(key, shared, axis=2), copies(value, shared, axis=2)
         return query, key, value
 
-    def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None) -> Value:
+    def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None) -> Value:
         """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True), scale=self.scale, bias=bias))
+        return own[self.names[1]](
+            attend(query, key, value, mask=Mask(causal=True, written=self.written), scale=self.scale, bias=bias, seen=seen)
+        )
 
 
 @dataclass(frozen=True)
@@ -181,9 +214,9 @@ class FusedRotated(Fused):
 class FusedBiased(Fused):
     """The same with a bias that is added to the scores."""
 
-    def forward(self, own: Own, x: Value, bias: Value) -> Value:
-        """Project and attend."""
-        return self.attended(own, *self.projected(own, x), bias)
+    def forward(self, own: Own, x: Value, bias: Value, seen: Value | None = None) -> Value:
+        """Project and attend; what is not ``seen``, where that is given, is filled in."""
+        return self.attended(own, *self.projected(own, x), bias, seen)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from paramsym.models.gpt import FusedRotated, Tower
 from paramsym.models.keys import Flag, Function, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import RopeSettings, Share, settled
+from paramsym.models.rope import RopeSettings, RotaryShare, rope_arguments
 from paramsym.program import ROPE, Rope
 
 
@@ -61,7 +61,7 @@ class GptNeoX(Decoder):
     reads: ClassVar[Mapping[str, Key]] = {
         "rope_parameters": RopeSettings(),
         "rope_scaling": RopeSettings(),
-        "rotary_pct": Share(0.25),
+        "rotary_pct": RotaryShare(0.25),
         "rotary_emb_base": Real(10000.0),
         "max_position_embeddings": Whole(2048),
     }
@@ -110,7 +110,7 @@ class GptNeoX(Decoder):
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     arguments |= {"partial_rotary_factor": arguments.pop("rotary_pct"), "rope_theta": arguments.pop("rotary_emb_base")}
-    settled(floors=False, partial=True)(arguments, sizes)
+    rope_arguments(floors=False, partial=True)(arguments, sizes)
 
 
 FAMILIES = (family("gpt_neox", GptNeoX, "", {"vocab_size": 50432}, _settle, ignored="partial_rotary_factor"),)

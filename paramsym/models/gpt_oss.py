@@ -12,11 +12,11 @@ from paramsym.core.compose import Repeat
 from paramsym.core.layer import Layer, Tensor
 from paramsym.layers.experts import Router, StackedExperts
 from paramsym.models.blocks import Ladder, Mixture, PreNorm, RotatedAttention
-from paramsym.models.decoder import RmsDecoder, by_turns, check_window
+from paramsym.models.decoder import RmsDecoder, RotaryFrequencies, by_turns, check_window
 from paramsym.models.keys import Flag, Real, Size, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
@@ -60,6 +60,10 @@ class GptOss(RmsDecoder):
         check_window(self.layer_types, self.sliding_window)
         return super().forward(own, input_ids)
 
+    def frequencies(self) -> Layer:
+        """The reference has every angle once."""
+        return RotaryFrequencies(self.head_width() if self.rotary_dim is None else self.rotary_dim, rope=self.rope, halves=True)
+
     def blocks(self) -> Layer:
         """L blocks that store the same, each kind of them with its own attention."""
         kinds = {kind: self.block(kind) for kind in self.layer_types}
@@ -72,8 +76,8 @@ class GptOss(RmsDecoder):
         sizes = (width, self.intermediate_size, stored, used)
         experts = StackedExperts(*sizes, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
         window = self.sliding_window if kind == "sliding_attention" else None
-        attention = SinkAttention(self.projections(bias=self.attention_bias), self.num_attention_heads, window=window)
-        router = Router(width, stored, bias=True, experts_per_token=used)
+        attention = SinkAttention(self.projections(bias=self.attention_bias), self.num_attention_heads, window=window, halves=True)
+        router = Router(width, stored, bias=True, experts_per_token=used, scores="chosen")
         return self.pre_norm(attention, Mixture({"router": router, "experts": experts}, router="router"))
 
 
@@ -98,7 +102,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     if arguments["rope_parameters"] is None and arguments["rope_scaling"] is None:
         arguments["rope_parameters"] = {"kind": "yarn", "share": None, "numbers": _YARN}
     listed = arguments["layer_types"]
-    settled()(arguments, sizes)
+    rope_arguments()(arguments, sizes)
     if listed:
         arguments["layer_types"] = by_turns(listed)
     arguments["sliding_window"] = arguments["sliding_window"] or None

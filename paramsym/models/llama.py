@@ -21,7 +21,7 @@ from paramsym.models.decoder import RmsDecoder, by_turns, gated
 from paramsym.models.keys import Flag, Function, Key, Real, Size, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Value
 
 
@@ -115,7 +115,7 @@ def _seeing(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Find out which layers see a window: none unless ``use_sliding_window``, else those from ``max_window_layers`` on."""
     used, first = arguments.pop("use_sliding_window"), arguments.pop("max_window_layers")
     listed = arguments.get("layer_types")
-    settled()(arguments, sizes)
+    rope_arguments()(arguments, sizes)
     if not used:
         arguments["sliding_window"] = None
         return
@@ -142,15 +142,15 @@ _QWEN = {
 }
 _FORMER = {"LLaMAForCausalLM": "LlamaForCausalLM"}
 FAMILIES = (
-    family("llama", Llama, "Llama", {}, settled(floors=False, named=True), former=_FORMER),
+    family("llama", Llama, "Llama", {}, rope_arguments(floors=False, named=True), former=_FORMER),
     family(
         "mistral",
         Llama,
         "Mistral",
         {"num_key_value_heads": Size(G, 8), "intermediate_size": 14336, "max_position_embeddings": 131072},
-        settled(named=True),
+        rope_arguments(named=True),
     ),
     family("qwen2", Llama, "Qwen2", _QWEN, _seeing),
     family("qwen3", Llama, "Qwen3", {**_QWEN, "head_dim": 128}, _seeing),
-    family("granite", Llama, "Granite", {}, settled()),
+    family("granite", Llama, "Granite", {}, rope_arguments()),
 )

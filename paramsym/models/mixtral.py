@@ -16,7 +16,7 @@ from paramsym.models.decoder import RmsDecoder, experts
 from paramsym.models.keys import Function, Real, Size, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 
 
@@ -81,4 +81,4 @@ class Expert(Gated):
 
 
 _DEFAULTS = {"num_key_value_heads": Size(G, 8), "intermediate_size": 14336, "max_position_embeddings": 131072, "rope_theta": 1e6}
-FAMILIES = (family("mixtral", Mixtral, "", _DEFAULTS, settled(), aliases={"num_experts": "num_local_experts"}),)
+FAMILIES = (family("mixtral", Mixtral, "", _DEFAULTS, rope_arguments(), aliases={"num_experts": "num_local_experts"}),)

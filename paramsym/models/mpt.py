@@ -62,7 +62,7 @@ class Mpt(Decoder):
         """The base model."""
         table = Embedding(self.vocab_size, self.d_model)
         layers = {"wte": table, "blocks": self.blocks(), "norm_f": self.norm()}
-        return Tower(layers, blocks="blocks", alibi=Alibi(self.n_heads))
+        return Tower(layers, blocks="blocks", alibi=Alibi(self.n_heads), written=True)
 
     def norm(self) -> LayerNorm:
         """A scale for each entry."""

@@ -15,7 +15,7 @@ from paramsym.models.decoder import RmsDecoder, gated
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,6 @@ class Olmo(RmsDecoder):
 
 
 FAMILIES = (
-    family("olmo", Olmo, "Olmo", {"vocab_size": 50304}, settled()),
-    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304}, settled()),
+    family("olmo", Olmo, "Olmo", {"vocab_size": 50304, "pad_token_id": 1}, rope_arguments()),
+    family("olmo2", Olmo, "Olmo2", {"vocab_size": 50304, "pad_token_id": 1}, rope_arguments()),
 )

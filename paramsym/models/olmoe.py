@@ -15,7 +15,7 @@ from paramsym.models.decoder import RmsDecoder, experts
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 
 
 @dataclass(frozen=True)
@@ -74,4 +74,4 @@ _DEFAULTS = {
     "intermediate_size": 2048,
     "max_position_embeddings": 4096,
 }
-FAMILIES = (family("olmoe", Olmoe, "", _DEFAULTS, settled(), aliases={"num_local_experts": "num_experts"}),)
+FAMILIES = (family("olmoe", Olmoe, "", _DEFAULTS, rope_arguments(), aliases={"num_local_experts": "num_experts"}),)

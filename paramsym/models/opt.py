@@ -146,4 +146,4 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[TABLE]
 
 
-FAMILIES = (family("opt", Opt, arrange=_settle, ignored="dropout activation_dropout layerdrop init_std"),)
+FAMILIES = (family("opt", Opt, "", {"pad_token_id": 1}, _settle, ignored="dropout activation_dropout layerdrop init_std"),)

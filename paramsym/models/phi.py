@@ -15,7 +15,7 @@ from paramsym.models.decoder import GroupedDecoder
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 
 
 @dataclass(frozen=True)
@@ -81,4 +81,4 @@ class Phi(GroupedDecoder):
 
 
 _DEFAULTS = {"vocab_size": 51200, "hidden_size": 2048, "num_hidden_layers": 24, "intermediate_size": 8192}
-FAMILIES = (family("phi", Phi, "", _DEFAULTS, settled(share=0.5, partial=True)),)
+FAMILIES = (family("phi", Phi, "", _DEFAULTS, rope_arguments(share=0.5, partial=True)),)

@@ -15,7 +15,7 @@ from paramsym.models.decoder import RmsDecoder
 from paramsym.models.keys import Function, Real, Sizes, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value, heads, segments
 
 
@@ -52,7 +52,7 @@ class Phi3(RmsDecoder):
         fused = Dense(width, cat(query=query, key=key, value=key), bias=False)
         up = Dense(width, cat(gate=inner, up=inner), bias=False)
         layers = {"gate_up_proj": up, "down_proj": Dense(inner, width, bias=False), **learned("activation_fn", self.hidden_act)}
-        attention = FusedAttention({"o_proj": Dense(query, width, bias=False), "qkv_proj": fused}, window=self.sliding_window)
+        attention = FusedAttention({"o_proj": Dense(query, width, bias=False), "qkv_proj": fused}, window=self.sliding_window, partly=True)
         return self.pre_norm(attention, FusedGated(layers, self.hidden_act))
 
 
@@ -89,7 +89,7 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
                 raise ConfigError(message)
             numbers = {**found["numbers"], "original_positions": original}
             arguments[name] = {**found, "kind": "longrope", "numbers": numbers}
-    settled(partial=True)(arguments, sizes)
+    rope_arguments(partial=True)(arguments, sizes)
     check_factors(arguments, sizes)
 
 
@@ -105,6 +105,7 @@ def check_factors(arguments: dict[str, Any], sizes: Sizes) -> None:
 
 
 _DEFAULTS = {
+    "pad_token_id": 32000,
     "vocab_size": 32064,
     "hidden_size": 3072,
     "intermediate_size": 8192,

@@ -24,7 +24,7 @@ from paramsym.models.decoder import RmsDecoder, by_turns, check_window, experts,
 from paramsym.models.keys import Fixed, Flag, Function, Key, Size, Sizes, Whole, shown
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 from paramsym.program import Own, Value
 from paramsym.program.own import through
 
@@ -210,7 +210,7 @@ class SparsePattern(Layer):
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
     """Keep those exceptions that are layers and would be sparse: the reference ignores the others, too."""
     listed = arguments["layer_types"]
-    settled()(arguments, sizes)
+    rope_arguments()(arguments, sizes)
     _settle_windows(arguments, sizes, listed)
     step = arguments["decoder_sparse_step"]
     listed = {number for number in arguments["mlp_only_layers"] if 0 <= number < sizes[L] and (number + 1) % step == 0}

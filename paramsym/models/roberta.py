@@ -19,7 +19,7 @@ from paramsym.models.bert import ENCODER, BertLike, TextBase, TextClassifier, en
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, apply, compact, constant, copies, past, rearrange
+from paramsym.program import Own, Value, apply, compare, constant, cumulate, past, where
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
@@ -95,7 +95,7 @@ class Roberta(BertLike):
 class RobertaEmbeddings(Layer):
     """Word and token type tables, their normalisation, then the positions: (V + P + T + 2)*H. Two index buffers are in no state dict.
 
-    Positions are counted from the row behind ``padding_idx`` on, which is the padding's.
+    Words are counted from the row behind ``padding_idx`` on, which is that of all padding.
 
     >>> from paramsym.algebra.symbols import H, P, T, V
     >>> RobertaEmbeddings(V, P, T, H).params
@@ -132,10 +132,9 @@ class RobertaEmbeddings(Layer):
         if self.padding_idx is None:
             message = "pad_token_id is None; the positions are counted from the row behind it on: give a whole number, such as 1."
             raise ArgumentError(message)
-        first, length = self.padding_idx + 1, input_ids.sizes[1]
-        check_positions(input_ids.sizes, canonical(self.max_position_embeddings - first))
-        index = rearrange(constant("positions", (length,), canonical(first + past()), kind="index"), "s -> () s")
-        rows = own.position_embeddings(compact(copies(index, input_ids.sizes[0], axis=0)))
+        check_positions(input_ids.sizes, canonical(self.max_position_embeddings - self.padding_idx - 1))
+        words = where(compare(input_ids, "equal", self.padding_idx), constant("index zeros", (1, 1), kind="index"), 1)
+        rows = own.position_embeddings((cumulate(words, 1) + past()) * words + self.padding_idx)
         return own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows)
 
 

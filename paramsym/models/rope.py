@@ -18,7 +18,7 @@ ROTATED = dims("r")
 
 
 @dataclass(frozen=True)
-class Share(Key):
+class RotaryShare(Key):
     """The share of a head that is rotated, from 0 to 1; null is the default."""
 
     default: float | None = None
@@ -51,7 +51,7 @@ class RopeSettings(Key):
             message = f"{where}: rope_type is {shown(kind)}; known are {', '.join(sorted(_ROPE_TYPES))}."
             raise ConfigError(message)
         numbers = {name: _setting(name, value[key], f"{where}: {key}") for key, name in _ROPE_NUMBERS.items() if value.get(key) is not None}
-        share = Share().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
+        share = RotaryShare().read(value.get("partial_rotary_factor"), f"{where}: partial_rotary_factor", {})
         return {"kind": kind, "share": share, "numbers": numbers}
 
 
@@ -95,7 +95,7 @@ def _setting(name: str, value: Any, where: str) -> Any:
 _ROPE_TYPES = frozenset({"default", "linear", "dynamic", "yarn", "longrope", "su", "llama3", "proportional"})
 
 
-def settled(
+def rope_arguments(
     *, floors: bool = True, share: float | None = None, partial: bool = False, named: bool = False
 ) -> Callable[[dict[str, Any], Sizes], None]:
     """Return how a family of grouped decoders settles what depends on sizes.

@@ -42,11 +42,6 @@ class Seq2Seq(Model):
         raise NotImplementedError
 
     @property
-    def takes_several(self) -> bool:
-        """Source and target, where there are two stacks."""
-        return self.decodes
-
-    @property
     def inputs(self) -> Mapping[str, Shape]:
         """The numbers of tokens: (batch, positions) of the source, and of the target."""
         target: dict[str, Shape] = {} if self.one_text or not self.decodes else {"decoder_input_ids": (B, TARGET)}

@@ -19,7 +19,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import whole_patches
 from paramsym.models.published import published_in
 from paramsym.models.towers import PROJECTED, SEEING, ReadingTower, SeeingTower, TwoTowers, inside
-from paramsym.program import Own, Value, copies, take
+from paramsym.program import Own, Value, compact, copies, take
 
 
 @dataclass(frozen=True)
@@ -134,13 +134,13 @@ class SiglipPooling(Layer):
     def parts(self) -> Iterator[Part]:
         """Attention, normalisation, feed-forward network."""
         width, inner = self.hidden_size, self.intermediate_size
-        yield Part("attention", MultiHeadAttention(width, self.num_attention_heads, batch_first=True))
+        yield Part("attention", MultiHeadAttention(width, self.num_attention_heads, batch_first=True, need_weights=True))
         yield Part("layernorm", LayerNorm(width, self.layer_norm_eps))
         yield Part("mlp", feed_forward(width, inner, self.hidden_act))
 
     def forward(self, own: Own, x: Value) -> Value:
         """The probe asks, what it finds goes through the network: (batch, patches, width) to (batch, width)."""
-        found = own.attention(copies(own.probe, x.sizes[0], axis=0), x)
+        found = own.attention(compact(copies(own.probe, x.sizes[0], axis=0)), x)
         return take(found + own.mlp(own.layernorm(found)), 1, 0)
 
 

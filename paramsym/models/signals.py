@@ -20,9 +20,11 @@ from paramsym.program import (
     constant,
     convolve,
     features,
+    glu,
     heads,
     join,
     lookup,
+    normalise,
     rearrange,
     reduce,
     segments,
@@ -166,9 +168,7 @@ class Narrowing(Holder):
 
     def forward(self, own: Own, x: Value) -> Value:
         """The gated linear unit of the convolution."""
-        channels = x.sizes[1]
-        x, gate = segments(own.conv(x), channels, channels, axis=1)
-        return x * apply("sigmoid", gate)
+        return glu(own.conv(x), 1)
 
 
 @dataclass(frozen=True)
@@ -221,9 +221,8 @@ class NormedConvolution(Layer):
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, width, frames), with half of the span added on both sides; every direction is made as long as its frame's length."""
         directions = own["parametrizations.weight.original1"]
-        length = apply("sqrt", reduce("sum", directions * directions, 0, 1, keep=True))
         half = over(self.span, 2)
-        kernel = directions * (own["parametrizations.weight.original0"] / length)
+        kernel = normalise(directions, "length", 0, 1, scale=own["parametrizations.weight.original0"])
         return convolve(x, kernel, (1,), ((half, half),), groups=self.groups) + rearrange(own.bias, "c -> c ()")
 
 

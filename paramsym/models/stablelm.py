@@ -16,8 +16,8 @@ from paramsym.models.decoder import GroupedDecoder, gated
 from paramsym.models.keys import Flag, Function, Real, Size
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
-from paramsym.program import Own, Value, collected, rearrange, roll, take
+from paramsym.models.rope import rope_arguments
+from paramsym.program import Own, Value, collected, rearrange, take, turn
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class FirstHead(Layer):
 
     def forward(self, own: Own, x: Value) -> tuple[Value, Value]:
         """The heads moved up by one, then the first of them, normalised."""
-        return roll(x, (-1,), (2,)), own[""](take(x, 2))
+        return turn(x, 2), own[""](take(x, 2))
 
 
 _DEFAULTS = {
@@ -121,5 +121,5 @@ _DEFAULTS = {
     "intermediate_size": 6912,
     "max_position_embeddings": 4096,
 }
-_SETTLE = settled(floors=False, share=0.25, partial=True)
+_SETTLE = rope_arguments(floors=False, share=0.25, partial=True)
 FAMILIES = (family("stablelm", StableLm, "", _DEFAULTS, _SETTLE, without="head_dim"),)

@@ -14,7 +14,7 @@ from paramsym.models.decoder import GroupedDecoder
 from paramsym.models.keys import Flag, Function, Real, Size, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.models.rope import settled
+from paramsym.models.rope import rope_arguments
 
 
 @dataclass(frozen=True)
@@ -67,4 +67,4 @@ _DEFAULTS = {
     "max_position_embeddings": 4096,
 }
 _IGNORED = "activation_function attention_softmax_in_fp32 scale_attention_softmax_in_fp32 scale_attn_weights mlp_type norm_type"
-FAMILIES = (family("starcoder2", Starcoder2, "", _DEFAULTS, settled(), ignored=_IGNORED),)
+FAMILIES = (family("starcoder2", Starcoder2, "", _DEFAULTS, rope_arguments(), ignored=_IGNORED),)

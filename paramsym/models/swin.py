@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.convolution import exact_ratio, over, scaled, up_over
+from paramsym.algebra.convolution import exact_ratio, over, scaled_length, up_over
 from paramsym.algebra.size import Count, Dim, canonical, divides, text
 from paramsym.algebra.symbols import H, dims
 from paramsym.core.compose import Sequential
@@ -133,7 +133,7 @@ class Swin(PatchModel, Backbone):
     def _block(self, width: Dim, number: Dim, *, shifted: bool = False) -> SwinBlock:
         sliced = (number, divides(number, width, "num_heads", "the stage's width"))
         projection, norm = Dense(width, sliced, bias=self.qkv_bias), LayerNorm(width, self.layer_norm_eps)
-        inner = scaled(width, float(self.mlp_ratio), "mlp_ratio")
+        inner = scaled_length(width, float(self.mlp_ratio), "mlp_ratio")
         attention: dict[str, Layer] = {
             "q_proj": projection,
             "k_proj": projection,
@@ -251,9 +251,10 @@ class SwinAttention(Holder):
         return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
 
 
-def filled(x: Value, parts: tuple[Dim, Dim]) -> Value:
-    """Return maps (batch, height, width, channels) filled up with zeros to whole numbers of parts."""
-    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(x.sizes[1:3], parts, strict=True))
+def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
+    """Return maps whose last axes are extents and channels, the extents filled up with zeros to whole numbers of parts."""
+    extents = x.sizes[-1 - len(parts) : -1]
+    rest = ((0, canonical(size * up_over(length, size) - length)) for length, size in zip(extents, parts, strict=True))
     return pad(x, (*rest, (0, 0)))
 
 

@@ -205,12 +205,14 @@ class _SelfAttention(Holder):
 
 @dataclass(frozen=True)
 class _CrossAttention(Holder):
-    """Attention without a scale to what the encoder gives."""
+    """Attention without a scale to what the encoder gives; the bias that is added to the scores is zero."""
 
-    def forward(self, own: Own, x: Value, memory: Value) -> Value:
-        """Queries of the stream, keys and values of the memory, which stay as they are for all steps."""
+    def forward(self, own: Own, x: Value, memory: Value, *given: Value) -> Any:
+        """Queries of the stream, keys and values of the memory, which stay as they are; zeros that are not given come out as well."""
         query, key, value = (heads(own[name](one)) for name, one in (("q", x), ("k", memory), ("v", memory)))
-        return own.o(attend(query, remember("key", key), remember("value", value), scale=1))
+        (bias,) = given or (constant("zeros", (1, query.sizes[2], query.sizes[1], key.sizes[1])),)
+        y = own.o(attend(query, remember("key", key), remember("value", value), scale=1, bias=bias))
+        return y if given else (y, bias)
 
 
 @dataclass(frozen=True)
@@ -242,18 +244,23 @@ class _Added(Holder):
 class _Block(Holder):
     """Attention, in a decoder also to the encoder's output, and the feed-forward network.
 
-    ``located``: the rows of relative positions are its own, else they are given. ``shares``: they come out beside the result.
+    ``located``: the rows of relative positions are its own, else they are given. ``shares``: they come out beside the result, and what is
+    added across as well.
     """
 
     located: bool
     shares: bool
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
-        """Given are the rows, unless they are its own, and what the encoder gives; where that is missing, nothing attends to it."""
+        """Given are the rows, unless they are its own, and what the encoder gives, with what is added across.
+
+        Where that is missing, nothing attends to it.
+        """
         bias, memory = ((), given) if self.located else (given[:1], given[1:])
         x, *rows = each(own["layer.0"](x, *bias))
         if memory:
-            x = own["layer.1"](x, *memory)
+            x, *zeros = each(own["layer.1"](x, *memory))
+            rows += zeros
         x = own["layer.2" if "layer.2" in own else "layer.1"](x)
         return (x, *rows) if self.shares else x
 
@@ -266,8 +273,9 @@ class _Located(Repeat):
         """The first block, then the others with its rows."""
         if self.first is None:
             return in_turn(own, x, *memory)
-        x, rows = collected(own, 0, x, *memory)
-        return collected(own, 1, x, take(rows, 0), *memory)[0]
+        x, *shared = collected(own, 0, x, *memory)
+        rows, *zeros = (take(one, 0) for one in shared)
+        return collected(own, 1, x, rows, *memory, *zeros)[0]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from paramsym.algebra.size import Count, Dim, Shape
 from paramsym.algebra.symbols import A, B, F, H, K, L, P, S, V, W, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
-from paramsym.errors import ShapeError
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
@@ -121,6 +120,7 @@ class TwoTowers(Classifying):
     vision_config: Any
 
     first_place: ClassVar[int] = 0
+    by_power: ClassVar[bool] = False
     ignored: ClassVar[Ignored] = {"the output is no word": "tie_word_embeddings"}
 
     def parts(self) -> Iterator[Part]:
@@ -141,29 +141,6 @@ class TwoTowers(Classifying):
         """Whether texts are compared with images."""
         return self.architecture.endswith("Model")
 
-    def both(self, input_ids: Value, pixel_values: Value | None) -> tuple[Value, Value]:
-        """Return the texts and the images, after a check.
-
-        Raises:
-            ShapeError: one of them is missing.
-        """
-        if pixel_values is None:
-            message = "wanted two shapes, (batch, positions) of the texts and (batch, channels, height, width) of the images; found one."
-            raise ShapeError(message)
-        return tokens(input_ids), self.vision_config.checked(pixel_values)
-
-    def images(self, only: Value, other: Value | None) -> Value:
-        """Return the images that a classifier is given, after a check.
-
-        Raises:
-            ShapeError: texts beside them.
-        """
-        if other is not None:
-            message = f"wanted one shape, (batch, channels, height, width) of the images; {self.architecture} reads no texts."
-            raise ShapeError(message)
-        checked: Value = self.vision_config.checked(only)
-        return checked
-
     def seen(self, own: Own, images: Value) -> Value:
         """Return a vector of each image that can be compared."""
         raise NotImplementedError
@@ -172,22 +149,24 @@ class TwoTowers(Classifying):
         """Return a vector of each text that can be compared."""
         raise NotImplementedError
 
-    def forward(self, own: Own, input_ids: Value, pixel_values: Value | None = None) -> Any:
+    def forward(self, own: Own, *given: Value) -> Any:
         """The scaled products of images with texts, and of texts with images; or the scores of labels."""
+        *texts, images = given
+        images = self.vision_config.checked(images)
         if not self.compares:
-            x, *_ = own.vision_model(self.images(input_ids, pixel_values))
+            x, *_ = own.vision_model(images)
             mean = mean_of_places(x, self.first_place)
             return own.classifier(mean) if "classifier" in own else mean
-        ids, images = self.both(input_ids, pixel_values)
-        seen, read = unit(self.seen(own, images)), unit(self.read(own, ids))
+        seen, read = (unit(one, by_power=self.by_power) for one in (self.seen(own, images), self.read(own, tokens(*texts))))
         per_text = contract("t p, i p -> t i", read, seen) * apply("exp", own.logit_scale)
         per_text = per_text + own.logit_bias if "logit_bias" in own else per_text
         return rearrange(per_text, "t i -> i t"), per_text
 
 
-def unit(x: Value) -> Value:
-    """Return vectors divided by their length."""
-    return x / apply("sqrt", reduce("sum", x * x, -1, keep=True))
+def unit(x: Value, *, by_power: bool = False) -> Value:
+    """Return vectors divided by their length; ``by_power`` says that the root of a length is written as a power of its square."""
+    squared = reduce("sum", x * x, -1, keep=True)
+    return x / (squared**0.5 if by_power else apply("sqrt", squared))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Dim, Shape, canonical, text
+from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import B, C, P, S, V, dims
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -67,7 +67,7 @@ class Whisper(TwoStacks):
     def parts(self) -> Iterator[Part]:
         """The stacks, under ``model`` where they generate, then the head."""
         base: Layer = Sequential(encoder=self._encoder()) if self._encodes else Sequential(decoder=self._decoder())
-        yield Part(self._base_name, Stacks(self._encoder(), self._decoder()) if self.takes_several else base)
+        yield Part(self._base_name, Stacks(self._encoder(), self._decoder()) if self._encodes and self._decodes else base)
         if self._base_name:
             yield Part("proj_out", Dense(self.d_model, self.vocab_size, bias=False))
         elif self.num_labels is not None and not self._decodes:
@@ -82,23 +82,8 @@ class Whisper(TwoStacks):
         heard: dict[str, Shape] = {"input_features": (B, self.num_mel_bins, canonical(2 * self.max_source_positions))}
         return {**heard, "decoder_input_ids": (B, TARGET)} if self._decodes else heard
 
-    @property
-    def takes_several(self) -> bool:
-        """The spectrogram and the tokens, where there are two stacks."""
-        return self._encodes and self._decodes
-
-    def forward(
-        self, own: Own, input_features: Value | None = None, decoder_input_ids: Value | None = None, input_ids: Value | None = None
-    ) -> Value:
-        """Last hidden states or scores of tokens, (batch, tokens, width or words); scores of a recording, (batch, labels).
-
-        Those inputs count that ``inputs`` names; in order, the causal class has one, the tokens.
-        """
-        given = [one for one in (input_features, decoder_input_ids, input_ids) if one is not None]
-        if len(given) != len(self.inputs):
-            wanted = " and ".join(f"{name} {text(shape)}" for name, shape in self.inputs.items())
-            message = f"wanted {len(self.inputs)} shape{'s' * (len(self.inputs) != 1)}, {wanted}; found {len(given)}."
-            raise ShapeError(message)
+    def forward(self, own: Own, *given: Value) -> Value:
+        """Last hidden states or scores of tokens, (batch, tokens, width or words); scores of a recording, (batch, labels)."""
         if not self._encodes:
             return own.proj_out(own.model(tokens(given[0])))
         heard, *written = given

@@ -18,7 +18,7 @@ from paramsym.core.layer import Layer, class_name
 from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.naming import described, quoted
 from paramsym.render import html, latex
-from paramsym.render.table import Cell, Letters, Table
+from paramsym.render.table import Cell, Letters, Table, percent
 
 if TYPE_CHECKING:
     from paramsym.core.ledger import Ledger, Line
@@ -193,4 +193,4 @@ def _amount(value: Expr) -> str:
 
 
 def _share(amount: Expr, total: int) -> str:
-    return f"{100 * int(amount) / total:.1f} %" if total else ""
+    return percent(int(amount), total) if total else ""

@@ -38,7 +38,7 @@ _PLAIN = {"weight", "bias", "dense", "layer", "layers", "block", "blocks", "h", 
 
 
 @dataclass(frozen=True)
-class Share:
+class PartTotal:
     """What the tensors under one path add: ``copies`` times ``amount``."""
 
     path: tuple[str | Numbers, ...]
@@ -63,7 +63,7 @@ class Share:
         return " ".join(step.strip("{}").replace("{", "").replace("_", " ") for step in steps)
 
 
-def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...]:
+def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[PartTotal, ...]:
     """Return what the parts add, down to a depth; without one, as deep as eight of them allow.
 
     >>> from paramsym.models import Bert
@@ -83,7 +83,7 @@ def shares(source: Layer | Ledger, depth: int | None = None) -> tuple[Share, ...
     return best
 
 
-def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
+def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[PartTotal]:
     groups: dict[tuple[str | Numbers, ...], list[Line]] = {}
     for line in lines:
         # The last name on a path is a tensor's; parts are named down to what holds it, and a number stands with the name before it.
@@ -97,7 +97,7 @@ def _shares(lines: tuple[Line, ...], depth: int) -> Iterator[Share]:
             copies = ()
         inside = (Polynomial.product((*line.factors, *_without(line.stored, copies))) for line in members)
         total = Polynomial.total(inside if copies else (line.polynomial() for line in members))
-        yield Share(path, copies, total.as_expr())
+        yield PartTotal(path, copies, total.as_expr())
 
 
 def _contains(stored: tuple[Dim, ...], copies: tuple[Dim, ...]) -> bool:
@@ -117,8 +117,8 @@ def _says_little(name: str) -> bool:
     return name.isdigit() or name.rsplit(" ", maxsplit=1)[-1] in _PLAIN
 
 
-def names(found: tuple[Share, ...]) -> list[str]:
-    """Return short words for each share: the last name on its path, and as many before it as tell them apart."""
+def names(found: tuple[PartTotal, ...], limit: float = LINE) -> list[str]:
+    """Return short words for each share: the last name on its path, and as many before it as tell them apart; no longer than a line."""
     wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
     deepest = max((len(share.steps) for share in found), default=1)
     for _ in range(deepest):
@@ -126,7 +126,15 @@ def names(found: tuple[Share, ...]) -> list[str]:
         counts = Counter(shown)
         wanted = [taken + (counts[name] > 1) for name, taken in zip(shown, wanted, strict=True)]
     shown = [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
-    return [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
+    told = [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
+    return [_end(name, limit) for name in told]
+
+
+def _end(name: str, limit: float) -> str:
+    """Return the last words of a name that is longer than a line, after an ellipsis."""
+    while len(name) > limit and " " in name.removeprefix("... "):
+        name = f"... {name.removeprefix('... ').partition(' ')[2]}"
+    return name
 
 
 def to_latex(
@@ -187,13 +195,13 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
         return _align(layer, found, letters, limit)
     bodies = [forms.product(share.copies, share.amount, letters, limit - forms.BRACKETS) for share in found]
     if form == "annotated":
-        bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found), strict=True)]
+        bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found, limit), strict=True)]
     else:
         bodies = [_bracketed(body, share) for body, share in zip(bodies, found, strict=True)]
     return forms.broken([(1, body) for body in bodies], limit)
 
 
-def _bracketed(body: str, share: Share) -> str:
+def _bracketed(body: str, share: PartTotal) -> str:
     return rf"\left({body}\right)" if not share.copies and share.amount.is_Add else body
 
 
@@ -208,9 +216,9 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
     return symbol_of(type(layer).__name__, by, layer.symbols)
 
 
-def _align(layer: Layer, found: tuple[Share, ...], letters: Letters, limit: float) -> str:
+def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
     """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
-    called, total = names(found), layer.polynomial.as_expr()
+    called, total = names(found, limit), layer.polynomial.as_expr()
     written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
     room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
     beside = max(map(measured, written), default=0) <= room

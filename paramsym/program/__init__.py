@@ -4,7 +4,7 @@ A forward pass is ordinary Python over the operations that this room exports. Ea
 says what shape comes out, how much work it is, and how it runs on arrays.
 """
 
-from paramsym.program.activations import apply as apply, is_known as is_known, unknown as unknown
+from paramsym.program.activations import apply as apply, glu as glu, is_known as is_known, unknown as unknown
 from paramsym.program.attention import attend as attend, hide as hide, rotate as rotate, rotation as rotation
 from paramsym.program.axes import (
     axes as axes,
@@ -23,6 +23,7 @@ from paramsym.program.axes import (
 )
 from paramsym.program.conditions import compare as compare, where as where
 from paramsym.program.graph import Operation as Operation, Program as Program, Step as Step, Work as Work
+from paramsym.program.listed import at_each as at_each, listed as listed, turn as turn
 from paramsym.program.lookups import (
     best as best,
     choose as choose,

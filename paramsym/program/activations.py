@@ -8,9 +8,10 @@ from functools import cache
 from math import erf, pi, sqrt
 from typing import Any
 
-from paramsym.errors import ArgumentError, NotYetError
-from paramsym.naming import nearest
+from paramsym.algebra.convolution import exactly
+from paramsym.errors import NotYetError
 from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -121,6 +122,34 @@ class Apply(Operation):
 
 
 @dataclass(frozen=True, slots=True)
+class Gate(Operation):
+    """The first half of an axis times the sigmoid of the second, by one kernel."""
+
+    axis: int
+
+    def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
+        """Return half the axis."""
+        (x,) = taken
+        return (x.with_axis(self.axis, exactly(x.sizes[self.axis], 2, "the entries to halve")),)
+
+    def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
+        """A sigmoid and a product per entry of the result."""
+        return Work("sigmoid", flat(given[0].shape)), Work("multiply", flat(given[0].shape))
+
+    def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
+        """Return the input."""
+        return (Kept("taken"),)
+
+    def run(self, xp: Any, *arrays: Any) -> Any:
+        """Open one half by the other."""
+        one, gate = xp.split(arrays[0], 2, axis=self.axis)
+        return one * _sigmoid(xp, gate)
+
+    def __str__(self) -> str:
+        return "glu"
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown(Apply):
     """A function known by its name only: it keeps the shape and is evaluated once per entry, and it cannot be run."""
 
@@ -132,6 +161,11 @@ class Unknown(Apply):
         """
         message = f"{self.name!r} is known by its name only and cannot be run; write a layer whose forward pass computes it."
         raise NotYetError(message)
+
+
+def glu(x: Value, axis: int) -> Value:
+    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017), in one kernel, which keeps its input."""
+    return record(Gate(x.type.axis(axis)), x)
 
 
 def unknown(name: str, x: Value) -> Value:
@@ -150,8 +184,5 @@ def apply(name: str, x: Value, *settings: float) -> Value:
     Raises:
         ArgumentError: an unknown name; the message lists the nearest.
     """
-    if name not in _FUNCTIONS:
-        near = nearest(name, _FUNCTIONS)
-        message = f"{name!r} is not a known function{f'; did you mean {near[0]!r}?' if near else '.'} Known: {', '.join(_FUNCTIONS)}."
-        raise ArgumentError(message)
+    check_word(name, _FUNCTIONS, "function")
     return record(Apply(name, settings), x)

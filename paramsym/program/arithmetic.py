@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from sympy import Expr
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Axis, text
+from paramsym.algebra.size import Axis, shown
 from paramsym.errors import ShapeError
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.types import ArrayType, flat
@@ -84,7 +84,7 @@ def broadcast(one: ArrayType, other: ArrayType) -> tuple[Axis, ...]:
     shape = list(long.shape[:lead])
     for axis, shorter, size, small in zip(long.shape[lead:], short.shape, long.sizes[lead:], short.sizes, strict=True):
         if size not in {1, small} and small != 1 and differ(size, small):
-            message = f"{text(one.sizes)} and {text(other.sizes)} cannot be combined."
+            message = f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined."
             raise ShapeError(message)
         shape.append(shorter if size == 1 else axis)
     return tuple(shape)

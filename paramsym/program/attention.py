@@ -12,11 +12,12 @@ from paramsym.algebra.size import Dim, canonical, per
 from paramsym.program.activations import apply
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import compact, copies, join, rearrange, segments, take
+from paramsym.program.conditions import where
 from paramsym.program.graph import Operation, Work
 from paramsym.program.lookups import constant, drop
 from paramsym.program.pairs import ALL, Mask
 from paramsym.program.products import contract
-from paramsym.program.reductions import softmax
+from paramsym.program.reductions import reduce, softmax
 from paramsym.program.rotary import Rope
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, record, region
@@ -57,34 +58,38 @@ def attend(
     mask: Mask = ALL,
     scale: float | Expr | None = None,
     bias: Value | None = None,
+    seen: Value | None = None,
     cap: float | None = None,
     dropout: float = 0.0,
     sinks: Value | None = None,
     wide: bool = False,
+    fused: bool = True,
 ) -> Value:
     """Return the softmax of scaled dot products of queries with keys, times the values (Vaswani et al. 2017, equation 1).
 
     Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of queries. ``scale`` is
-    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys); ``cap`` limits them to
-    cap*tanh(scores/cap). ``sinks`` (heads,) take part in the softmax as one more score per head, which has no value (Xiao et al. 2023,
-    arXiv:2309.17453, section 3.3). ``wide`` says that the reference works the softmax out in float32. The result
-    is (batch, positions, (heads, width)).
+    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys), and ``seen`` says which of them are
+    not filled in, where a reference keeps that mask; ``cap`` limits them to cap*tanh(scores/cap). ``sinks`` (heads,) take part in the
+    softmax as one more score per head, which has no value (Xiao et al. 2023, arXiv:2309.17453, section 3.3). ``wide`` says that the
+    reference works the softmax out in float32. Without ``fused`` no kernel does it at once. The result is (batch, positions, (heads,
+    width)).
     """
     factor = root_reciprocal(q.sizes[-1]) if scale is None else scale
     groups = per(q.sizes[-2], k.sizes[-2])
 
-    def core(q: Value, k: Value, v: Value, *bias: Value) -> Value:
+    def core(q: Value, k: Value, v: Value, *more: Value) -> Value:
         q, k, v = (rearrange(one, "b s a d -> b a s d") for one in (q, k, v))
         k, v = (one if groups == 1 else copies(one, canonical(groups), axis=1) for one in (k, v))
         scores = contract("b a q d, b a k d -> b a q k", q, k, within=("q", "k", mask))
         scores = scores if factor == 1 else scores * factor
         scores = scores if cap is None else apply("tanh", scores / cap) * cap
-        for one in bias:
-            scores = scores + one
-        weights = drop(softmax(hide(scores, mask), wide=wide) if sinks is None else beside(hide(scores, mask), sinks), dropout)
+        for one in more:
+            scores = where(one, scores, -inf) if one.type.kind == "truth" else scores + one
+        scores = scores if seen is not None else hide(scores, mask)
+        weights = drop(softmax(scores, wide=wide) if sinks is None else beside(scores, sinks), dropout)
         return rearrange(contract("b a q k, b a k d -> b a q d", weights, v, within=("q", "k", mask)), "b a s d -> b s (a d)")
 
-    return region("attention", core, q, k, v, *(() if bias is None else (bias,)))
+    return region("attention" if fused else "plain attention", core, q, k, v, *(one for one in (bias, seen) if one is not None))
 
 
 def beside(scores: Value, sinks: Value) -> Value:
@@ -92,7 +97,8 @@ def beside(scores: Value, sinks: Value) -> Value:
     more = rearrange(sinks, "a -> () a () ()")
     for axis in (0, 2):
         more = copies(more, scores.sizes[axis], axis=axis)
-    return take(softmax(join(scores, more)), -1, 0, scores.sizes[-1])
+    both = join(scores, more)
+    return take(softmax(both - reduce("max", both, keep=True)), -1, 0, scores.sizes[-1])
 
 
 def root_reciprocal(width: Dim) -> float | Expr:
@@ -100,26 +106,32 @@ def root_reciprocal(width: Dim) -> float | Expr:
     return 1 / sqrt(width) if isinstance(width, int | Integer) else Pow(width, Rational(-1, 2))
 
 
-def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0) -> tuple[Value, Value]:
+def rotation(length: Dim, width: Dim, rope: Rope | float = 10000.0, *, halves: bool = False) -> tuple[Value, Value]:
     """Return the cosines and sines of rotary positions, each (positions, width) (Su et al. 2021, section 3.2.2).
 
+    Every angle stands twice; with ``halves`` once, for both entries of a pair.
     ``rope`` is the base, or all settings. An odd width has a frequency for its last entry as well, and so one entry more.
     """
     rope = rope if isinstance(rope, Rope) else Rope(rope)
     half = (width + 1) // 2 if isinstance(width, int) else canonical(per(width, 2))
     positions = rearrange(constant("positions", (length,), past()), "s -> s ()")
     angles = positions * constant("frequencies", (half,), rope, width, canonical(length + past()))
-    angles = join(angles, angles)
+    angles = angles if halves else join(angles, angles)
     cos, sin = apply("cos", angles), apply("sin", angles)
     return (cos, sin) if rope.amplitude == 1 else (cos * rope.amplitude, sin * rope.amplitude)
 
 
-def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False) -> Value:
+def rotate(x: Value, cos: Value, sin: Value, *, partly: bool = False, halves: bool = False) -> Value:
     """Rotate the halves of every head against each other: x is (batch, positions, heads, width), cos and sin (positions, width).
 
     Cosines and sines that are narrower than the heads rotate the first entries of each, and leave the others; with ``partly`` the two are
-    joined even where none are left.
+    joined even where none are left. With ``halves`` an angle stands once for both entries of a pair.
     """
+    if halves:
+        left, right = segments(x, cos.sizes[-1], cos.sizes[-1])
+        cos, sin = (rearrange(one, "s d -> s () d") for one in (cos, sin))
+        parts = (rearrange(one, "b s a d -> b a s d") for one in (left * cos - right * sin, right * cos + left * sin))
+        return rearrange(join(*parts), "b a s d -> b s a d")  # references lay heads before positions
     if partly and cos.sizes[-1] == x.sizes[-1]:
         return rearrange(compact(rearrange(rotate(x, cos, sin), "b s a d -> b a s d")), "b a s d -> b s a d")
     turned = cos.sizes[-1]

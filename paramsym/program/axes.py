@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.convolution import differ
-from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, text
+from paramsym.algebra.size import Axis, Count, Dim, canonical, cat, extent, factors_of, per, product, shown
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import Operation
 from paramsym.program.tracing import Value, record, record_all
@@ -34,8 +34,7 @@ class Rearrange(Operation):
         (x,) = taken
         left, right = groups(self.pattern)
         found = axes_of_words(self.pattern, left, x, dict(self.sizes))
-        merged = (tuple(factor for word in group for factor in factors_of(found[word])) for group in right)
-        return (ArrayType(tuple(factors[0] if len(factors) == 1 else factors or 1 for factors in merged), x.kind),)
+        return (ArrayType(tuple(found[group[0]] if len(group) == 1 else _merged(group, found) for group in right), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Reshape, transpose, reshape."""
@@ -51,7 +50,7 @@ class Rearrange(Operation):
         return moved.reshape([prod(known[word] for word in group) for group in right])
 
     def __str__(self) -> str:
-        return f"rearrange {self.pattern!r}"
+        return f"rearrange {' '.join(self.pattern.split())!r}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class Segments(Operation):
         (x,) = taken
         total = canonical(sum((extent(piece) for piece in self.pieces[1:]), start=extent(self.pieces[0])))
         if differ(total, x.sizes[self.axis]):
-            message = f"axis {self.axis} of {text(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
+            message = f"axis {self.axis} of {shown(x.sizes)} has {x.sizes[self.axis]} entries; the pieces have {total}."
             raise ShapeError(message)
         return tuple(x.with_axis(self.axis, piece) for piece in self.pieces)
 
@@ -118,7 +117,7 @@ class Segments(Operation):
         return tuple(xp.split(arrays[0], [sum(ends[: n + 1]) for n in range(len(ends) - 1)], axis=self.axis))
 
     def __str__(self) -> str:
-        return f"segments {', '.join(text(extent(piece)) for piece in self.pieces)}"
+        return f"segments {', '.join(shown(extent(piece)) for piece in self.pieces)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ class Take(Operation):
         return x[tuple(where)]
 
     def __str__(self) -> str:
-        return f"take {text(self.start)} of axis {self.axis}" if self.count is None else f"take {text(self.count)} of axis {self.axis}"
+        return f"take {shown(self.start)} of axis {self.axis}" if self.count is None else f"take {shown(self.count)} of axis {self.axis}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ class Join(Operation):
         for other in taken[1:]:
             pairs = zip(first.sizes, other.sizes, strict=False)
             if len(first.shape) != len(other.shape) or any(differ(a, b) for n, (a, b) in enumerate(pairs) if n != position):
-                message = f"{text(first.sizes)} and {text(other.sizes)} cannot be joined along axis {self.axis}."
+                message = f"{shown(first.sizes)} and {shown(other.sizes)} cannot be joined along axis {self.axis}."
                 raise ShapeError(message)
         total = canonical(sum((one.sizes[position] for one in taken[1:]), start=first.sizes[position]))
         return (first.with_axis(position, total),)
@@ -203,7 +202,7 @@ class Copies(Operation):
         return xp.repeat(arrays[0], int(self.times), axis=self.axis)
 
     def __str__(self) -> str:
-        return f"{text(self.times)} copies along axis {self.axis}"
+        return f"{shown(self.times)} copies along axis {self.axis}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +258,7 @@ class Pad(Operation):
         return _cut(xp.pad(x, outside, mode="edge" if self.mode == "replicate" else self.mode), margins)
 
     def __str__(self) -> str:
-        return f"pad {self.mode} {text(self.margins)}"
+        return f"pad {self.mode} {shown(self.margins)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +273,7 @@ class Roll(Operation):
         return xp.roll(arrays[0], tuple(map(int, self.shifts)), self.over)
 
     def __str__(self) -> str:
-        return f"roll by {text(self.shifts)}"
+        return f"roll by {shown(self.shifts)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,8 +303,8 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
     if ("...",) in left:
         pattern = pattern.replace("...", " ".join(f"axis{n}" for n in range(x.rank - len(left) + 1)))
         left, _ = groups(pattern)
-    found = axes_of_words(pattern, left, x.type, sizes)
     inside = [word for group in left if len(group) != 1 for word in group]
+    found = axes_of_words(pattern, left, x.type, sizes) if inside else {}
     return record(Rearrange(pattern, tuple((word, found[word]) for word in inside)), x)
 
 
@@ -318,17 +317,14 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     Raises:
         ShapeError: another number of axes, or another size than the given one; the message lists the axes that are wanted.
     """
-    names = tuple(word.strip("[]") for word in words.split())
-    optional = next((n for n, word in enumerate(words.split()) if word.startswith("[")), None)
+    names, optional = _named(words)
     alone = optional is not None and x.rank == len(names) - 1
     full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
     # With another size than the given one, or an open one in front, an array is taken for a batch that lacks an axis.
-    fits = all(canonical(sizes.get(name, size)) == size for name, size in zip(full, x.sizes, strict=False))
-    fits = fits and not any(isinstance(size, Open) for size in x.sizes[:1])
-    if x.rank != len(full) or (alone and not fits):
+    if x.rank != len(full) or (alone and not _fit(dict(zip(full, x.sizes, strict=True)), sizes)):
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
-        if name in sizes and differ(found, sizes[name]):
+        if name in sizes and found is not sizes[name] and differ(found, sizes[name]):
             message = f"axis {position} holds {found} {name}; wanted {canonical(sizes[name])}."
             if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
@@ -342,6 +338,20 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     return record(Named((*names[:position], "one", *names[position + 1 :])), added), lambda y: take(y, position)
 
 
+@lru_cache(maxsize=1 << 8)
+def _named(words: str) -> tuple[tuple[str, ...], int | None]:
+    """Return the words for axes, and the position of the one that stands in brackets, which may be missing."""
+    listed = words.split()
+    return tuple(word.strip("[]") for word in listed), next((n for n, word in enumerate(listed) if word.startswith("[")), None)
+
+
+def _fit(found: Mapping[str, Dim], wanted: Mapping[str, Dim]) -> bool:
+    """Return whether an array of these sizes is one example: the sizes are those that are wanted, and the first is known."""
+    return not isinstance(next(iter(found.values()), 0), Open) and all(
+        canonical(wanted[name]) == found[name] for name in wanted if name in found
+    )
+
+
 def features(x: Value, *sizes: Axis) -> Value:
     """Check the last axes of an input and return it.
 
@@ -352,8 +362,8 @@ def features(x: Value, *sizes: Axis) -> Value:
         message = f"wanted at least {len(sizes)} axes, the last of {extent(sizes[-1])}; found {x.rank}."
         raise RankError(message)
     for found, wanted in zip(x.sizes[x.rank - len(sizes) :], sizes, strict=True):
-        if differ(found, extent(wanted)):
-            message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {text(x.sizes)}."
+        if found is not wanted and differ(found, extent(wanted)):
+            message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {shown(x.sizes)}."
             raise ShapeError(message)
     return x
 
@@ -366,7 +376,7 @@ def known(x: Value, *shape: Axis) -> Value:
     """
     stated = ArrayType(shape, x.type.kind)
     if len(shape) != x.rank or any(map(differ, stated.sizes, x.sizes)):
-        message = f"{text(x.sizes)} cannot be {text(stated.sizes)}."
+        message = f"{shown(x.sizes)} cannot be {shown(stated.sizes)}."
         raise ShapeError(message)
     return record(Known(stated), x)
 
@@ -374,11 +384,12 @@ def known(x: Value, *shape: Axis) -> Value:
 def heads(x: Value, axis: int = -1) -> Value:
     """Take an axis apart into its factors: (batch, positions, (heads, width)) becomes (batch, positions, heads, width)."""
     position = x.type.axis(axis)
-    factors = [f"f{n}" for n in range(len(factors_of(x.shape[position])))]
-    plain = [f"a{n}" for n in range(x.rank)]
-    before, after = " ".join(plain[:position]), " ".join(plain[position + 1 :])
-    inside = " ".join(factors)
-    return x if len(factors) == 1 else rearrange(x, f"{before} ({inside}) {after} -> {before} {inside} {after}")
+    count = len(factors_of(x.shape[position]))
+    factors = ["a", "d", *(f"d{n}" for n in range(count))][:count]
+    plain = ["b", "s", *(f"s{n}" for n in range(x.rank))][: x.rank]
+    apart = " ".join((*plain[:position], *factors, *plain[position + 1 :]))
+    plain[position] = f"({' '.join(factors)})"
+    return x if len(factors) == 1 else rearrange(x, f"{' '.join(plain)} -> {apart}")
 
 
 def segments(x: Value, *pieces: Axis, axis: int = -1) -> tuple[Value, ...]:
@@ -434,6 +445,12 @@ def flip(x: Value, axis: int) -> Value:
     return record(Flip(axis), x)
 
 
+def _merged(words: tuple[str, ...], found: Mapping[str, Axis]) -> Axis:
+    """Return one axis of the factors of several; of none, an axis of size 1."""
+    factors = tuple(factor for word in words for factor in factors_of(found[word]))
+    return factors[0] if len(factors) == 1 else factors or 1
+
+
 @lru_cache(maxsize=1 << 10)
 def groups(pattern: str) -> tuple[Groups, Groups]:
     """Return the words of both sides, those of one axis together; ``()`` is an axis of size 1.
@@ -468,7 +485,7 @@ def axes_of_words(pattern: str, left: Groups, x: ArrayType, sizes: Mapping[str, 
         ShapeError: another number of axes than words, or sizes that do not fit.
     """
     if len(left) != len(x.shape):
-        message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {text(x.sizes)}."
+        message = f"{pattern!r} wants {len(left)} axes; found {len(x.shape)}, {shown(x.sizes)}."
         raise RankError(message)
     found: dict[str, Axis] = dict(sizes)
     for words, axis, size in zip(left, x.shape, x.sizes, strict=True):
@@ -506,7 +523,7 @@ def wrong_axes(found: tuple[Dim, ...], names: tuple[str, ...], optional: int | N
     rest = [name for position, name in enumerate(names) if position != optional]
     alone = f", or ({', '.join(rest)}) without a batch" if optional is not None else ""
     wanted = "".join(f", with {canonical(size)} {name}" for name, size in sizes.items())
-    message = f"wanted ({', '.join(names)}){alone}{wanted}; found {len(found)} axes, {text(found)}."
+    message = f"wanted ({', '.join(names)}){alone}{wanted}; found {len(found)} axes, {shown(found)}."
     missing = "channels" in names and len(found) == len(names) - 1
     if missing:
         message += f" An axis is missing: {' or '.join(spatial[:1])} or channels."

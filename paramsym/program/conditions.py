@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from sympy import Expr
 
 from paramsym.program.arithmetic import broadcast
 from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
@@ -70,6 +71,7 @@ class Where(Operation):
 
 def compare(x: Value, name: Comparison, number: float | Expr) -> Value:
     """Return whether every entry is "equal", "less", "greater" or "greater_equal", compared with a number."""
+    check_word(name, get_args(Comparison), "comparison")
     return record(Compare(name, number), x)
 
 

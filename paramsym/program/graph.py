@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 
 if TYPE_CHECKING:
     from paramsym.algebra.numbering import Numbers
@@ -123,15 +123,15 @@ class Program:
 
     def __str__(self) -> str:
         """Write a listing: one line per operation with the shapes of its results, the programs of parts indented."""
-        kind = "" if self.layer is None else f"{type(self.layer).__name__}"
+        kind = "" if self.layer is None else kind_of(self.layer)
         inputs = ", ".join(f"%{number} {self.types[number]}" for number in self.inputs)
         outputs = ", ".join(f"%{number} {self.types[number]}" for number in self.outputs)
         return "\n".join([f"{kind}({inputs}) -> {outputs}", *self.listing("  ")])
 
     def _repr_html_(self) -> str:
-        from paramsym.present.picture import picture
+        from paramsym.present.picture import pictures
 
-        return picture(self)
+        return pictures(self)
 
     def listing(self, indent: str = "") -> Iterator[str]:
         """Yield the lines of the listing."""
@@ -159,7 +159,7 @@ class Call:
         return self.body.output_types
 
     def __str__(self) -> str:
-        return f"{label(self.name)} [{type(self.body.layer).__name__}]".lstrip()
+        return f"{label(self.name)} [{kind_of(self.body.layer)}]".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +197,8 @@ class Loop:
         return (*(taken[: self.carry] if self.left is None else self.left), *stacked)
 
     def __str__(self) -> str:
-        copies = " | ".join(f"{label(numbers)} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
-        return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {text(self.bodies[0][0].count)}"
+        copies = " | ".join(f"{label(numbers)} [{kind_of(body.layer)}]" for numbers, body in self.bodies)
+        return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {shown(self.bodies[0][0].count)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class Scan:
         return (*taken[: self.carry], *along)
 
     def __str__(self) -> str:
-        return f"scan over {text(self.length)}"
+        return f"scan over {shown(self.length)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class Route:
         return (type(taken[0])((*taken[0].shape[:-1], self.body.output_types[0].shape[-1])),)
 
     def __str__(self) -> str:
-        return f"route {text(self.used)} of {self.numbers} [{type(self.body.layer).__name__}]"
+        return f"route {shown(self.used)} of {self.numbers} [{kind_of(self.body.layer)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class Opaque:
         return self.types
 
     def __str__(self) -> str:
-        return f"{type(self.layer).__name__}, opaque"
+        return f"{kind_of(self.layer)}, opaque"
 
 
 def bodies(operation: Any) -> tuple[Program, ...]:
@@ -264,6 +264,11 @@ def bodies(operation: Any) -> tuple[Program, ...]:
     if isinstance(operation, Loop):
         return tuple(body for _, body in operation.bodies)
     return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
+
+
+def kind_of(layer: object) -> str:
+    """Return the name of a layer's class as it reads; helpers of one file have an underscore before it."""
+    return type(layer).__name__.lstrip("_")
 
 
 def label(name: str | Numbers) -> str:

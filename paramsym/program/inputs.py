@@ -7,7 +7,7 @@ from itertools import islice
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from paramsym.algebra.size import Count, text
+from paramsym.algebra.size import Count, shown
 from paramsym.errors import ParamsymError, ShapeError
 from paramsym.naming import quoted
 
@@ -22,7 +22,7 @@ _MOST_AXES = 64
 
 
 @dataclass(frozen=True)
-class Step:
+class Application:
     """One layer applied: under which name, to what shape, with what shape as result, and how many times over.
 
     Equal copies that give back the shape they took are one step; ``used`` is how many of them one example goes through, ``stored`` how
@@ -44,7 +44,7 @@ def measured(value: Any, what: str, error: type[ParamsymError]) -> tuple[int, ..
     (768, 3)
     """
     try:
-        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in axes(value, what))
+        found = tuple(index(cast("Any", None) if isinstance(extent, bool) else extent) for extent in checked_axes(value, what))
     except TypeError:
         found = (-1,)
     if any(extent < 0 for extent in found):
@@ -69,7 +69,7 @@ def together(first: Shape, *others: Shape) -> Shape:
     return cast("Shape", (first, *others)) if others else first
 
 
-def axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
+def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     """Return the entries of a shape; one without end is refused and not read to its end.
 
     Raises:
@@ -82,20 +82,12 @@ def axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     return found
 
 
-def only_input(layer: Layer, shape: Shape) -> None:
-    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
-    found = each_input(shape)
-    if len(found) > 1 and not layer.takes_several:
-        message = f"wanted one shape, for one input; found {len(found)}, {text(shape)}."
-        raise ShapeError(message)
-
-
 def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: type[ShapeError]) -> ShapeError:
     """Return the error with the whole path of the part, and with what arrived there; a part without a name leaves that to its parent."""
     if not name:
         return error
     inner: str = getattr(error, "part", "")
-    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {text(arrived)}: {error}")
+    reason: str = getattr(error, "reason", f"{type(layer).__name__.lstrip('_')}, which was given {shown(arrived)}: {error}")
     path = f"{name}.{inner}" if inner else name
     found = kind(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
     found.__dict__.update(error.__dict__)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Count, Dim
+from paramsym.algebra.size import Count, Dim, shown
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Work
 from paramsym.program.pairs import Rows
@@ -49,12 +49,25 @@ class Lookup(Operation):
         return (Kept("taken", 1),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
-        """Select the rows."""
+        """Select the rows.
+
+        Raises:
+            ArgumentError: what are no numbers of rows.
+        """
         table, index = arrays
+        check_positions(index, len(table))
         return xp.take(table, index, axis=0)
 
     def __str__(self) -> str:
         return "lookup"
+
+
+def check_positions(index: Any, size: int) -> None:
+    """Raise ``ArgumentError`` for what are no positions of ``size`` entries; below zero NumPy would count from the end."""
+    if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
+        found = f" from {index.min()} to {index.max()}" if index.size else ""
+        message = f"the positions are {index.dtype}{found}; wanted whole numbers from 0 to {size - 1}."
+        raise ArgumentError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +100,8 @@ class Pick(Operation):
         return (ArrayType((*x.shape[:-1], index.shape[-1]), x.kind),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return the positions."""
-        return (Kept("taken", 1),)
+        """Return the array, of which torch reads the shape, and the positions."""
+        return Kept("taken"), Kept("taken", 1)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Gather the entries."""
@@ -121,15 +134,13 @@ class Put(Operation):
         """
         x, index = arrays
         size = int(self.size)
-        if index.dtype.kind not in "iu" or (index.size and not 0 <= index.min() <= index.max() < size):
-            message = f"the positions are {index.dtype} from {index.min()} to {index.max()}; wanted whole numbers from 0 to {size - 1}."
-            raise ArgumentError(message)
+        check_positions(index, size)
         y = xp.zeros((*x.shape[:-1], size), dtype=x.dtype)
         xp.put_along_axis(y, index, x, -1)
         return y
 
     def __str__(self) -> str:
-        return f"put into {self.size}"
+        return f"put into {shown(self.size)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +169,7 @@ class Best(Operation):
         return xp.take_along_axis(x, index, -1), index
 
     def __str__(self) -> str:
-        return f"best {self.k}"
+        return f"best {shown(self.k)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +231,7 @@ class Constant(Operation):
         return _CONSTANTS[self.name](xp, tuple(map(int, self.shape)), *self.settings)
 
     def __str__(self) -> str:
-        return " ".join((self.name, *map(str, self.settings)))
+        return " ".join((self.name, *map(shown, self.settings)))
 
 
 def _frequencies(xp: Any, shape: tuple[int, ...], rope: Rope, width: int, length: int) -> Any:  # noqa: ARG001 - the width gives the shape
@@ -275,25 +286,37 @@ def _deberta_buckets(xp: Any, shape: tuple[int, ...], buckets: int, farthest: in
     return xp.clip(int(sign) * distance + span, 0, 2 * span - 1)
 
 
-def _swin_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
-    """The row of every pair of places in a window (Liu et al. 2021, section 3.2)."""
-    places = xp.indices((int(height), int(width))).reshape(2, -1)
-    apart = places[:, :, None] - places[:, None, :] + xp.asarray([int(height) - 1, int(width) - 1])[:, None, None]
-    return (apart[0] * (2 * int(width) - 1) + apart[1]).reshape(shape)
+def _swin_index(xp: Any, shape: tuple[int, ...], *window: int) -> Any:
+    """The row of every pair of places in a window of any rank (Liu et al. 2021, section 3.2)."""
+    sides = tuple(map(int, window))
+    row: Any = 0
+    for place, side in zip(xp.indices(sides).reshape(len(sides), -1), sides, strict=True):
+        row = row * (2 * side - 1) + place[:, None] - place[None, :] + side - 1
+    return row.reshape(shape)
 
 
-def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, int], window: int, *shifts: int) -> Any:
+def _swin_regions(xp: Any, shape: tuple[int, ...], extents: tuple[int, ...], window: int | tuple[int, ...], *shifts: int) -> Any:
     """For every window of a shifted map -100 for two places that were no neighbours before the shift (Liu et al. 2021, section 3.2).
 
-    One shift is that of both axes; along an axis that is not shifted all places are neighbours.
+    One side and one shift are those of all axes; along an axis that is not shifted all places are neighbours.
     """
-    window = int(window)
-    places = [xp.arange(int(length)) for length in extents]
-    each = ((place, int(shift)) for place, shift in zip(places, shifts * (3 - len(shifts)), strict=True))
-    down, across = (((place >= len(place) - window).astype(int) + (place >= len(place) - shift)) * (shift > 0) for place, shift in each)
-    regions = (3 * down[:, None] + across).reshape(len(down) // window, window, len(across) // window, window)
-    rows = regions.transpose(0, 2, 1, 3).reshape(shape[0], 1, 1, window**2)
+    rank, region, parts = len(extents), xp.zeros((), dtype=int), []
+    sides, each = window if isinstance(window, tuple) else (window,) * rank, shifts if len(shifts) == rank else shifts * rank
+    for length, side, shift in ((int(one), int(other), int(last)) for one, other, last in zip(extents, sides, each, strict=True)):
+        place = xp.arange(length)
+        region = 3 * region[..., None] + ((place >= length - side).astype(int) + (place >= length - shift)) * (shift > 0)
+        parts += [length // side, side]
+    order = (*range(0, 2 * rank, 2), *range(1, 2 * rank, 2))
+    rows = region.reshape(parts).transpose(order).reshape(shape[0], 1, 1, shape[-1])
     return xp.where(rows == rows.swapaxes(2, 3), 0.0, -100.0)
+
+
+def _pooled_distances(xp: Any, shape: tuple[int, ...]) -> Any:
+    """The row of every pair of a query and a key of which one kind is pooled more, in float32 as in the reference (Li et al. 2022)."""
+    queries, keys = shape
+    more, fewer = xp.float32(max(queries / keys, 1)), xp.float32(max(keys / queries, 1))
+    apart = xp.arange(queries)[:, None] * fewer - (xp.arange(keys) + 1 - keys) * more
+    return apart.astype(int)
 
 
 def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any:
@@ -304,13 +327,19 @@ def _beit_index(xp: Any, shape: tuple[int, ...], height: int, width: int) -> Any
     return index
 
 
+def _earlier(xp: Any, shape: tuple[int, ...]) -> Any:
+    """Whether a key stands at or before a query; the last query stands at the last key."""
+    return xp.broadcast_to(_distances(xp, shape[-2:]) <= 0, shape)
+
+
 _CONSTANTS: Mapping[str, Callable[..., Any]] = {
-    "full": lambda xp, shape, value: xp.full(shape, value),
+    "full": lambda xp, shape, value: xp.full(shape, value if isinstance(value, int) else float(value)),
     "zeros": lambda xp, shape: xp.zeros(shape),
     "index zeros": lambda xp, shape: xp.zeros(shape, dtype=xp.int64),
     "positions": lambda xp, shape, start=0: xp.arange(shape[0]) + int(start),
     "frequencies": _frequencies,
     "distances": _distances,
+    "earlier": _earlier,
     "sinusoids": _sinusoids,
     "alibi slopes": _slopes,
     "t5 buckets": _t5_buckets,
@@ -318,6 +347,7 @@ _CONSTANTS: Mapping[str, Callable[..., Any]] = {
     "swin index": _swin_index,
     "swin regions": _swin_regions,
     "beit index": _beit_index,
+    "pooled distances": _pooled_distances,
 }
 
 

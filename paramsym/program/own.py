@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from inspect import Parameter, signature
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sympy import Integer
 
 from paramsym.algebra.numbering import Numbers
-from paramsym.algebra.size import Count, Dim, canonical, text
-from paramsym.errors import NotYetError, ShapeError, StructureError
+from paramsym.algebra.size import Count, Dim, canonical, shown
+from paramsym.errors import NotYetError, ParamsymError, ShapeError, StructureError
 from paramsym.program.axes import Known, rearrange
 from paramsym.program.graph import Call, Loop, Opaque, Program, Route
 from paramsym.program.inputs import each_input, located, together
 from paramsym.program.lookups import Stored, constant
+from paramsym.program.mistakes import explained
+from paramsym.program.signature import accepted, check_number
 from paramsym.program.state import past
 from paramsym.program.tracing import Value, each, record, record_all, results_of, traced
 from paramsym.program.types import ArrayType, Open
@@ -109,13 +110,19 @@ class Applied:
 
 def within(part: Part, name: str) -> Any:
     """Return a tensor or a part of a part, under its path from the outer layer; None where there is neither."""
-    found = Own(part.layer)._find(name)
+    found = own_of(part.layer)._find(name)
     path = f"{part.name}." if part.name else ""
     if found is None:
         return None
     if isinstance(found, Applied):
         return Applied(replace(found.part, name=path + found.part.name, frozen=found.part.frozen or part.frozen))
     return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
+
+
+def own_of(layer: Layer) -> Own:
+    """Return what the forward pass of a layer sees of it; a layer remembers it, as it does its parts."""
+    found: Own | None = layer.__dict__.get("_own")
+    return layer.__dict__.setdefault("_own", Own(layer)) if found is None else found
 
 
 def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Program:
@@ -133,22 +140,19 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
     key = (types, past(), stated)
     if key not in known:
         check_number(layer, len(types))
-        body = (lambda *values: layer.forward(Own(layer), *values)) if stated else partial(through_opaque, layer)
-        program, captured = traced(layer, body, types)
+        body = partial(layer.forward, own_of(layer)) if stated else partial(through_opaque, layer)
+        try:
+            program, captured = traced(layer, body, types)
+        except (AttributeError, TypeError) as error:
+            found = None if isinstance(error, ParamsymError) else explained(layer, error)
+            if found is None:
+                raise
+            raise found from error
         if captured:
             message = f"{type(layer).__name__}.forward uses an array of another layer's forward pass; pass it as an input."
             raise StructureError(message)
         known[key] = program
     return known[key]
-
-
-def check_number(layer: Layer, given: int) -> None:
-    """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
-    least, most = _inputs_of(type(layer.computed_as).forward)[0], accepted(layer)
-    if layer.computes and not layer.by_hand and (given < least or (most is not None and given > most)):
-        wanted = f"at least {least}" if given < least else f"at most {most}"
-        message = f"wanted {wanted} shape{'s' if wanted[-1] != '1' else ''}, one for each input; found {given}."
-        raise ShapeError(message)
 
 
 def through_opaque(layer: Layer, *values: Value) -> Any:
@@ -166,10 +170,15 @@ def in_turn(own: Own, x: Any, *along: Value) -> Any:
         if part.numbers is not None:
             copies.append(part)
             continue
-        x, copies = through_copies(copies, x, along), []
-        given = (*each(x), *along)
-        x = Applied(part)(*given[: accepted(part.layer)])
-    return through_copies(copies, x, along)
+        if copies:
+            x, copies = through_copies(copies, x, along), []
+        x = Applied(part)(*_as_many((*each(x), *along), part.layer))
+    return through_copies(copies, x, along) if copies else x
+
+
+def _as_many(given: tuple[Value, ...], layer: Layer) -> tuple[Value, ...]:
+    """Return as many values as a layer takes."""
+    return given if len(given) == 1 else given[: accepted(layer)]
 
 
 def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
@@ -241,7 +250,7 @@ def through(
     sizes = after = [value.sizes for value in carry]
     programs = []
     for numbers, layer in copies:
-        given = (*carry, *along)[: accepted(layer)]
+        given = _as_many((*carry, *along), layer)
         name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
         programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
         after = [type_.sizes for type_ in programs[-1][1].output_types[: len(carry)]]
@@ -250,14 +259,16 @@ def through(
     if after != sizes and list(map(len, after)) == list(map(len, sizes)) and all(map(_open_or_equal, sizes, after)):
         refined = tuple(record(Known(type_), value) for value, type_ in zip(carry, programs[-1][1].output_types, strict=False))
         return through(copies, refined, along, shared, several=several)
-    if after == sizes:
+    one_of = shared is None and [numbers.count for numbers, _ in copies] == [1]  # under a number that is a symbol
+    if after == sizes or one_of:
         taken = max(len(program.inputs) for _, program in programs)
-        results = record_all(Loop(tuple(programs), len(carry), shared), *carry, *along[: taken - len(carry)])
+        left = None if after == sizes else programs[0][1].output_types[: len(carry)]
+        results = record_all(Loop(tuple(programs), len(carry), shared, left), *carry, *along[: taken - len(carry)])
         return results if several or programs[0][1].several else results[0]
     if known:
         return one_by_one(copies, carry, along, shared, several=several)
     where = f"{programs[-1][0]}: " if shared is None else f"{shared}: " if shared else ""
-    message = f"{where}a block that turns {text(sizes[0])} into {text(after[0])} cannot be repeated a symbolic number of times."
+    message = f"{where}a block that turns {shown(sizes[0])} into {shown(after[0])} cannot be repeated a symbolic number of times."
     raise ShapeError(message)
 
 
@@ -285,7 +296,7 @@ def growing(numbers: Numbers, layer: Layer, carry: tuple[Value, ...], along: tup
 
     program = applied(str(numbers), layer, (*at(index), *more))
     if [one.sizes for one in program.output_types[: len(carry)]] != [one.sizes for one in at(index + 1)]:
-        shapes = f"{text(first[0].sizes)} into {text(second[0].sizes)}"
+        shapes = f"{shown(first[0].sizes)} into {shown(second[0].sizes)}"
         message = f"{numbers}: a block that turns {shapes}, and not every block so, cannot be repeated a symbolic number of times."
         raise ShapeError(message)
     loop = Loop(((numbers, program),), len(carry), None, at(numbers.start + numbers.count))
@@ -306,7 +317,7 @@ def one_by_one(
     x: Any = carry if several else carry[0]
     for number, numbers, layer in placed:
         copy = layer if numbers.index is None else layer.substituted({numbers.index: Integer(number)})
-        given = (*each(x), *along)[: accepted(copy)]
+        given = _as_many((*each(x), *along), copy)
         name: str | Numbers = replace(numbers, count=1, start=number, step=1, index=None) if shared is None else shared
         program = applied(str(name), copy, tuple(value.type for value in given))
         x = results_of(program, record_all(Call(name, program), *given))
@@ -325,28 +336,3 @@ def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
     except ShapeError as error:
         shapes = (tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
         raise located(name, layer, together(*shapes), error, type(error)) from None
-
-
-@cache
-def _inputs_of(forward: Callable[..., Any]) -> tuple[int, int | None, bool]:
-    """Return how many inputs a forward pass needs, how many it takes (None: any), and whether it passes inputs along to its parts."""
-    kinds = list(signature(forward).parameters.values())[2:]
-    needed = sum(one.default is Parameter.empty and one.kind is not Parameter.VAR_POSITIONAL for one in kinds)
-    rest = next((one.name for one in kinds if one.kind is Parameter.VAR_POSITIONAL), None)
-    return needed, len(kinds) if rest is None else None, rest == "along"
-
-
-def accepted(layer: Layer) -> int | None:
-    """Return how many inputs a layer takes at most; None for any number. What passes inputs along takes as many as its parts do."""
-    if not layer.computes or layer.by_hand:
-        return None if layer.takes_several else 1
-    return taken(layer)
-
-
-def taken(layer: Layer) -> int | None:
-    """Return how many inputs a forward pass takes at most; None for any number."""
-    _, most, passes_along = _inputs_of(type(layer.computed_as).forward)
-    if passes_along and layer.own_parts:
-        inside = [3 if part.numbers is not None and part.used is not None else accepted(part.layer) for part in layer.own_parts]
-        return None if None in inside else max(count for count in inside if count is not None)
-    return most

@@ -10,10 +10,14 @@ from paramsym.algebra.size import Dim
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Which keys a query sees: all of them, those up to its own position, or those nearer than ``window`` positions."""
+    """Which keys a query sees: all of them, those up to its own position, or those nearer than ``window`` positions.
+
+    ``written`` out, the mask is an array even where a kernel would take a flag.
+    """
 
     causal: bool = False
     window: Dim | None = None
+    written: bool = False
 
     def visible(self, xp: Any, queries: int, keys: int) -> Any:
         """Return a (queries, keys) array of truth; the last query stands at the last key."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, extent
-from paramsym.errors import RankError, ShapeError
+from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.pairs import Mask, Pairs
 from paramsym.program.tracing import Value, record
@@ -93,9 +93,19 @@ def spelled(spec: str, ranks: tuple[int, ...]) -> tuple[tuple[Words, ...], Words
 
     Raises:
         ShapeError: a term with another number of axes than its array.
+        StructureError: another number of terms, no arrow, or a word of the result that no term has.
     """
-    left, _, right = spec.partition("->")
+    left, arrow, right = spec.partition("->")
     terms, output = [term.split() for term in left.split(",")], right.split()
+    if not arrow or len(terms) != len(ranks):
+        message = (
+            f"{spec!r} has {len(terms)} terms{'' if arrow else ' and no arrow'}; wanted one for each array, as in '... i, o i -> ... o'."
+        )
+        raise StructureError(message)
+    lost = next((word for word in output if not any(word in term for term in terms)), None)
+    if lost is not None:
+        message = f"{spec!r} has {lost!r} in its result and in no term."
+        raise StructureError(message)
     dots = max((rank - len(term) + 1 for term, rank in zip(terms, ranks, strict=True) if "..." in term), default=0)
 
     def written(term: list[str], count: int) -> Words:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from paramsym.program.graph import Kept, Operation, Work
+from paramsym.program.mistakes import check_word
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 
 Reduction: TypeAlias = Literal["sum", "mean", "max", "prod"]
-Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given"]
+Statistic: TypeAlias = Literal["layer", "rms", "deviation", "given", "length"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,8 @@ class Softmax(Operation):
 class Normalise(Operation):
     """Entries normalised over some axes.
 
-    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square. With
+    "layer" is the difference from the mean over the deviation, "deviation" the entries over it, "rms" over their root mean square, "length"
+    over the root of the sum of their squares. With
     "given" the statistics are two further inputs, mean and variance, as in batch normalisation when it does not train. ``scaled`` and
     ``shifted`` say which of scale and shift are inputs; they fit the input entry by entry. Without ``eps`` it is that of the precision.
     "rms", and others with ``steps``, are worked out by differences, powers and products in float32, each of which keeps something.
@@ -133,6 +135,8 @@ class Normalise(Operation):
         statistic = Kept("own", factors=places, kind="statistic", wide=self.kind == "rms" or self.steps)
         like = Kept("own", factors=flat(x.shape))
         scale = (Kept("taken", 1),) if self.scaled and needs[0] else ()
+        if self.kind == "length":
+            return (Kept("taken"), statistic, *scale)
         if self.kind != "rms" and not self.steps:
             return (Kept("taken"), statistic, statistic, *scale)
         normalised = (like,) if self.scaled and needs[1] else ()
@@ -148,6 +152,8 @@ class Normalise(Operation):
         eps = xp.finfo(x.dtype).eps if self.eps is None else self.eps
         if self.kind == "rms":
             y = x / xp.sqrt((x * x).mean(self.over, keepdims=True) + eps)
+        elif self.kind == "length":
+            y = x / xp.sqrt((x * x).sum(self.over, keepdims=True))
         elif self.kind == "given":
             y = (x - others[0]) / xp.sqrt(others[1] + eps)
         else:
@@ -163,6 +169,7 @@ class Normalise(Operation):
 
 def reduce(name: Reduction, x: Value, *axes: int, keep: bool = False) -> Value:
     """Return the sum, mean, max or prod over axes, over the last one by default. Work: one operation per entry."""
+    check_word(name, get_args(Reduction), "reduction")
     return record(Reduce(name, axes or (-1,), keep), x)
 
 
@@ -191,5 +198,6 @@ def normalise(
 
     ``steps`` says that the reference does it by elementary operations rather than by one kernel, and so keeps more.
     """
+    check_word(kind, get_args(Statistic), "normalisation")
     others = [one for one in (scale, shift) if one is not None]
     return record(Normalise(kind, axes, eps, scale is not None, shift is not None, unbiased, steps), x, *others, *given)

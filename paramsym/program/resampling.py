@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from sympy import Expr
 
-from paramsym.algebra.size import Count, text
+from paramsym.algebra.size import Count, shown
 from paramsym.program.graph import Operation, Work
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
@@ -90,7 +90,7 @@ class Resample(Operation):
         return matrix
 
     def __str__(self) -> str:
-        return f"resample {self.mode} to {text(self.lengths)}"
+        return f"resample {self.mode} to {shown(self.lengths)}"
 
 
 def resample(

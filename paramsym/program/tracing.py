@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sympy import Expr
 
-from paramsym.algebra.size import Axis, Dim, text
+from paramsym.algebra.size import Axis, Dim, shown
 from paramsym.errors import StructureError
 from paramsym.naming import described
 from paramsym.program.arithmetic import Combine, Name, WithNumber
 from paramsym.program.graph import Program, Region, Scan, Step
+from paramsym.program.mistakes import refused, unknown
 from paramsym.program.types import ArrayType
 
 if TYPE_CHECKING:
@@ -78,6 +79,25 @@ class Value:
     def __neg__(self) -> Value:
         return self * -1
 
+    __matmul__ = __rmatmul__ = refused("x @ y", 'contract("... i, o i -> ... o", x, own.weight)')
+    __getitem__ = refused("x[...]", "take(x, axis, start, count) or segments(x)")
+    __len__ = refused("len(x)", "x.sizes[0]")
+    __call__ = refused("x(...)", "own.name(x) with the name of a part")
+    __lt__ = __le__ = __gt__ = __ge__ = refused("a comparison of arrays", 'compare(x, "greater", 0)')
+    __array__ = __array_ufunc__ = __array_function__ = refused("a function of NumPy", 'one of paramsym.program, such as apply("exp", x)')
+    __torch_function__ = refused("a function of torch", 'one of paramsym.program, such as apply("exp", x)')
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int | float | Expr):
+            refused("a comparison of arrays", 'compare(x, "equal", 0)')()
+        return self is other
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise unknown(name)
+
     def __iter__(self) -> NoReturn:
         message = "a traced array cannot be iterated, because its sizes may be symbols; use segments(x), take(x, axis, i) or scan(...)."
         raise StructureError(message)
@@ -87,7 +107,7 @@ class Value:
         raise StructureError(message)
 
     def __repr__(self) -> str:
-        return f"Value({text(self.sizes)})"
+        return f"Value({shown(self.sizes)})"
 
 
 class Tracer:
@@ -114,14 +134,16 @@ class Tracer:
 
     def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
         """Record one step and return its results."""
+        taken = []
         for value in values:
             if not isinstance(value, Value):
                 message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
                 raise StructureError(message)
-        types = operation.gives(*(value.type for value in values))
-        takes = tuple(self.number(value) for value in values)
-        results = tuple(self.value(type_) for type_ in types)
-        self.steps.append(Step(operation, takes, tuple(result.number for result in results)))
+            taken.append(value.type)
+        types = operation.gives(*taken)
+        takes = tuple([self.number(value) for value in values])
+        results = tuple([self.value(type_) for type_ in types])
+        self.steps.append(Step(operation, takes, tuple([result.number for result in results])))
         return results
 
 
@@ -195,7 +217,7 @@ def scan(
     program, captured = traced(None, body, (*(one.type for one in carry), *entries))
     for before, after in zip(carry, program.output_types[: len(carry)], strict=True):
         if before.type.sizes != after.sizes:
-            message = f"the body of a scan turns its state {text(before.sizes)} into {text(after.sizes)}; a state keeps its shape."
+            message = f"the body of a scan turns its state {shown(before.sizes)} into {shown(after.sizes)}; a state keeps its shape."
             raise StructureError(message)
     step = Scan(program, over[0].sizes[axis], len(carry), len(over), axis, reverse)
     return record_all(step, *carry, *over, *captured)

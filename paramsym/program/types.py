@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from sympy import Symbol
 
-from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, stack, text
+from paramsym.algebra.size import Axis, Dim, cat, extent, factors_of, shown, stack
 
 Kind: TypeAlias = Literal["float", "index", "truth"]
 """Entries are real numbers, whole numbers that select something, or true and false. Only real numbers have gradients."""
@@ -35,11 +35,11 @@ class ArrayType:
 
     def __post_init__(self) -> None:
         """Compute the sizes once; every operation asks for them."""
-        object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int) else extent(axis) for axis in self.shape))
+        object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int | Symbol) else extent(axis) for axis in self.shape))
 
     def __str__(self) -> str:
         """Write the sizes, with the kind where it is not float."""
-        return text(self.sizes) if self.kind == "float" else f"{text(self.sizes)} {self.kind}"
+        return shown(self.sizes) if self.kind == "float" else f"{shown(self.sizes)} {self.kind}"
 
     def axis(self, position: int) -> int:
         """Return the position of an axis counted from the front."""

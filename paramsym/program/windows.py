@@ -12,8 +12,8 @@ from itertools import starmap
 from math import inf, prod
 from typing import Any, Literal, TypeAlias
 
-from paramsym.algebra.convolution import negative, same, spread, windows, windows_ceil
-from paramsym.algebra.size import Axis, Count, Dim, canonical, text
+from paramsym.algebra.convolution import negative, same_length, transposed_length, window_count, window_count_ceil
+from paramsym.algebra.size import Axis, Count, Dim, canonical, shown
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
 from paramsym.program.tracing import Value, record, record_all
@@ -228,7 +228,7 @@ class PoolTo(Operation):
         return (y, index) if self.indices else y
 
     def __str__(self) -> str:
-        return f"{self.name} pool to {text(self.lengths)}"
+        return f"{self.name} pool to {shown(self.lengths)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,14 +336,16 @@ def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tupl
     Raises:
         ShapeError: what the function raises, and a length that is negative.
     """
-    found: list[Count] = []
-    for position, given in enumerate(zip(*settings, strict=True)):
+    found: dict[tuple[Any, ...], Count] = {}  # square images have the same length along all axes
+    axes = list(zip(*settings, strict=True))
+    for position, given in enumerate(axes):
         try:
-            found.append(_possible(function(*given), given[0]))
+            if given not in found:
+                found[given] = _possible(function(*given), given[0])
         except ShapeError as error:
             names = _SPATIAL.get(len(settings[0]))
             raise ShapeError(f"along the {names[position]}, {error}" if names else str(error)) from None
-    return tuple(found)
+    return tuple(found[given] for given in axes)
 
 
 def lengths(
@@ -355,10 +357,10 @@ def lengths(
         ShapeError: a kernel that is longer than the padded axis; the message names the axis.
     """
     if padding == "same":
-        return along_each(same, spatial, stride)
+        return along_each(same_length, spatial, stride)
     if ceil:
-        return along_each(lambda n, k, s, p, d: windows_ceil(n, k, s, p[0], d), spatial, kernel, stride, padding, dilation)
-    return along_each(lambda n, k, s, p, d: windows(n, k, s, canonical(p[0] + p[1]), d), spatial, kernel, stride, padding, dilation)
+        return along_each(lambda n, k, s, p, d: window_count_ceil(n, k, s, p[0], d), spatial, kernel, stride, padding, dilation)
+    return along_each(lambda n, k, s, p, d: window_count(n, k, s, canonical(p[0] + p[1]), d), spatial, kernel, stride, padding, dilation)
 
 
 def margins_of(spatial: Sequence[Any], kernel: Sequence[Any], stride: Sequence[Any], padding: Margins, dilation: Sequence[Any]) -> Any:
@@ -426,7 +428,7 @@ def transposed_lengths(
     Raises:
         ShapeError: more padding than there is to cut away; the message names the axis.
     """
-    return along_each(spread, spatial, kernel, stride, padding, dilation, extra)
+    return along_each(transposed_length, spatial, kernel, stride, padding, dilation, extra)
 
 
 def _possible(length: Count, of: Count) -> Count:

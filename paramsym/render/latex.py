@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}",
 }  # fmt: skip
 _GREEK = frozenset({
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho",
@@ -243,6 +244,8 @@ def _power(base: Expr, exponent: Expr, letters: Letters) -> str:
             body = rf"\left({body}\right)"
     if exponent == 1:
         return body
+    if exponent == Rational(1, 2):
+        return rf"\sqrt{{{_unbracketed([body])[0]}}}"
     power = expression(exponent, letters) if isinstance(exponent, Expr) else str(exponent)
     grouped = body if isinstance(base, Symbol | Integer | Add) and "^" not in body else f"{{{body}}}"
     return f"{grouped}^{{{power}}}"

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from paramsym.optional import needed
+from paramsym.render.table import percent
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Okabe and Ito's colours, which readers of every kind of colour vision tell apart."""
@@ -49,15 +50,6 @@ def _figure(width: float, height: float) -> tuple[Any, Any]:
 def _bare(axes: Any) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-
-
-def percent(amount: int, whole: int) -> str:
-    """Return a share; what is not nothing is not called 0.0 %.
-
-    >>> percent(1, 3), percent(1, 10_000), percent(0, 3)
-    ('33.3 %', '< 0.1 %', '0 %')
-    """
-    return "0 %" if not amount else "< 0.1 %" if 2000 * amount < whole else f"{100 * amount / whole:.1f} %"
 
 
 def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], unit: str, title: str) -> Picture:

@@ -154,9 +154,9 @@ class Tabular(Printed):
         """Return the table."""
         raise NotImplementedError
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules; ``table().to_latex(long=True)`` breaks across pages."""
-        return self.table().to_latex()
+    def to_latex(self, **options: Any) -> str:
+        """Return the table as LaTeX with booktabs rules; ``options`` are those of ``Table.to_latex``: ``caption``, ``label``, ``width``."""
+        return self.table().to_latex(**options)
 
     def to_markdown(self) -> str:
         """Return the table as Markdown."""
@@ -180,6 +180,21 @@ class Tabular(Printed):
     def _repr_latex_(self) -> str | None:
         shown = self._shown()
         return shown.to_latex(long=len(shown.rows) > _PAGE) if shown.rows else None
+
+
+def percent(amount: int, whole: int) -> str:
+    """Return a share with one decimal; neither a small share nor what a small one is missing from is rounded away.
+
+    >>> percent(1, 3), percent(1, 10_000), percent(9_999, 10_000), percent(0, 3)
+    ('33.3 %', '< 0.1 %', '> 99.9 %', '0 %')
+    """
+    if amount == 0:
+        return "0 %"
+    if 2000 * amount < whole:
+        return "< 0.1 %"
+    if 0 < 2000 * (whole - amount) < whole:
+        return "> 99.9 %"
+    return f"{100 * amount / whole:.1f} %"
 
 
 def _shown(row: tuple[Cell, ...]) -> tuple[Cell, ...]:

@@ -127,6 +127,8 @@ class _Reader:
             return _Reader(self.group()).whole()
         if mark == r"\frac":
             return max(_Reader(self.group()).whole(), _Reader(self.group()).whole()) + 0.6
+        if mark == r"\sqrt":
+            return _Reader(self.group()).whole() + 1.7
         if mark == r"\mathit":
             name = self.group()
             return _ITALIC * _spelt(sign for sign in name if sign != r"\_") + _ITALIC_UNDERSCORE * name.count(r"\_")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from paramsym.core.layer import Layer
 from paramsym.core.spelling import is_dropped_buffer, unwrapped
-from paramsym.verify.compare import Row, seam, segments
+from paramsym.verify.compare import TensorRow, seam, segments
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Shape, Stored
 
@@ -21,7 +21,7 @@ _ELSEWHERE = frozenset({"kernel", "gamma", "beta", "embeddings", "embedding"})
 _MOST_PARTS = 6  # tensors that are looked for inside one
 
 
-def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[Row]) -> Iterator[str]:
+def advice(layer: Layer, names: Collection[str], stored: Stored, rows: Sequence[TensorRow]) -> Iterator[str]:
     """Yield, in sentences, what would make more tensors fit.
 
     ``names`` are those that the layer's tensors may bear, ``stored`` what was compared, ``rows`` what came out.
@@ -73,7 +73,7 @@ def _adapters(others: dict[str, Shape]) -> Iterator[str]:
         yield f"there are low-rank adapters: put them in with layer.freeze().replace({path!r}, ps.LoRA(layer.part({first!r}), {rank}))."
 
 
-def _frozen(layer: Layer, missing: dict[str, Row], rows: Sequence[Row]) -> Iterator[str]:
+def _frozen(layer: Layer, missing: dict[str, TensorRow], rows: Sequence[TensorRow]) -> Iterator[str]:
     """Say so where all that is missing is frozen and nothing frozen is there: a file may hold what was trained alone."""
     present = {row.name for row in rows if row.outcome == "equal"}
     if not missing or not present:
@@ -94,9 +94,9 @@ def _scope(name: str, steps: int) -> str:
     return ".".join(name.split(".")[:-steps])
 
 
-def _fused(missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _fused(missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Find stored tensors that are several missing ones of the same parent, side by side in the layer's order."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[TensorRow]] = {}
     for name, row in missing.items():
         groups.setdefault((_scope(name, 2), name.rpartition(".")[2]), []).append(row)
     for name, row in unexpected.items():
@@ -106,7 +106,7 @@ def _fused(missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[tupl
             yield _form(name), tuple(_form(part.name) for part in found)
 
 
-def _together(group: list[Row], found: Shape) -> list[Row]:
+def _together(group: list[TensorRow], found: Shape) -> list[TensorRow]:
     for first in range(len(group)):
         for last in range(first + 2, min(len(group), first + _MOST_PARTS) + 1):
             parts = group[first:last]
@@ -115,7 +115,7 @@ def _together(group: list[Row], found: Shape) -> list[Row]:
     return []
 
 
-def _split(layer: Layer, missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[tuple[str, str]]:
+def _split(layer: Layer, missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[tuple[str, str]]:
     """Find stored tensors that are the segments of a missing one: of the same shape, and called by the segment's first letter."""
     for entry in layer.entries():
         if entry.name not in missing:
@@ -135,7 +135,7 @@ def _called(name: str, label: str) -> bool:
     return any(step.startswith((label, f"{label[0]}_")) or step == label[0] for step in name.split("."))
 
 
-def _dialects(missing: dict[str, Row], unexpected: dict[str, Row]) -> Iterator[str]:
+def _dialects(missing: dict[str, TensorRow], unexpected: dict[str, TensorRow]) -> Iterator[str]:
     """Say so where the names are another framework's."""
     there = dict.fromkeys(step for name in unexpected if (step := name.rpartition(".")[2]) in _ELSEWHERE)
     if there and not any(name.rpartition(".")[2] in _ELSEWHERE for name in missing):

@@ -24,7 +24,7 @@ _MOST_AXES = 8  # permutations of more are not tried
 
 
 @dataclass(frozen=True)
-class Row:
+class TensorRow:
     """One tensor: its name in the layer (in the source, where it is unexpected), what came out, both shapes, and words."""
 
     name: str
@@ -43,7 +43,7 @@ class _Piece:
     note: str = ""
 
 
-def compare(layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> tuple[Row, ...]:
+def compare_tensors(layer: Layer, stored: Stored, targets: Mapping[str, tuple[str, ...]]) -> tuple[TensorRow, ...]:
     """Compare a layer's entries with the stored tensors, which ``targets`` maps to names in the layer."""
     return tuple(_Comparison(layer, stored, targets).rows())
 
@@ -71,21 +71,21 @@ class _Comparison:
             if entry.alias_of:
                 self.aliases_of.setdefault(entry.alias_of, []).append(entry.name)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[TensorRow]:
         """Yield a row per tensor of the layer in storage order, then one per tensor that it does not have."""
         for entry in self.entries.values():
             yield from self._rows_of(entry)
         for target, piece in self.pieces.items():
             if target not in self.entries and not (target in self.segments and target.partition("[")[0] not in self.pieces):
                 called = f"renamed to {target}" if piece.stored_name != target else piece.note
-                yield Row(piece.stored_name, "unexpected", None, self.stored.shapes[piece.stored_name], called)
+                yield TensorRow(piece.stored_name, "unexpected", None, self.stored.shapes[piece.stored_name], called)
 
-    def _rows_of(self, entry: Entry) -> Iterator[Row]:
+    def _rows_of(self, entry: Entry) -> Iterator[TensorRow]:
         parts = self.segments_of.get(entry.name, {}) if entry.name not in self.pieces else {}
         if any(name in self.pieces for name in parts):
             for name, shape in parts.items():
                 piece = self.pieces.get(name)
-                yield Row(name, "missing", shape) if piece is None else self._row(name, shape, piece)
+                yield TensorRow(name, "missing", shape) if piece is None else self._row(name, shape, piece)
             return
         piece = self.pieces.get(entry.name)
         if piece is None:
@@ -96,67 +96,69 @@ class _Comparison:
         row = self._row(entry.name, entry.tensor.sizes, piece)
         yield self._as_shared(entry, row) if row.outcome == "equal" else row
 
-    def _absent(self, entry: Entry) -> Row | None:
+    def _absent(self, entry: Entry) -> TensorRow | None:
         """What it means that a tensor is not stored under its own name."""
         expected = entry.tensor.sizes
         if entry.tensor.buffer and not (self.stored.complete and entry.tensor.persistent):
-            return Row(entry.name, "left out", expected, None, "a buffer") if entry.tensor.persistent else None
+            return TensorRow(entry.name, "left out", expected, None, "a buffer") if entry.tensor.persistent else None
         if entry.alias_of:
             if self.stored.names_aliases:
-                return Row(entry.name, "missing", expected, None, f"tied to {entry.alias_of} in the layer")
-            return Row(entry.name, "tied", expected, None, f"= {entry.alias_of}")
+                return TensorRow(entry.name, "missing", expected, None, f"tied to {entry.alias_of} in the layer")
+            return TensorRow(entry.name, "tied", expected, None, f"= {entry.alias_of}")
         second = next((name for name in self.aliases_of.get(entry.name, ()) if name in self.pieces), None)
         if second is not None and not self.stored.names_aliases:
             row = self._row(entry.name, expected, self.pieces[second])
-            return Row(row.name, row.outcome, row.expected, row.found, row.note or f"stored as {second}")
-        return Row(entry.name, "missing", expected)
+            return TensorRow(row.name, row.outcome, row.expected, row.found, row.note or f"stored as {second}")
+        return TensorRow(entry.name, "missing", expected)
 
-    def _as_shared(self, entry: Entry, row: Row) -> Row:
+    def _as_shared(self, entry: Entry, row: TensorRow) -> TensorRow:
         """Check that a tensor of the right shape is also shared with those it should be, and is a buffer on both sides or on none."""
         name, found = row.name, row.found
         if self.tied is not None:
             here, there = entry.alias_of or name, self.tied.get(name, name)
             if entry.alias_of and here in self.pieces and self.tied.get(here, here) != there:
-                return Row(name, "wrong tie", row.expected, found, f"a tensor of its own; the layer ties it to {here}")
+                return TensorRow(name, "wrong tie", row.expected, found, f"a tensor of its own; the layer ties it to {here}")
             firsts = self.entries[there].alias_of or there if there in self.entries else there
             if there != name and firsts != here:
-                return Row(name, "wrong tie", row.expected, found, f"the same tensor as {there}; the layer counts both")
+                return TensorRow(name, "wrong tie", row.expected, found, f"the same tensor as {there}; the layer counts both")
         if entry.alias_of:
-            return Row(name, "tied", row.expected, found, f"= {entry.alias_of}")
+            return TensorRow(name, "tied", row.expected, found, f"= {entry.alias_of}")
         if self.stored.kinds and entry.tensor.buffer != (self.pieces[name].stored_name in self.stored.buffers):
             words = "a parameter here, a buffer in the layer" if entry.tensor.buffer else "a buffer here, a parameter in the layer"
-            return Row(name, "wrong kind", row.expected, found, words)
+            return TensorRow(name, "wrong kind", row.expected, found, words)
         return row
 
-    def _row(self, name: str, expected: tuple[Dim, ...], piece: _Piece) -> Row:
+    def _row(self, name: str, expected: tuple[Dim, ...], piece: _Piece) -> TensorRow:
         """Compare one shape."""
         found = piece.shape
         if found is None:
-            return Row(name, "wrong shape", expected, self.stored.shapes[piece.stored_name], piece.note)
+            return TensorRow(name, "wrong shape", expected, self.stored.shapes[piece.stored_name], piece.note)
         note = piece.note or (f"stored as {piece.stored_name}" if piece.stored_name != name else "")
         scheme = self.stored.packed.get(piece.stored_name)
         if scheme is not None:
             return self._packed_row(name, expected, piece, scheme)
         wrong = [axis for axis, pair in enumerate(zip(expected, found, strict=False)) if not self._fits(*pair)]
         if not wrong and len(expected) == len(found):
-            return Row(name, "equal", expected, found, note)
+            return TensorRow(name, "equal", expected, found, note)
         order = _order(expected, found)
         if order is not None:
-            return Row(name, "transposed", expected, found, f"its axes stand as {order}" if len(order) > 2 else note)
-        return Row(name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else ""))
+            return TensorRow(name, "transposed", expected, found, f"its axes stand as {order}" if len(order) > 2 else note)
+        return TensorRow(
+            name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else "")
+        )
 
-    def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: _Piece, scheme: str) -> Row:
+    def _packed_row(self, name: str, expected: tuple[Dim, ...], piece: _Piece, scheme: str) -> TensorRow:
         entries = self.stored.entries.get(piece.stored_name)
         if entries is not None:
             amount = Polynomial.product(expected).constant
             right = amount is None or amount == entries  # a size that nothing determines may be any
             note = f"packed by {scheme}: {entries:,} entries" + ("" if right else f", not {amount:,}")
-            return Row(name, "packed" if right else "wrong shape", expected, None, note)
+            return TensorRow(name, "packed" if right else "wrong shape", expected, None, note)
         found = piece.shape or ()
         fits = len(expected) == len(found) and all(self._fits(*pair) for pair in zip(expected, found, strict=True))
         if fits or _order(expected, found) is not None:
-            return Row(name, "packed", expected, found, f"packed by {scheme}")
-        return Row(name, "wrong shape", expected, found, f"packed by {scheme}; this is the shape once unpacked")
+            return TensorRow(name, "packed", expected, found, f"packed by {scheme}")
+        return TensorRow(name, "wrong shape", expected, found, f"packed by {scheme}; this is the shape once unpacked")
 
     def _fits(self, expected: Dim, found: int) -> bool:
         """Compare an extent; a formula that no size was found for must at least be the same number everywhere."""

@@ -14,7 +14,7 @@ from paramsym.core.spelling import is_dropped_buffer
 from paramsym.errors import ArgumentError, ParamsymError
 from paramsym.render.table import Table, Tabular
 from paramsym.verify.advice import advice
-from paramsym.verify.compare import GOOD, Outcome, Row, compare
+from paramsym.verify.compare import GOOD, Outcome, TensorRow, compare_tensors
 from paramsym.verify.infer import Inferred, infer
 from paramsym.verify.readers import read
 from paramsym.verify.rename import Renaming, renamed
@@ -22,7 +22,7 @@ from paramsym.verify.report import headline, report, table
 from paramsym.verify.slices import stacked
 from paramsym.verify.spelling import respelt
 from paramsym.verify.stored import Stored
-from paramsym.verify.templates import Names
+from paramsym.verify.templates import Templates
 
 _NAMED = 3  # names that a note lists
 
@@ -38,7 +38,7 @@ class Match(Tabular):
 
     subject: str
     source: str
-    rows: tuple[Row, ...]
+    rows: tuple[TensorRow, ...]
     sizes: Mapping[Symbol, Dim] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class Match(Tabular):
         """Tensors whose axes stand in another order."""
         return self._names("transposed")
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> TensorRow:
         """Return the row of one tensor.
 
         Raises:
@@ -144,7 +144,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
     if by not in ("name", "order") or (by == "order" and rename is not None):
         message = f"by is {by!r}{' with a renaming table' if rename is not None else ''}; wanted 'name', or 'order' without a table."
         raise ArgumentError(message)
-    names = Names(layer)
+    names = Templates(layer)
     stored, targets, read_so = _read_so(layer, stored, names, rename, by)
     sizes, inferred = dict(layer.sizes), Inferred({})
     problems: list[str] = []
@@ -159,7 +159,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
         except ParamsymError as error:
             values = ", ".join(f"{symbol} = {value}" for symbol, value in inferred.sizes.items())
             problems.append(f"the shapes give {values}, which is impossible: {error}")
-    rows = compare(sized, stored, targets)
+    rows = compare_tensors(sized, stored, targets)
     notes = (*read_so, *inferred.contradictions, *_open(sized, rows))
     if by == "name" and any(row.outcome not in GOOD for row in rows):
         notes += tuple(advice(sized, names, stored, rows))
@@ -168,7 +168,7 @@ def match(layer: Layer, shapes: Any, *, rename: Renaming | None = None, by: Lite
 
 
 def _read_so(
-    layer: Layer, stored: Stored, names: Names, rename: Renaming | None, by: str
+    layer: Layer, stored: Stored, names: Templates, rename: Renaming | None, by: str
 ) -> tuple[Stored, dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Return the stored tensors, the names in the layer that each stands for, and what was read otherwise."""
     if by == "order":
@@ -188,7 +188,7 @@ def _in_order(layer: Layer, stored: Stored) -> dict[str, tuple[str, ...]]:
     return {name: (names[position] if position < len(names) else name,) for position, name in enumerate(stored.shapes)}
 
 
-def _open(layer: Layer, rows: tuple[Row, ...]) -> Iterator[str]:
+def _open(layer: Layer, rows: tuple[TensorRow, ...]) -> Iterator[str]:
     """Say which symbols no shape determines, where that leaves a shape open."""
     formulas = [extent for row in rows for extent in row.expected or () if isinstance(extent, Expr)]
     undetermined = {symbol.name for symbol in symbols_in(tuple(formulas))}

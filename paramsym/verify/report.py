@@ -11,13 +11,13 @@ from paramsym.render.table import Cell, Table
 from paramsym.verify.compare import GOOD
 
 if TYPE_CHECKING:
-    from paramsym.verify.compare import Row
+    from paramsym.verify.compare import TensorRow
 
 _LISTED = 20  # rows before a report is cut short
 _COLUMNS = ("tensor", "outcome", "expected", "found", "note")
 
 
-def headline(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...] = ()) -> str:
+def headline(subject: str, rows: tuple[TensorRow, ...], problems: tuple[str, ...] = ()) -> str:
     """Return the verdict in one sentence."""
     wrong = [row for row in rows if row.outcome not in GOOD]
     if not wrong:
@@ -40,14 +40,14 @@ def _tensors(number: int) -> str:
     return "tensor" if number == 1 else "tensors"
 
 
-def table(rows: tuple[Row, ...], caption: str) -> Table:
+def table(rows: tuple[TensorRow, ...], caption: str) -> Table:
     """Return rows as a table."""
     return _lean(tuple(_cells(row, row.name) for row in rows), caption)
 
 
-def faults(rows: tuple[Row, ...], caption: str = "") -> Table:
+def faults(rows: tuple[TensorRow, ...], caption: str = "") -> Table:
     """Return what is wrong as a table, copies that share a fault in one row."""
-    groups: dict[tuple[object, ...], list[Row]] = {}
+    groups: dict[tuple[object, ...], list[TensorRow]] = {}
     for row in rows:
         if row.outcome not in GOOD:
             groups.setdefault((_without_numbers(row.name), row.outcome, row.expected, row.found, _fault(row)), []).append(row)
@@ -60,7 +60,7 @@ def _lean(rows: tuple[tuple[Cell, ...], ...], caption: str) -> Table:
     return Table(_COLUMNS[:kept], tuple(row[:kept] for row in rows), caption=caption)
 
 
-def report(subject: str, rows: tuple[Row, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
+def report(subject: str, rows: tuple[TensorRow, ...], problems: tuple[str, ...], notes: tuple[str, ...]) -> str:
     """Return the headline and the table of what is wrong, cut short where it is long."""
     said = headline(subject, rows, problems)
     wrong = faults(rows, said)
@@ -72,14 +72,14 @@ def _without_numbers(name: str) -> str:
     return re.sub(r"\d+", "{}", name)
 
 
-def _fault(row: Row) -> str:
+def _fault(row: TensorRow) -> str:
     """Return the words of a row; names of other copies in them, as in those of a tie, are no difference."""
     return _without_numbers(row.note) if row.outcome in {"missing", "wrong tie"} else row.note
 
 
-def _named(group: list[Row]) -> str:
+def _named(group: list[TensorRow]) -> str:
     return group[0].name if len(group) == 1 else f"{group[0].name} (and {len(group) - 1} like it)"
 
 
-def _cells(row: Row, name: str) -> tuple[Cell, ...]:
+def _cells(row: TensorRow, name: str) -> tuple[Cell, ...]:
     return (name, row.outcome, row.expected, row.found, row.note)

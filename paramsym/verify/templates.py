@@ -61,11 +61,11 @@ class Template:
         return tuple(canonical(substitute(extent(axis), bound)) for axis in self.line.shape)
 
 
-class Names(Collection[str]):
+class Templates(Collection[str]):
     """The names that a layer gives its tensors, whatever the numbers of copies that are still symbols.
 
     >>> from paramsym import Dense, H, L
-    >>> names = Names(L * Dense(H, H))
+    >>> names = Templates(L * Dense(H, H))
     >>> "11.weight" in names, "weight" in names
     (True, False)
     """

@@ -11,21 +11,21 @@ from sympy import Integer, Mod, Symbol, ceiling, floor
 from paramsym import H, K, W, dims
 from paramsym.algebra.convolution import (
     View,
+    average_use,
     differ,
+    effective_kernel,
     exact_ratio,
     exactly,
-    full,
+    full_length,
     negative,
     over,
-    reach,
-    same,
-    scaled,
-    share,
-    spread,
-    spread_by_word,
+    same_length,
+    scaled_length,
+    transposed_length,
+    transposed_length_by_word,
     up_over,
-    windows,
-    windows_ceil,
+    window_count,
+    window_count_ceil,
 )
 from paramsym.algebra.size import canonical, substitute
 from paramsym.errors import ShapeError
@@ -41,10 +41,10 @@ def test_places_are_counted(length: int, kernel: int, stride: int, margin: int, 
     starts = [start for start in range(0, length + 2 * margin, stride) if start + span <= length + 2 * margin]
     if not starts:
         with pytest.raises(ShapeError, match="shorter than the kernel"):
-            windows(length, kernel, stride, 2 * margin, dilation)
+            window_count(length, kernel, stride, 2 * margin, dilation)
         return
-    assert windows(length, kernel, stride, 2 * margin, dilation) == len(starts)
-    symbolic = windows(n, K, stride, 2 * margin, dilation)
+    assert window_count(length, kernel, stride, 2 * margin, dilation) == len(starts)
+    symbolic = window_count(n, K, stride, 2 * margin, dilation)
     assert symbolic.xreplace({n: Integer(length), K: Integer(kernel)}) == len(starts)  # type: ignore[union-attr]
 
 
@@ -56,30 +56,30 @@ def test_partial_windows_start_inside(length: int, kernel: int, stride: int, dat
     starts = [start for start in range(0, length + margin, stride) if start == 0 or start - stride + span < padded]
     if padded - span <= -stride:
         with pytest.raises(ShapeError, match="not even a partial window"):
-            windows_ceil(length, kernel, stride, margin, dilation)
+            window_count_ceil(length, kernel, stride, margin, dilation)
         return
-    assert windows_ceil(length, kernel, stride, margin, dilation) == len(starts)
-    symbolic = windows_ceil(n, kernel, stride, margin, dilation)
+    assert window_count_ceil(length, kernel, stride, margin, dilation) == len(starts)
+    symbolic = window_count_ceil(n, kernel, stride, margin, dilation)
     assert symbolic.xreplace({n: Integer(length)}) == len(starts)  # type: ignore[union-attr]
 
 
 @given(length=st.integers(1, 30), kernel=SMALL, stride=SMALL, dilation=st.integers(1, 3))
 def test_spreading_undoes_sliding(length: int, kernel: int, stride: int, dilation: int) -> None:
     """What a transposed convolution makes of a length, the convolution takes back."""
-    assert windows(spread(length, kernel, stride, 0, dilation), kernel, stride, 0, dilation) == length
+    assert window_count(transposed_length(length, kernel, stride, 0, dilation), kernel, stride, 0, dilation) == length
 
 
 def test_simplified_where_the_algebra_allows() -> None:
     """2*m halved is m, "same" gives W back, and roundings inside roundings are one."""
-    assert over(2 * m, 2) == same(2 * m, 2) == m
-    assert same(W) == W
+    assert over(2 * m, 2) == same_length(2 * m, 2) == m
+    assert same_length(W) == W
     assert over(over(n, 2), 3) == floor(n / 6)
     assert up_over(up_over(n, 2), 3) == ceiling(n / 6)
     assert over(up_over(n, 2), 3) == floor(ceiling(n / 2) / 3)
     assert over(over(n, 2) + over(m, 2), 2).has(floor)
     assert (over(n, K), up_over(n, K)) == (floor(n / K), ceiling(n / K))
-    assert full(W, K) == K + W - 1
-    assert reach(K, 2) == 2 * K - 1
+    assert full_length(W, K) == K + W - 1
+    assert effective_kernel(K, 2) == 2 * K - 1
 
 
 @given(numerator=st.integers(0, 200), inner=SMALL, add=st.integers(-3, 3), outer=SMALL)
@@ -92,19 +92,19 @@ def test_one_rounding_is_as_good_as_two(numerator: int, inner: int, add: int, ou
 
 def test_keras_words() -> None:
     """Keras' transposed convolution by a word, in symbols (keras.src.backend.common.backend_utils)."""
-    assert spread_by_word(W, 3, 2, "valid") == 2 * W + 1
-    assert spread_by_word(5, 2, 3, "valid") == 15
-    assert spread_by_word(W, K, 2, "same", output_padding=1) == 2 * W - 1 + Mod(K, 2)
-    assert spread_by_word(4, 4, 2, "same", output_padding=0) == 6
-    assert spread_by_word(W, K, n, "valid").subs({W: 4, K: 3, n: 5}) == 20  # type: ignore[union-attr]
-    assert spread_by_word(4, 3, 2, "valid", output_padding=1) == 10
+    assert transposed_length_by_word(W, 3, 2, "valid") == 2 * W + 1
+    assert transposed_length_by_word(5, 2, 3, "valid") == 15
+    assert transposed_length_by_word(W, K, 2, "same", output_padding=1) == 2 * W - 1 + Mod(K, 2)
+    assert transposed_length_by_word(4, 4, 2, "same", output_padding=0) == 6
+    assert transposed_length_by_word(W, K, n, "valid").subs({W: 4, K: 3, n: 5}) == 20  # type: ignore[union-attr]
+    assert transposed_length_by_word(4, 3, 2, "valid", output_padding=1) == 10
 
 
 def test_too_much_padding() -> None:
     """What is cut away must be there; nothing may be left."""
-    assert spread(2, 1, padding=2) == 0
+    assert transposed_length(2, 1, padding=2) == 0
     with pytest.raises(ShapeError, match="cuts away more than the 2 entries"):
-        spread(2, 1, padding=3)
+        transposed_length(2, 1, padding=3)
 
 
 def test_exact_quotients_and_shares() -> None:
@@ -112,8 +112,8 @@ def test_exact_quotients_and_shares() -> None:
     assert (exactly(12, 4, "they"), exactly(4 * H, 2, "they"), exactly(0, 3, "they")) == (3, 2 * H, 0)
     with pytest.raises(ShapeError, match="they are 7, which 2 does not divide"):
         exactly(7, 2, "they")
-    assert share(3, 2) * 2 == 3
-    assert share(n, W) == n / W
+    assert average_use(3, 2) * 2 == 3
+    assert average_use(n, W) == n / W
 
 
 HUNDREDTHS = st.integers(1, 900).map(lambda cents: cents / 100)
@@ -127,24 +127,24 @@ FRACTIONS = st.fractions(Fraction(1, 99), 9, max_denominator=99).map(float)
 )
 def test_scaling_by_floats(factor: float, length: int) -> None:
     """Numbers give what Python's floats give; symbols give an exact floor, where one gives the same for every length."""
-    assert scaled(length, factor) == int(length * factor)
+    assert scaled_length(length, factor) == int(length * factor)
     ratio = exact_ratio(factor)
     if ratio is None:
         with pytest.raises(ShapeError, match="which no formula in n gives"):
-            scaled(n, factor)
+            scaled_length(n, factor)
         return
     for multiple in (length, length * ratio.denominator):  # where the product is whole, rounding matters most
-        assert canonical(substitute(scaled(n, factor), {n: Integer(multiple)})) == int(multiple * factor)
+        assert canonical(substitute(scaled_length(n, factor), {n: Integer(multiple)})) == int(multiple * factor)
 
 
 def test_scaling_at_its_limits() -> None:
     """1.5 and 2.4 have a floor, 0.29 has none; a factor that is no float is exact; no tensor has 2**53 entries."""
-    assert scaled(n, 2) == 2 * n
-    assert (scaled(n, 1.5), scaled(n, 2.4)) == (floor(3 * n / 2), floor(12 * n / 5))
-    assert (scaled(100, 0.29), exact_ratio(0.29)) == (28, None)
+    assert scaled_length(n, 2) == 2 * n
+    assert (scaled_length(n, 1.5), scaled_length(n, 2.4)) == (floor(3 * n / 2), floor(12 * n / 5))
+    assert (scaled_length(100, 0.29), exact_ratio(0.29)) == (28, None)
     for length, factor in ((2**54, 0.29), (2**52, 1e300), (2**52, 2**0.5 * 10)):
         with pytest.raises(ShapeError, match="more than 9007199254740992 entries"):
-            scaled(length, factor)
+            scaled_length(length, factor)
 
 
 def test_what_must_differ() -> None:

@@ -7,7 +7,7 @@ from recorded import document
 from sympy import Integer, Rational, sqrt, symbols
 
 import paramsym as ps
-from paramsym import A, C, F, H, K, L, N, V, compare
+from paramsym import A, C, F, G, H, K, L, N, V, compare
 from paramsym.errors import ArgumentError, StructureError, UnknownNameError
 
 
@@ -68,6 +68,80 @@ def test_parts_line_up_by_name() -> None:
         assert "bias" in shown
     assert repr(found) == str(found)
     assert "<p>ratio: " in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "parts"),
+    [
+        (  # BERT base and GPT-2 small have the same blocks: 12 of 12*768**2 + 13*768
+            "bert-base-uncased",
+            "gpt2",
+            {"embeddings": 15_548_160, "norms": 0, "attention": 0, "feed-forward": 0, "head": -(768 * 768 + 768)},
+        ),
+        (  # every expert beside a feed-forward network, and both attentions of T5 beside one
+            "t5-small",
+            "meta-llama/Llama-2-7b-hf",
+            {
+                "embeddings": (32_000 * 4096) - (32_128 * 512),
+                "attention": 32 * 4 * 4096**2 - (6 * 3 * 4 * 512**2 + 2 * 32 * 8),
+                "norms": 65 * 4096 - (6 * 5 + 2) * 512,
+                "feed-forward": 32 * 3 * 4096 * 11_008 - 12 * 2 * 512 * 2048,
+                "head": 32_000 * 4096,
+            },
+        ),
+    ],
+)
+def test_parts_of_other_names_are_paired_by_role(one: str, other: str, parts: dict[str, int]) -> None:
+    """Where no name is in both, by what the parts are for; the sums are by hand."""
+    found = compare(ps.load(one), ps.load(other))
+    assert {part.part: part.difference for part in found.parts} == parts
+    assert sum(part.difference for part in found.parts) == found.difference
+
+
+def test_projections_are_paired_by_role() -> None:
+    """One matrix for query, key and value beside three of their own."""
+    found = compare(ps.MultiHeadAttention(H, A), ps.MultiHeadAttention(H, A, kv_heads=G))
+    assert [part.part for part in found.parts] == ["query", "key", "value", "output"]
+    assert [part.difference for part in found.parts[::3]] == [0, 0]
+    mixed = compare(ps.MultiHeadAttention(H, A), ps.FeedForward(H, F))
+    assert [part.part for part in mixed.parts] == ["query", "key", "value", "output", "linear1", "linear2"]
+
+
+def test_how_a_comparison_is_shown() -> None:
+    """Roles are words and no names in the code; caption and label float the table; a root is a root."""
+    found = compare(ps.models.Bert(), ps.models.Gpt2(), labels=("BERT", "GPT-2"))
+    written = found.to_latex(caption="Two designs", label="tab:two")
+    assert r"\caption{Two designs}\label{tab:two}" in written
+    assert "role & BERT & GPT-2 & difference" in written
+    assert r"\texttt" not in written
+    assert r"\sqrt{" in written
+    assert "&radic;(" in found._repr_html_()
+    assert str(found.parts[0]) == repr(found.parts[0]) == "embeddings: H*P + H*T + H*V against H*P + H*V, difference -H*T"
+
+
+def test_depth_and_networks_without_attention_keep_names() -> None:
+    """A depth asks for the names as they are; where nothing attends there are no roles."""
+    deep = compare(ps.models.Bert(), ps.models.Gpt2(), depth=1)
+    assert [part.part for part in deep.parts] == ["embeddings", "encoder", "pooler", "wte", "wpe", "h", "ln_f"]
+    nets = compare(ps.models.LeNet5(), ps.load("vgg11"))
+    assert [part.part for part in nets.parts] == ["C1", "S2", "C3", "S4", "C5", "F6", "output", "features", "classifier"]
+
+
+def test_which_of_two_roots_a_size_can_be() -> None:
+    """The product of the roots is negative, whatever the letters: one root is positive, and above it the leading term decides."""
+    (found,) = (one for one in compare(ps.models.Bert(), ps.models.Gpt2()).crossovers if one.symbol == H)
+    assert found.larger == "GPT2Model"
+    sizes = {"F": 3072, "L": 12, "T": 2, "A": 1, "V": 30_522, "P": 512}
+    root = found.at.xreplace({symbol: Integer(sizes[symbol.name]) for symbol in found.at.free_symbols})
+    bert, gpt2 = (
+        {width: model.at({**some, "H": width}).count for width in (776, 777)}
+        for model, some in ((ps.models.Bert(), sizes), (ps.models.Gpt2(), {name: sizes[name] for name in "LAVP"}))
+    )
+    assert 776 < root < 777
+    assert bert[776] > gpt2[776]
+    assert bert[777] < gpt2[777]
+    (falling,) = (one for one in compare(8 * L * H**2 - H - L, Integer(0)).crossovers if one.symbol == H)
+    assert falling.larger == "the expression (1)"
 
 
 def test_models_at_published_sizes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import subprocess
@@ -11,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sympy import Integer, Max, Min, Mod, ceiling, floor
+from sympy import Expr, Integer, Max, Min, Mod, ceiling, floor
 
 import paramsym as ps
 from paramsym import A, C, D, E, F, H, K, L, W, dims, evaluate, export
+from paramsym.algebra.size import Condition
+from paramsym.analysis.evaluate.refusal import refusal
 from paramsym.errors import ArgumentError, SizeError
 
 LLAMA = {"V": 32000, "H": 4096, "L": 32, "A": 32, "G": 8, "F": 14336}
@@ -141,17 +144,89 @@ def test_conditions_are_kept() -> None:
     """Sizes a layer cannot have are refused by the source, too."""
     model = ps.MultiHeadAttention(H, A)
     source = export(model)
-    with pytest.raises(ValueError, match="786 is not divisible by 12"):
+    with pytest.raises(ValueError, match=r"^embed_dim 786 is not divisible by num_heads 12 \(786 = 65\*12 \+ 6\)\.$"):
         run(source.code, {"H": 786, "A": 12}, source.arguments)
     source = export(ps.MixtureOfExperts(H, F, E, K))
-    with pytest.raises(ValueError, match="9 is more than 8"):
+    with pytest.raises(ValueError, match=r"experts_per_token 9 is more than num_experts 8\.$"):
         run(source.code, {"H": 64, "F": 128, "E": 8, "K": 9}, source.arguments)
     assert "NA()" in export(model, "spreadsheet").code
     source = export(ps.models.Electra())  # a projection stands between its widths, where they are two
     sizes = {"V": 100, "P": 16, "T": 2, "E": 12, "H": 24, "A": 4, "F": 48, "L": 2}
     assert run(source.code, sizes, source.arguments) == evaluate(ps.models.Electra(), sizes)
-    with pytest.raises(ValueError, match=r"^24 is 24$"):
+    with pytest.raises(ValueError, match=r"^these sizes change which tensors exist: E and H are both 24\.$"):
         run(source.code, sizes | {"E": 24}, source.arguments)
+
+
+BROKEN: list[tuple[Any, dict[str, int], str]] = [
+    (ps.models.Llama(), LLAMA | {"G": 5}, "num_attention_heads 32 is not divisible by num_key_value_heads 5 (32 = 6*5 + 2)."),
+    (ps.flops(ps.models.Llama()), LLAMA | {"A": 32, "H": 96, "B": 1, "S": 1}, "H/A 3 is not divisible by 2 (3 = 1*2 + 1)."),
+    (W / 2, {"W": 7}, "the value is 7/2, not a whole number."),
+    (ps.Conv2d(C, F, K, groups=2), {"C": 3, "F": 4, "K": 1}, "in_channels 3 is not divisible by groups 2 (3 = 1*2 + 1)."),
+    (ps.flops(ps.Conv2d(1, 1, 5), (1, 1, H, W)), {"H": 3, "W": 9}, "H is 3; wanted 5 or more."),
+]
+
+
+@pytest.mark.parametrize(("subject", "sizes", "words"), BROKEN)
+def test_refusals_are_in_the_words_of_the_layer(subject: Any, sizes: dict[str, int], words: str) -> None:
+    """Python and JavaScript say the same: what was found under which name."""
+    source = export(subject)
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        run(source.code, sizes, source.arguments, source.code.partition("(")[0].removeprefix("def "))
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no JavaScript")
+    source = export(subject, "javascript", name="count")
+    call = f"count({', '.join(f'{sizes[one]}n' for one in source.arguments)})"
+    script = f"{source.code}\ntry {{ {call} }} catch (error) {{ console.log(error.message) }}"
+    assert subprocess.run([node, "-e", script], check=True, capture_output=True, text=True).stdout.strip() == words
+
+
+SEVERAL = {"weight": H * F, "all": ps.Dense(H, F), "attention": ps.MultiHeadAttention(H, A)}
+
+
+@pytest.mark.parametrize("language", ["python", "numpy", "javascript"])
+def test_several_counts_of_one_function(language: Any) -> None:
+    """By name, and each as it is alone; the conditions of all of them are checked."""
+    source, sizes = export(SEVERAL, language), {"A": 12, "F": 3072, "H": 768}
+    assert source.arguments == ("A", "F", "H")
+    expected = {name: evaluate(subject, {s.name: sizes[s.name] for s in _symbols(subject)}) for name, subject in SEVERAL.items()}
+    if language != "javascript":
+        if language == "numpy":
+            pytest.importorskip("numpy")
+        assert {name: int(count) for name, count in run(source.code, sizes, source.arguments).items()} == expected
+        with pytest.raises(ValueError, match="divisible"):
+            run(source.code, sizes | {"A": 7}, source.arguments)
+        return
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no JavaScript")
+    plain = "BigInt.prototype.toJSON = function () { return `${this}` };"
+    script = f"{source.code}\n{plain} console.log(JSON.stringify(params(12, 3072, 768)));"
+    shown = json.loads(subprocess.run([node, "-e", script], check=True, capture_output=True, text=True).stdout)
+    assert {name: int(count) for name, count in shown.items()} == expected
+
+
+def _symbols(subject: Any) -> Any:
+    return subject.free_symbols if isinstance(subject, Expr) else subject.symbols
+
+
+def test_several_counts_need_names_and_a_language_that_has_them() -> None:
+    """A cell holds one number, and what has no name cannot be returned by it."""
+    for language in ("c", "spreadsheet"):
+        with pytest.raises(ArgumentError, match=f"{language} gives one count"):
+            export(SEVERAL, language)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="by name"):
+        export({})
+    with pytest.raises(ArgumentError, match="by name"):
+        export({1: H})  # type: ignore[dict-item]
+
+
+def test_a_name_that_could_end_a_string_is_left_out() -> None:
+    """What a layer calls its sizes goes into code only where it is plain."""
+    asked = Condition("divides", A, H, ("a`${alert(1)}", "it's"))
+    assert refusal("divides", asked, "3", "2", "1", "1") == "3 is not divisible by 2 (3 = 1*2 + 1)."
+    assert refusal("differ", Condition("differ", L, 0), "0", "0", "", "") == "these sizes change which tensors exist: L is 0."
+    assert refusal("equal", Condition("equal", A, H), "3", "2", "", "") == "A 3 is not H 2."
 
 
 def test_c_says_when_it_overflows(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import recorded
 
 import paramsym as ps
 from paramsym.atlas.record import record_of, recorded_types
+from paramsym.cli import main
 from paramsym.errors import ConfigError, UnknownNameError
 from paramsym.models import model_types
 
@@ -146,3 +149,28 @@ def test_reading_costs_little() -> None:
         ps.from_config({**config, "n_embd": width}, architecture="OpenAIGPTLMHeadModel")
         times.append(time.process_time() - begun)
     assert min(times) < 0.02
+
+
+def test_a_recorded_type_is_a_name() -> None:
+    """What takes the name of a family takes that of a recorded type: in letters from its name, in numbers from its configuration."""
+    led = ps.load("led")
+    number = ps.from_config({"model_type": "led", "d_model": 512})
+    assert led.at({symbol: number.sizes.get(symbol, 512) for symbol in led.symbols}).count == number.count
+    with pytest.raises(UnknownNameError, match="did you mean led"):
+        ps.load("lde")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["count", "CONFIG"], "182764032"),
+        (["count", "CONFIG", "--set", "decoder_layers=0"], "107125248"),
+        (["formula", "led", "--set", "decoder_layers=3"], "6*d_model*decoder_ffn_dim"),
+        (["formula", "led"], "LEDForConditionalGeneration"),
+    ],
+)
+def test_the_command_line_reads_recorded_types(command: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A configuration takes ``--set`` with its own keys; the counts are those of transformers' own models, built with these sizes."""
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "led", "d_model": 512}), encoding="utf-8")
+    assert main([str(tmp_path) if word == "CONFIG" else word for word in command]) == 0
+    assert said in capsys.readouterr().out

@@ -14,9 +14,11 @@ from paramsym.atlas.domain import default, said, verified
 from paramsym.atlas.expression import OutsideError, answer, chosen, evaluated
 from paramsym.atlas.indices import MOST_COPIES, indices
 from paramsym.atlas.predicting import predicted, rows_of
-from paramsym.atlas.reading import labels_of, values_of
+from paramsym.atlas.reading import values_of
 from paramsym.atlas.record import LARGEST_RECORD, RecordError, packed, parsed, record_of
 from paramsym.atlas.tree import ordered
+from paramsym.errors import ConfigError
+from paramsym.models.family import labels_of
 
 RECORD: dict[str, Any] = {
     "format": 1,
@@ -107,7 +109,6 @@ def test_a_record_is_read() -> None:
         ({"rate": float("nan")}, "rate is nan"),
         ({"text_config": 3}, "text_config is 3"),
         ({"text_config": {"depht": 3}}, "did you mean text_config.depth"),
-        ({"id2label": 3}, "id2label is 3"),
     ],
 )
 def test_what_was_not_verified_is_refused(config: dict[str, Any], message: str) -> None:
@@ -130,6 +131,8 @@ def test_labels_are_counted() -> None:
     assert labels_of({"num_labels": 3, "id2label": {"0": "a"}}) == 3
     assert labels_of({"num_labels": None, "id2label": {"0": "a"}}) == 1
     assert labels_of({}) is None
+    with pytest.raises(ConfigError, match="id2label is 3"):
+        read(id2label=3)
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ class Everything(Layer):
         ("rate", True, ArgumentError, "rate is True"),
         ("steps", 1.0, ArgumentError, "steps is 1.0 (float); wanted a whole number"),
         ("steps", False, ArgumentError, "steps is False"),
+        ("steps", H, ArgumentError, "steps is H (Symbol); wanted a whole number. For a size in symbols annotate the field with ps.Dim."),
         ("label", 3, ArgumentError, "label is 3 (int); wanted a string"),
         ("maybe", 0, SizeError, "maybe is 0"),
         ("kernel", (3, -3), SizeError, "kernel[1] is -3"),

@@ -541,3 +541,22 @@ def test_a_layer_without_shapes_is_named() -> None:
     """Whoever wrote the layer learns which one does not say."""
     with pytest.raises(NotYetError, match=r"^Scale does not say what shape comes out of it"):
         Scale(H).output_shape((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("layer", "said"),
+    [
+        (ps.Repeat(ps.Dense(2, 3), 10**9), "1000000000 copies of 2 tensors"),
+        (ps.Repeat(ps.Repeat(ps.Dense(2, 3, bias=False), 1001), 1000), "1000 copies of 1001 tensors"),
+        (ps.Repeat(ps.Dense(ps.index("i") + 1, 3), 2**4000, index=ps.index("i")), "about 1,204 digits copies of 1 tensor are"),
+        (ps.LSTM(2, 3, num_layers=2**64), "copies of 4 tensors"),
+    ],
+    ids=["many", "nested", "numbered", "levels"],
+)
+def test_names_beyond_the_limit_are_refused_before_they_are_written(layer: ps.Layer, said: str) -> None:
+    """Memory ends before the names of so many tensors do; the count needs none of them."""
+    for question in (layer.shapes, lambda: layer.tied, lambda: ps.match(layer, {"weight": (2, 3)})):
+        with pytest.raises(SizeError, match=f"{said}.*1,000,000 tensors are the limit"):
+            question()
+    assert layer.count > 10**6
+    assert len(layer.table().rows) < 40

@@ -93,5 +93,9 @@ def test_own_errors() -> None:
     """What only this door takes can be wrong, too."""
     with pytest.raises(ParamsymError, match="there is no layer 'Lstm'"):
         ps.keras.Bidirectional("Lstm", layer_kwargs={"units": 4})
+    with pytest.raises(ParamsymError, match=r"layer_kwargs for keras.LSTM: missing a required argument: 'units'"):
+        ps.keras.Bidirectional("LSTM", layer_kwargs={})
+    with pytest.raises(ParamsymError, match=r"layer_kwargs has the key 1 \(int\)"):
+        ps.keras.Bidirectional("LSTM", layer_kwargs={1: 4})
     with pytest.raises(ParamsymError, match="layer_kwargs go with the name"):
         ps.keras.Bidirectional(ps.keras.LSTM(4), layer_kwargs={"units": 4})

@@ -12,6 +12,7 @@ import os
 import random
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -237,8 +238,9 @@ class Caller:
         symbol = draw.choice([H, "H", F, "A", L, "L", V])
         number = draw.choice([0, 1, 2, 3, 8, 12])
         shape = draw.choice([(1, 4), (2, 3, 4), (None, 4), (1, 3, 8, 8), (H, 3), (2, 5, H), (1, 3, 12, 12), ((1, 2, 4), (1, 2, 4))])
-        sizes = {one: draw.choice([1, 2, 3, 4, 8, 12, 24]) for one in (*layer.symbols, *draw.sample([H, "F", "L"], draw.randint(0, 2)))}
-        many = {one: draw.choice([[1, 2, 3], range(1, 6), (2, 4, 8)]) for one in (*list(layer.symbols)[:2], H)}
+        symbols = sorted(layer.symbols, key=str)  # a set has another order in every process
+        sizes = {one: draw.choice([1, 2, 3, 4, 8, 12, 24]) for one in (*symbols, *draw.sample([H, "F", "L"], draw.randint(0, 2)))}
+        many = {one: draw.choice([[1, 2, 3], range(1, 6), (2, 4, 8)]) for one in (*symbols[:2], H)}
         fitting: dict[str, Any] = {
             "claim": draw.choice([109_786_368, "110M", 7, 27, 0, "12*768*12 = 110M", layer, {"weight": (2, 3)}, {"weight": (3,)}]),
             "target": draw.choice([27, 100, "1M", "110M", 10**6]),
@@ -329,9 +331,9 @@ class Caller:
             self.said = f"keras.{cls.__name__}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"
             return getattr(ps.keras, cls.__name__)(**arguments)
         positional, _ = plain(cls).arguments()
-        fields = [name for name, one in cls.__dataclass_fields__.items() if one.init]
-        given: dict[str, Any] = dict(zip(fields, positional, strict=False))
-        for name in self.draw.sample(fields, min(len(fields), self.draw.choice([1, 1, 2]))):
+        names = [field.name for field in fields(cls) if field.init]
+        given: dict[str, Any] = dict(zip(names, positional, strict=False))
+        for name in self.draw.sample(names, min(len(names), self.draw.choice([1, 1, 2]))):
             given[name] = self.draw.choice(junk())
         self.said = f"{cls.__name__}({', '.join(f'{key}={shown(value)}' for key, value in given.items())})"
         return cls(**given)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from laws.test_shapes import inputs
-from strategies import layer_classes, layers
+from strategies import layer_classes, layers, model_classes
 
 import paramsym as ps
+from paramsym.models import family_of, model_types
 from paramsym.program.graph import Call, Loop, Program, Route, bodies, label
 from paramsym.program.lookups import Stored
 
 OPAQUE = {"Block"}  # it states no forward pass
+MOST_LINES = 30
+UNUSED = {
+    r"(^|\.)mask(ed)?_(token|spec_embed)$": "stands in the place of what is masked, which training does",
+    r"\.encoder_attn(_layer_norm)?\.": "reads an encoder; a decoder alone has none to read",
+    r"^(aux#|AuxLogits)\.": "scores that are added to the loss while training",
+    r"^objective\.": "part of the loss",
+}
+"""Tensors of models that evaluation does not use, and why."""
 UNREAD = {
     "ReversibleEmbedding": {"reverse_embeddings"},  # read where hidden states are the input, not indices
     "FastFeedForward": {"depth", "node_usage", "leaf_usage"},  # a number and two counters that the reference keeps beside its weights
@@ -60,3 +71,45 @@ def test_every_stored_parameter_is_read(cls: type[ps.Layer], data: st.DataObject
     read = {_unnumbered(path) for path in stored(ps.trace(layer, shapes[0]))}
     # torch's recurrent layers number the levels inside the names of the tensors, so that a level adds no name of its own.
     assert not {name for name in wanted if not any(path == name or path.endswith(f".{name}") for path in read)}
+
+
+def unused(model: ps.Layer) -> set[str]:
+    """Return the parameters of a model that its program does not read, in evaluation of the inputs that it states."""
+    aliases = {_unnumbered(alias): _unnumbered(first) for alias, first in model.tied.items()}
+    read = {aliases.get(path, path) for path in map(_unnumbered, stored(ps.trace(model)))}
+    wanted = {_unnumbered(line.name) for line in model.lines if not line.buffer and not line.alias_of}
+    return wanted - read
+
+
+def check(model: ps.Layer, met: set[str]) -> None:
+    """Fail for a parameter that is not read and not listed; remember which reasons were met."""
+    for name in unused(model):
+        reasons = [pattern for pattern in UNUSED if re.search(pattern, name)]
+        assert reasons, f"{model}: {name} is stored and not read"
+        met.update(reasons)
+
+
+def test_every_parameter_of_a_model_is_read() -> None:
+    """In letters, for every class of every family; each reason for an exception is needed."""
+    met: set[str] = set()
+    for model_type in model_types():
+        for architecture in family_of(model_type).architectures:
+            extra = {"out_indices": [3, 5, 7, 11]} if architecture == "BeitForSemanticSegmentation" else {}
+            check(ps.from_config({"model_type": model_type, **extra}, architecture).origin[0], met)
+    for cls in model_classes():
+        check(cls(), met)
+    assert met == set(UNUSED)
+
+
+def test_no_forward_pass_is_long() -> None:
+    """What is long belongs into parts, or into functions over the vocabulary; docstrings count."""
+    house = Path(ps.__file__).parent
+    lines = {
+        f"{path.relative_to(house)}:{node.lineno}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for room in ("layers", "models", "keras")
+        for path in (house / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == "forward"
+    }
+    assert len(lines) > 100
+    assert {place: length for place, length in lines.items() if length > MOST_LINES} == {}

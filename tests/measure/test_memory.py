@@ -190,6 +190,8 @@ def test_refusals() -> None:
     for wrong in refused:
         with pytest.raises(ArgumentError, match="known are"):
             ps.memory(DENSE, (B, S, H), **wrong)
+    with pytest.raises(ArgumentError, match=r"zero is \{1: 2\}; the stages are 0"):
+        ps.memory(ps.Dense(2, 3), (1, 2), zero={1: 2})  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="the stages are 0"):
         ps.memory(DENSE, (B, S, H), zero=4)
     with pytest.raises(SizeError):

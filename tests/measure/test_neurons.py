@@ -215,7 +215,7 @@ class TestAttention:
             (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 3, 8)), "axis b has 2 entries in one factor and 3 in the other"),
             (ps.MultiHeadAttention(8, 2), ((3, 2, 8), (4, 2, 8), (5, 2, 8)), "axis k has 4 entries in one factor and 5 in the other"),
             (ps.MultiHeadAttention(8, 2), ((2, 3, 8), (2, 4, 9)), "axis 2 holds 9 features; wanted 8"),
-            (ps.MultiHeadAttention(8, 2), ((2, 3, 8),) * 4, "at most 3 shapes"),
+            (ps.MultiHeadAttention(8, 2), ((2, 3, 8),) * 4, "wanted 1 to 3 inputs"),
             (ps.Transformer(8, 2, 1, 1, 4), ((3, 2, 8), (3, 3, 8)), "axis b has 3 entries in one factor and 2 in the other"),
             (ps.MultiHeadAttention(8, 2), (8,), r"positions, batch, features.* found 1 axes"),
             (ps.TransformerEncoderLayer(8, 2, 4), (1, 2, 3, 8), r"positions, batch, features.* found 4 axes"),
@@ -418,7 +418,7 @@ class TestReceptiveField:
 
     def test_two_inputs_have_no_one_field(self) -> None:
         """A model of texts and images takes two shapes."""
-        with pytest.raises(StructureError, match="wanted two shapes"):
+        with pytest.raises(StructureError, match="wanted 2 inputs"):
             ps.receptive_field(ps.models.Clip())
 
     def test_of_live_models(self) -> None:

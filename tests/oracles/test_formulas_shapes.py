@@ -9,7 +9,7 @@ from sympy import Integer
 
 import paramsym as ps
 from paramsym import B, C, Conv1d, Conv2d, ConvTranspose1d, MaxPool1d, MaxPool2d, Sequential, dims
-from paramsym.algebra.convolution import full, reach, same, spread, windows
+from paramsym.algebra.convolution import effective_kernel, full_length, same_length, transposed_length, window_count
 
 FORMULAS = {item["id"]: item for item in document("formulas")}
 i, k, s, p, d, a = dims("i k s p d a")
@@ -28,7 +28,7 @@ def put(expression: Any, sizes: dict[str, int]) -> int:
 def test_direct() -> None:
     """Relationships 1 to 6 and dilation (Dumoulin and Visin 2016), through the layer and in symbols."""
     symbolic = ps.output_shape(Conv1d(1, 1, k, stride=s, padding=p, dilation=d), (B, 1, i))[2]
-    assert symbolic == windows(i, k, s, 2 * p, d)
+    assert symbolic == window_count(i, k, s, 2 * p, d)
     for sizes, published in configs("conv-output-size"):
         assert put(symbolic, sizes) == published
         layer = Conv1d(1, 1, sizes["k"], stride=sizes["s"], padding=sizes["p"], dilation=sizes["d"])
@@ -52,10 +52,10 @@ def test_transposed() -> None:
 
 def test_dilated() -> None:
     """A dilated kernel spans k + (k - 1)*(d - 1) entries, an identity."""
-    assert (reach(k, d) - (k + (k - 1) * (d - 1))).expand() == 0  # type: ignore[operator, union-attr]
-    assert ps.receptive_field(Conv1d(1, 1, k, dilation=d)) == (reach(k, d),)
+    assert (effective_kernel(k, d) - (k + (k - 1) * (d - 1))).expand() == 0  # type: ignore[operator, union-attr]
+    assert ps.receptive_field(Conv1d(1, 1, k, dilation=d)) == (effective_kernel(k, d),)
     for sizes, published in configs("dilated-effective-kernel"):
-        assert reach(sizes["k"], sizes["d"]) == published
+        assert effective_kernel(sizes["k"], sizes["d"]) == published
 
 
 def test_pooling() -> None:
@@ -68,13 +68,13 @@ def test_pooling() -> None:
 
 def test_full_and_same() -> None:
     """A full convolution has every place where kernel and input touch; "same" rounds up (MATLAB's convn, the seeds' 7 x 9 x 10)."""
-    assert [full(length, 5) for length in (3, 5, 6)] == [7, 9, 10]
-    assert full(i, k) == windows(i, k, 1, 2 * (k - 1)) == i + k - 1
+    assert [full_length(length, 5) for length in (3, 5, 6)] == [7, 9, 10]
+    assert full_length(i, k) == window_count(i, k, 1, 2 * (k - 1)) == i + k - 1
     layer = Conv1d(1, 1, k, padding=k - 1)
     assert ps.output_shape(layer, (B, 1, i)) == (B, 1, i + k - 1)
-    assert same(i) == i
+    assert same_length(i) == i
     for sizes, published in configs("speech-weiss2017-shape"):
-        assert put(same(same(dims("F"), 2), 2), {"F": sizes["F"]}) * sizes["C"] == published
+        assert put(same_length(same_length(dims("F"), 2), 2), {"F": sizes["F"]}) * sizes["C"] == published
 
 
 def test_neurons() -> None:
@@ -97,4 +97,4 @@ def test_valid_unet() -> None:
     net = Sequential(*[double, MaxPool2d(2)] * 4, double, *[up, double] * 4)
     assert ps.output_shape(net, (1, C, 572, 572)) == (1, C, 388, 388)
     assert ps.output_shape(net, (B, C, 16 * m + 12, 16 * m + 12)) == (B, C, 16 * m - 172, 16 * m - 172)
-    assert spread(28, 2, 2) == 56
+    assert transposed_length(28, 2, 2) == 56

@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from frameworks import imported
-from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch
+from frameworks import imported, widened
+from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch, draws
 
 import paramsym as ps
 from paramsym.algebra.size import product
@@ -22,7 +22,7 @@ def test_attention_in_torch() -> None:
     """Thirty random settings each: queries alone, and keys and values of other widths; with and without a batch."""
     torch, random = imported("torch"), Random(1)
     for alone in (True, False):
-        for _ in range(30):
+        for _ in draws(30):
             heads = random.randint(1, 3)
             width = heads * random.randint(1, 4)
             kwargs: dict[str, Any] = {name: flip(random) for name in ("bias", "add_bias_kv", "add_zero_attn", "batch_first")}
@@ -60,7 +60,7 @@ def arguments(random: Random) -> dict[str, Any]:
 def test_transformers_in_torch() -> None:
     """Thirty random settings of both layers, their stacks and the whole."""
     torch, random = imported("torch"), Random(2)
-    for _ in range(30):
+    for _ in draws(30):
         kwargs = arguments(random)
         width, batch = kwargs["d_model"], random.choice([None, 1, 2])
         source, target = (torch.randn(*([batch] if batch else []), length, width).double() for length in (3, 5))
@@ -88,7 +88,7 @@ def test_transformers_in_torch() -> None:
 def test_attention_in_keras() -> None:
     """Twelve random settings of each of Keras' layers: widths, axes, windows, gates, groups and scores."""
     keras, xp, random = imported("keras"), imported("numpy"), Random(3)
-    for _ in range(12):
+    for _ in draws(12):
         generator = xp.random.default_rng(random.randrange(2**32))
         inside, windowed = ((2,) if flip(random) else ()), flip(random)
         queries = 4
@@ -146,7 +146,7 @@ def as_arguments(layer: Any) -> Any:
 def test_attention_in_flax() -> None:
     """Ten random settings of linen's attention, on inputs of three and four axes."""
     linen, xp, random = imported("flax.linen"), imported("numpy"), Random(4)
-    for _ in range(10):
+    for _ in draws(10):
         heads = random.randint(1, 3)
         width, features, normed, bias = random.randint(2, 5), heads * random.randint(1, 3), flip(random), flip(random)
         output = random.choice([None, 4])
@@ -162,12 +162,13 @@ def test_attention_in_flax() -> None:
         assert_runs_as_flax(ours, module, *arrays)
 
 
+@widened()
 def test_latent_attention() -> None:
     """DeepSeek's attention of both versions, and what they cache."""
     torch, transformers, random = imported("torch"), imported("transformers"), Random(5)
     for version in ("V2", "V3"):
         modeling = imported(f"transformers.models.deepseek_{version.lower()}.modeling_deepseek_{version.lower()}")
-        for _ in range(6):
+        for _ in draws(6):
             heads, sizes = random.randint(1, 3), [random.randint(1, 4) for _ in range(4)]
             rank = random.choice([None, 3])
             config = getattr(transformers, f"Deepseek{version}Config")(
@@ -190,17 +191,18 @@ def test_latent_attention() -> None:
                 interleaved=getattr(config, "rope_interleave", True),
             )  # fmt: skip
             found = ps.run(ours, {name: tensor.numpy() for name, tensor in module.state_dict().items()}, x.numpy())
-            assert abs(found - wanted).max() < 1e-6 * max(1, abs(wanted).max())  # the reference's rotations are float32
+            assert abs(found - wanted).max() < 1e-9 * max(1, abs(wanted).max())
             kept = [step.operation.state(program.types[step.takes[0]]) for program in [ps.trace(ours, (2, 5, 6))] for step in program.steps
                     if type(step.operation).__name__ == "Remember"]  # fmt: skip
             sizes_kept = [cache.layers[0].keys.numel(), cache.layers[0].values.numel()]
             assert [product(one.sizes) for one in kept] == sizes_kept
 
 
+@widened()
 def test_experts() -> None:
     """Twenty random settings of every block of transformers, by the table in ``MixtureOfExperts``."""
     torch, transformers, random = imported("torch"), imported("transformers"), Random(6)
-    for _ in range(20):
+    for _ in draws(20):
         width, inner, shared, groups = random.randint(1, 5), random.randint(1, 4), random.randint(1, 4), random.randint(1, 3)
         stored, used = groups * random.randint(2, 4), random.randint(1, 2)
         normalised, kept, scale = flip(random), random.randint(1, groups), random.choice([1.0, 2.5])
@@ -247,7 +249,7 @@ def test_experts() -> None:
             wanted = (wanted[0] if isinstance(wanted, tuple) else wanted).numpy()
             layer = ps.MixtureOfExperts(width, inner, stored, used, **ours)
             found = ps.run(layer, {name: tensor.numpy() for name, tensor in module.state_dict().items()}, x.numpy())
-            assert abs(found - wanted).max() < 1e-5 * max(1, abs(wanted).max())  # the references choose in float32
+            assert abs(found - wanted).max() < 1e-9 * max(1, abs(wanted).max())
     separate = ps.MixtureOfExperts(3, 2, 4, 2, storage="separate")
     stacked = ps.MixtureOfExperts(3, 2, 4, 2)
     tensors = {name: torch.randn(shape).double().numpy() for name, shape in separate.shapes().items()}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported
-from running import assert_runs_as_torch
+from running import assert_runs_as_torch, draws
 
 import paramsym as ps
 
@@ -33,7 +33,7 @@ def settings(random: Random) -> dict[str, Any]:
 def test_convolutions(rank: int) -> None:
     """Thirty random settings each, with and without a batch."""
     torch, random = imported("torch"), Random(rank)
-    for _ in range(30):
+    for _ in draws(30):
         drawn = settings(random)
         module = getattr(torch.nn, f"Conv{rank}d")(**drawn)
         batch = (2,) if random.random() < 0.7 else ()
@@ -45,7 +45,7 @@ def test_convolutions(rank: int) -> None:
 def test_transposed(rank: int) -> None:
     """Thirty random settings each; the output is padded by less than a stride or a gap."""
     torch, random = imported("torch"), Random(rank)
-    for _ in range(30):
+    for _ in draws(30):
         drawn = {name: given for name, given in settings(random).items() if name != "padding_mode"}
         drawn |= {"padding": random.randint(0, 2), "output_padding": random.randint(0, max(drawn["stride"], drawn["dilation"]) - 1)}
         module = getattr(torch.nn, f"ConvTranspose{rank}d")(**drawn)
@@ -60,7 +60,7 @@ def test_depthwise_and_separable(rank: int) -> None:
     """Ten random settings each: one group per channel, and then for separable ones a kernel of one over all channels."""
     torch, random = imported("torch"), Random(rank)
     convolution = getattr(torch.nn, f"Conv{rank}d")
-    for _ in range(10):
+    for _ in draws(10):
         drawn = settings(random)
         channels, outputs, multiplier = drawn.pop("in_channels"), drawn.pop("out_channels"), random.randint(1, 3)
         bias, _ = drawn.pop("bias"), drawn.pop("groups")
@@ -81,7 +81,7 @@ def test_patches() -> None:
     """Ten random images, cut into patches by transformers' ViT, whose projection is a convolution."""
     torch, vit = imported("torch"), imported("transformers.models.vit.modeling_vit")
     random = Random(0)
-    for _ in range(10):
+    for _ in draws(10):
         patch, image = (random.randint(1, 3), random.randint(1, 3)), (random.randint(1, 3), random.randint(1, 3))
         extents = tuple(size * count for size, count in zip(patch, image, strict=True))
         sizes: dict[str, Any] = {"hidden_size": random.randint(1, 5), "image_size": extents, "patch_size": patch, "num_channels": 2}
@@ -92,11 +92,11 @@ def test_patches() -> None:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["Conv", "ConvTranspose", "ConvLocal"])
 def test_flax(kind: str, rank: int) -> None:
-    """Four random settings each, paddings by word and by number, channels last; the number type of Flax is float32."""
+    """Four random settings each, paddings by word and by number, channels last."""
     linen, jax, xp, random = imported("flax.linen"), imported("jax"), imported("numpy"), Random(rank)
-    for _ in range(4):
+    for _ in draws(4):
         features, kernel, stride = random.randint(1, 3), tuple(random.randint(1, 3) for _ in range(rank)), random.randint(1, 3)
-        image = xp.asarray(xp.random.default_rng(rank).standard_normal((2, *(random.randint(4, 6) for _ in range(rank)), 2)), xp.float32)
+        image = xp.asarray(xp.random.default_rng(rank).standard_normal((2, *(random.randint(5, 6) for _ in range(rank)), 2)))
         bias, word = random.random() < 0.5, random.choice(["SAME", "VALID", "CIRCULAR"])
         padding = random.choice([word, word, random.randint(1, 2)]) if kind != "ConvLocal" else random.randint(0, 2)
         options: dict[str, Any] = {} if kind == "ConvLocal" else {"kernel_dilation": random.randint(1, 2)}
@@ -107,11 +107,12 @@ def test_flax(kind: str, rank: int) -> None:
             *given, padding=[(padding, padding)] * rank if kind == "ConvLocal" else padding, use_bias=bias, **options
         )
         shapes = jax.eval_shape(module.init, jax.random.key(0), image)["params"]
-        tensors = {name: xp.asarray(xp.random.default_rng(1).standard_normal(one.shape), xp.float32) for name, one in shapes.items()}
+        tensors = {name: xp.random.default_rng(1).standard_normal(one.shape) for name, one in shapes.items()}
         found = ps.run(flax_layer(kind, (2, *given), image.shape[1:-1], padding, bias, options), tensors, image)
-        wanted = xp.asarray(jax.jit(module.apply)({"params": tensors}, image))
+        with jax.enable_x64(True):
+            wanted = xp.asarray(jax.jit(module.apply)({"params": tensors}, image))
         assert found.shape == wanted.shape
-        assert abs(found - wanted).max(initial=0) < 1e-4
+        assert abs(found - wanted).max(initial=0) < 1e-9
 
 
 def flax_layer(kind: str, given: tuple[Any, ...], extents: tuple[int, ...], padding: Any, bias: bool, options: dict[str, Any]) -> ps.Layer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from frameworks import imported
+from frameworks import imported, widened
 from oracles.runnable import TOKENS
 from oracles.test_forward_models import TOLERANCE, outputs, randomised
 from oracles.test_live_shapes import built
@@ -21,12 +21,12 @@ DECODER = {**SMALL, "max_position_embeddings": 20, "type_vocab_size": 2, "is_dec
 def compared(model_type: str, architecture: str, config: dict[str, Any], features: int | None = None) -> Any:
     """Fail unless a model computes what the reference computes, given numbers of tokens and what an encoder gives; return the model."""
     torch, transformers, xp = imported("torch"), imported("transformers"), imported("numpy")
-    module = randomised(torch, built(transformers, model_type, architecture, config))
     model = ps.from_config({"model_type": model_type, **config, **TOKENS}, architecture)
     given = {"input_ids": torch.randint(3, 40, (2, 5), generator=torch.Generator().manual_seed(0))}
     if features is not None:
         given["encoder_hidden_states"] = torch.randn((2, 7, features), generator=torch.Generator().manual_seed(1)).double()
-    with torch.no_grad():
+    with widened(), torch.no_grad():
+        module = randomised(torch, built(transformers, model_type, architecture, config))
         wanted = outputs(module(**given))
     tensors = {name: tensor.numpy() for name, tensor in module.state_dict().items()}
     largest_difference(xp, model, ps.run(model, tensors, *(one.numpy() for one in given.values())), wanted, TOLERANCE)

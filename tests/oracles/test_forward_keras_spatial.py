@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported
+from running import assert_runs_as_keras, draws
 
 import paramsym as ps
 
@@ -62,20 +63,11 @@ CASES = [(name.format(rank), rank) for name in OVER_AXES for rank in (1, 2, 3) i
 WITHOUT_FORMAT = {"ZeroPadding1D", "Cropping1D", "UpSampling1D"}
 
 
-def assert_runs_as_keras(name: str, arguments: tuple[Any, ...], options: dict[str, Any], image: Any) -> None:
+def compared(name: str, arguments: tuple[Any, ...], options: dict[str, Any], image: Any) -> None:
     """Fail unless the door's layer computes what Keras computes with the same random weights."""
-    keras, xp, torch = imported("keras"), imported("numpy"), imported("torch")
+    keras = imported("keras")
     module = getattr(keras.layers, name)(*arguments, **options, dtype="float64")
-    module.build(image.shape)
-    generator = xp.random.default_rng(0)
-    tensors = {weight.path.split("/", 1)[-1].replace("/", "."): generator.standard_normal(weight.shape) for weight in module.weights}
-    module.set_weights(list(tensors.values()))
-    wanted = module(torch.from_numpy(image)).detach().numpy()
-    found = ps.run(getattr(ps.keras, name)(*arguments, **options, input_shape=image.shape), tensors, image)
-    assert found.shape == wanted.shape, options
-    # Keras takes this mean and this product in float32, whatever the number type.
-    tolerance = 1e-6 if name.startswith(("GlobalAverage", "Dense")) else 1e-9
-    assert abs(found - wanted).max(initial=0) < tolerance, options
+    assert_runs_as_keras(getattr(ps.keras, name)(*arguments, **options, input_shape=image.shape), module, image)
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same'", "ignore:.*output_padding")
@@ -83,13 +75,13 @@ def assert_runs_as_keras(name: str, arguments: tuple[Any, ...], options: dict[st
 def test_over_axes(name: str, rank: int) -> None:
     """Ten random settings each, channels last and first."""
     xp, random = imported("numpy"), Random(rank)
-    for _ in range(10):
+    for _ in draws(10):
         arguments, options = layer_arguments(name, random, rank)
         extents, channels = tuple(random.randint(7, 9) for _ in range(rank)), 2
         first = random.random() < 0.3 and name not in WITHOUT_FORMAT
         options |= {"data_format": "channels_first" if first else "channels_last"} if name not in WITHOUT_FORMAT else {}
         shape = (2, channels, *extents) if first else (2, *extents, channels)
-        assert_runs_as_keras(name, arguments, options, xp.random.default_rng(rank).standard_normal(shape))
+        compared(name, arguments, options, xp.random.default_rng(rank).standard_normal(shape))
 
 
 @pytest.mark.parametrize(
@@ -111,13 +103,39 @@ def test_over_axes(name: str, rank: int) -> None:
         ("Rescaling", ([0.1, 2.0, 3.0], [1.0, 0.0, -1.0]), (2, 3)),
     ],
 )
-def test_few_settings(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+def test_single_settings(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
     """Layers that take few settings, one by one."""
-    assert_runs_as_keras(name, arguments, {}, imported("numpy").random.default_rng(0).standard_normal(shape))
+    compared(name, arguments, {}, imported("numpy").random.default_rng(0).standard_normal(shape))
+
+
+PLAIN = ["Flatten", "Reshape", "Permute", "RepeatVector", "Identity", "Dense", "Rescaling", "Masking", "Activation"]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_random_settings(name: str) -> None:
+    """Ten random settings each of layers that change no spatial axes."""
+    xp, random = imported("numpy"), Random(name)
+    for _ in draws(10):
+        inner = [random.randint(1, 4) for _ in range(random.randint(1, 3))]
+        order = random.sample(inner, len(inner))
+        if random.random() < 0.5:
+            order[0] = -1
+        settings: dict[str, tuple[Any, ...]] = {
+            "Reshape": (tuple(order),),
+            "Permute": (tuple(random.sample(range(1, len(inner) + 1), len(inner))),),
+            "RepeatVector": (random.randint(1, 4),),
+            "Dense": (random.randint(2, 4), random.choice([None, "relu", "softmax", "elu"]), random.random() < 0.5),
+            "Rescaling": (random.uniform(-2, 2), random.uniform(-2, 2)),
+            "Masking": (random.choice([0.0, 1.0]),),
+            "Activation": (random.choice(["relu", "gelu", "softplus", "tanh", "sigmoid", "silu"]),),
+        }
+        shape = (2, inner[0]) if name == "RepeatVector" else (2, 3, inner[0]) if name == "Masking" else (2, *inner)
+        image = xp.random.default_rng(random.randrange(2**32)).standard_normal(shape)
+        compared(name, settings.get(name, ()), {}, image.round() if name == "Masking" else image)
 
 
 def test_masked_steps() -> None:
     """Steps that hold the value alone become zero, one that holds it among others stays."""
     image = imported("numpy").array([[[2.0, 2.0], [2.0, 1.0], [0.0, 0.0]]])
     assert ps.run(ps.Masking(2.0), {}, image).tolist() == [[[0, 0], [2, 1], [0, 0]]]
-    assert_runs_as_keras("Masking", (2.0,), {}, image)
+    compared("Masking", (2.0,), {}, image)

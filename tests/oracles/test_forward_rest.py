@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported
-from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch
+from running import assert_runs_as_flax, assert_runs_as_keras, assert_runs_as_torch, draws
 
 import paramsym as ps
 
@@ -22,7 +22,7 @@ def test_low_rank_in_torch() -> None:
     """Forty random settings of PEFT's layers around a dense layer, a transposed one, an embedding and convolutions."""
     torch, peft, random = imported("torch"), imported("peft"), Random(1)
     transposed = imported("transformers.pytorch_utils").Conv1D
-    for _ in range(40):
+    for _ in draws(40):
         one, other, rank = random.randint(1, 5), random.randint(1, 5), random.randint(1, 3)
         kind, bias = random.choice(["dense", "transposed", "embedding", "conv"]), flip(random)
         x = torch.randn(2, 3, one).double()
@@ -51,7 +51,7 @@ def test_low_rank_elsewhere() -> None:
     """Keras' adapted kernels and tables, and NNX' layer."""
     keras, nnx, jax, xp = imported("keras"), imported("flax.nnx"), imported("jax"), imported("numpy")
     random = Random(2)
-    for _ in range(10):
+    for _ in draws(10):
         one, other, rank = random.randint(1, 5), random.randint(1, 5), random.randint(1, 3)
         alpha = random.choice([None, 3.0])
         generator = xp.random.default_rng(random.randrange(2**32))
@@ -84,7 +84,7 @@ def test_norms_of_weights_in_torch() -> None:
     """Thirty random settings each around a dense layer and a convolution, plain and transposed."""
     torch, random = imported("torch"), Random(3)
     parametrizations = imported("torch.nn.utils.parametrizations")
-    for _ in range(30):
+    for _ in draws(30):
         one, other, bias = random.randint(1, 4), random.randint(1, 4), flip(random)
         kind = random.choice(["Linear", "Conv1d", "Conv2d"])
         arguments = (one, other) if kind == "Linear" else (one, other, 2)
@@ -100,19 +100,16 @@ def test_norms_of_weights_in_torch() -> None:
 def test_norms_of_weights_elsewhere() -> None:
     """Keras' and Flax' wrappers around dense layers."""
     keras, linen, xp, random = imported("keras"), imported("flax.linen"), imported("numpy"), Random(4)
-    for _ in range(10):
+    for _ in draws(10):
         one, other = random.randint(1, 4), random.randint(1, 4)
         x = xp.random.default_rng(random.randrange(2**32)).standard_normal((2, 3, one))
         ours = ps.keras.SpectralNormalization(ps.keras.Dense(other), input_shape=x.shape)
         assert_runs_as_keras(
-            ours,
-            keras.layers.SpectralNormalization(keras.layers.Dense(other, dtype="float64", name="dense"), dtype="float64"),
-            x,
-            tolerance=1e-5,
+            ours, keras.layers.SpectralNormalization(keras.layers.Dense(other, dtype="float64", name="dense"), dtype="float64"), x
         )
         ours = ps.keras.TimeDistributed(ps.keras.Dense(other), input_shape=x.shape)
         assert_runs_as_keras(
-            ours, keras.layers.TimeDistributed(keras.layers.Dense(other, dtype="float64", name="dense"), dtype="float64"), x, tolerance=1e-5
+            ours, keras.layers.TimeDistributed(keras.layers.Dense(other, dtype="float64", name="dense"), dtype="float64"), x
         )
         inner = ps.Dense(one, other, dialect="flax")
         theirs = linen.Dense(other, param_dtype="float64", name="layer_instance")
@@ -124,7 +121,7 @@ def test_norms_of_weights_elsewhere() -> None:
 def test_adaptive_softmax() -> None:
     """Thirty random settings, with and without a batch."""
     torch, random = imported("torch"), Random(5)
-    for _ in range(30):
+    for _ in draws(30):
         width, classes = random.randint(4, 9), random.randint(6, 15)
         cutoffs = sorted(random.sample(range(1, classes), random.randint(1, 2)))
         options = {"div_value": random.choice([1.5, 2.0]), "head_bias": flip(random)}
@@ -167,7 +164,7 @@ def leaves_by_hand(xp: Any, tensors: dict[str, Any], x: Any, depth: int) -> Any:
 def test_trees() -> None:
     """Twenty random settings of both kinds against a walk by hand; the work is that of the path."""
     xp, random = imported("numpy"), Random(6)
-    for _ in range(20):
+    for _ in draws(20):
         generator = xp.random.default_rng(random.randrange(2**32))
         one, other, depth, trees = (random.randint(1, 4) for _ in range(4))
         x = generator.standard_normal((2, 3, one))

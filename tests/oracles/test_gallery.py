@@ -102,9 +102,14 @@ def test_outside_has_reasons() -> None:
 
 
 def test_page() -> None:
-    """The page holds every claim, under its number."""
+    """The page holds every claim under a topic, the call behind every answer, and none of the numbers that the record gives its claims."""
     page = build.page()
-    assert all(f"### {name}: " in page for name in [*ITEMS, *build.NETWORKS])
+    entries = page.split("\n### ")[1:]
+    assert len(entries) == len(ITEMS) + len(build.NETWORKS)
+    assert not re.search(r"(?m)\b(S\d|SUM|Q)-\d\d\b", page)
+    outside = page.index("## Outside the library")
+    for entry in page[:outside].split("\n### ")[1:]:
+        assert re.search(r"`(.*ps\..*|volumes\(.*|entries\(.*|alexnet\(.*|[\d*+()]+)`|```py", entry), entry
 
 
 def _plain(value: Any) -> Any:

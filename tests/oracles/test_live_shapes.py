@@ -48,7 +48,7 @@ def inputs_of(model: Any, config: Any, draw: random.Random) -> tuple[dict[str, t
         return {"pixel_values": (batch, model.num_channels, *_pair(size))}, False
     if architecture.endswith("MultipleChoice"):
         return {"input_ids": (batch, draw.randint(1, 3), length)}, True
-    if model.takes_several and not architecture.endswith(("ForSequenceClassification", "ForQuestionAnswering", "ForCausalLM")):
+    if "decoder_input_ids" in model.inputs:
         return {"input_ids": (batch, length), "decoder_input_ids": (batch, target)}, True
     return {"input_ids": (batch, length)}, True
 

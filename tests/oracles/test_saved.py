@@ -11,37 +11,7 @@ from recorded import rows, torch_layer
 import paramsym as ps
 
 SAVED = [row for row in rows("costs/hf_saved") if row["dropout"] == 0 and "bytes_by_role" in row]
-NOT_YET = {
-    ("beit", "eager"): "indices of relative positions: the blocks share what the reference looks up in each, where no block has a table",
-    ("beit", "sdpa"): "the same",
-    ("clip", "eager"): "the index of the last token: two of eight bytes for each text, and the row is a copy",
-    ("clip", "sdpa"): "the same",
-    ("deberta-v2", "eager"): "scripted functions: scales as arrays, masks of truths, copies of position tables for every example",
-    ("deepseek_v2", "eager"): "rotations by complex numbers: a storage of both parts",
-    ("deepseek_v2", "sdpa"): "the same",
-    ("deepseek_v3", "eager"): "groups of experts: indices of the best groups",
-    ("deepseek_v3", "sdpa"): "the same, and values of another width than keys",
-    ("falcon", "eager"): "keys and values taken by a list: an index of eight bytes each",
-    ("falcon", "sdpa"): "the same, and the mask with ALiBi",
-    ("gpt_oss", "eager"): "the maximum that is taken off the scores keeps an index; cosines and sines of half the width",
-    ("hubert", "eager"): "torch's kernel for weight norm: 4 bytes per length less",
-    ("hubert", "sdpa"): "the same",
-    ("mamba", "eager"): "the scan in Python: states are copied on their way",
-    ("mamba2", "eager"): "the chunked scan in Python",
-    ("mpt", "eager"): "one mask of truths for the whole model, which is filled in",
-    ("mt5", "sdpa"): "a bias of zeros that all cross attentions share, and masks of truths",
-    ("phi3", "sdpa"): "the release of torch that wrote the rows keeps another copy than torch 2.13 does",
-    ("siglip", "eager"): "the head's torch.nn.MultiheadAttention scales its query before the product",
-    ("siglip", "sdpa"): "the same",
-    ("stablelm", "eager"): "norms of every head by itself: torch.split gives views",
-    ("stablelm", "sdpa"): "the same",
-    ("t5", "sdpa"): "a bias of zeros that all cross attentions share, and masks of truths",
-    ("umt5", "sdpa"): "masks of truths",
-    ("wav2vec2", "eager"): "torch's kernel for weight norm",
-    ("wav2vec2", "sdpa"): "the same",
-}
-"""What keeps something else in at least one recorded row, with what it is."""
-FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED} - NOT_YET.keys())
+FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED})
 CONVENTIONS = {"eager": "torch-eager", "sdpa": "torch-sdpa"}
 
 

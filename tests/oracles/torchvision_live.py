@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 from frameworks import imported
 
@@ -32,8 +34,18 @@ def built(name: str, **arguments: Any) -> Any:
         quiet["weights_backbone"] = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = models.get_model(name, weights=None, **quiet, **arguments).eval()
+        with sized(arguments) if name.startswith("mvit") else contextlib.nullcontext():
+            module = models.get_model(name, weights=None, **quiet, **({} if name.startswith("mvit") else arguments)).eval()
     return jumbled(torch, module)
+
+
+@contextlib.contextmanager
+def sized(arguments: dict[str, Any]) -> Iterator[None]:
+    """Give torchvision's class the arguments that its function for a published network sets by itself and refuses."""
+    home = imported("torchvision.models.video.mvit")
+    inside = home._mvit
+    with mock.patch.object(home, "_mvit", lambda **given: inside(**{**given, **arguments})):
+        yield
 
 
 def jumbled(torch: Any, module: Any) -> Any:
@@ -46,3 +58,22 @@ def jumbled(torch: Any, module: Any) -> Any:
                 low = 0.5 if name.endswith(("weight", "running_var", "layer_scale", "logit_scale")) else -0.5
                 tensor.copy_(torch.rand(tensor.shape, generator=generator, dtype=tensor.dtype) + low)
     return module
+
+
+def detections(module: Any, x: Any, *regions: Any) -> tuple[Any, ...]:
+    """Return what a detector says before it chooses among its boxes, which is where data and compiled operators come in.
+
+    Of one in two stages: of every anchor, then of the regions that are given in the place of those that it would cut out of the pyramid.
+    """
+    maps = list(module.backbone(x).values())
+    if hasattr(module, "head"):
+        said = module.head(maps)
+        return tuple(said[name] for name in ("cls_logits", "bbox_regression", "bbox_ctrness") if name in said)
+    joined = imported("torchvision.models.detection.rpn").concat_box_prediction_layers(*module.rpn.head(maps))
+    found = [one.reshape(len(x), -1, one.shape[-1]) for one in joined]
+    heads = module.roi_heads
+    for number, region in enumerate(regions):
+        kind = "box" if number == 0 else "mask" if heads.has_mask() else "keypoint"
+        said = getattr(heads, f"{kind}_predictor")(getattr(heads, f"{kind}_head")(region))
+        found += said if isinstance(said, tuple) else [said]
+    return tuple(found)

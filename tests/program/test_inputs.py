@@ -10,7 +10,7 @@ import pytest
 import paramsym as ps
 from paramsym import B, Dense, H, L, MaxPool2d, dims
 from paramsym.errors import ShapeError, SizeError, UnknownNameError
-from paramsym.program.inputs import Step
+from paramsym.program.inputs import Application
 
 i = dims("i")
 
@@ -26,8 +26,8 @@ def test_copies_that_change_the_shape_are_steps_of_their_own() -> None:
     """Each has its name; of a shared block the first is stored."""
     repeated = list(ps.Repeat(MaxPool2d(2), 2).applications((1, 1, 8, 8)))
     assert repeated == [
-        Step("0", MaxPool2d(2), (1, 1, 8, 8), (1, 1, 4, 4)),
-        Step("1", MaxPool2d(2), (1, 1, 4, 4), (1, 1, 2, 2)),
+        Application("0", MaxPool2d(2), (1, 1, 8, 8), (1, 1, 4, 4)),
+        Application("1", MaxPool2d(2), (1, 1, 4, 4), (1, 1, 2, 2)),
     ]
     shared = list(ps.Shared(MaxPool2d(2), 2).applications((1, 1, 8, 8)))
     assert [step.stored for step in shared] == [1, 0]

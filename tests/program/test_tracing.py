@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from frameworks import imported
 
 import paramsym as ps
 from paramsym import B, Dense, F, H, L, S
-from paramsym.core.layer import Layer, Part
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError, NotYetError, ShapeError, StructureError
-from paramsym.program import Own, Value, apply, contract
+from paramsym.program import Own, Value, apply, compare, contract, normalise, reduce
 
 
 def stated(forward: Any, **parts: Layer) -> Layer:
@@ -26,6 +28,22 @@ def stated(forward: Any, **parts: Layer) -> Layer:
 
         def forward(self, own: Own, *inputs: Value) -> Any:
             return forward(own, *inputs)
+
+    return Mine()
+
+
+def weighted(forward: Any, reads: str = "") -> Layer:
+    """Return a layer with a weight, (H, H), and this forward pass; it reads something of itself before."""
+
+    @dataclass(frozen=True)
+    class Mine(Layer):
+        def tensors(self) -> Any:
+            yield Tensor("weight", (H, H))
+
+        def forward(self, own: Own, x: Value) -> Any:
+            if reads:
+                getattr(self, reads)
+            return forward(own, x)
 
     return Mine()
 
@@ -57,6 +75,19 @@ class TestPrograms:
         assert picture.startswith("<svg")
         assert picture.count("<rect") == 4  # the dense layer, its product, its bias, the sum
         assert "(weight)" in picture
+
+    def test_what_a_picture_leaves_out(self) -> None:
+        """Names of axes, and tensors that are made to fit, are no boxes."""
+        picture = ps.trace(ps.BatchNorm2d(3), (B, 3, H, H))._repr_html_()
+        assert picture.count("<rect") == 1
+        assert "normalise given (weight, bias, running_mean, running_var)" in picture
+
+    def test_a_long_picture(self) -> None:
+        """Of many operations the parts are drawn, and behind a line to click on all of them; names of helpers have no underscore."""
+        short, _, whole = ps.trace(ps.models.EncoderDecoder())._repr_html_().partition("<details>")
+        assert short.count("<rect") < 60 < whole.count("<rect")
+        assert "operations</summary>" in whole
+        assert "loop {0..L-1} [StackLayer]" in short
 
     def test_any_depth_costs_the_same(self) -> None:
         """Equal blocks are one loop, whatever their number."""
@@ -111,13 +142,64 @@ class TestWhatAForwardPassMayNotDo:
         with pytest.raises(StructureError, match="outside of a forward pass"):
             contract("b i, b i -> b", kept[0], kept[0])
 
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            (lambda own, x: x @ own.weight, r"x @ y is no operation of forward passes; write contract\("),
+            (lambda _, x: x[0], r"write take\(x, axis, start, count\)"),
+            (lambda _, x: len(x), "write x.sizes"),
+            (lambda own, x: own.weight(x), r"write own\.name\(x\)"),
+            (lambda _, x: x if x > 0 else -x, r'write compare\(x, "greater", 0\)'),
+            (lambda _, x: x if x == 0 else -x, r'write compare\(x, "equal", 0\)'),
+            (lambda _, x: x.transpose(0, 1), r"has no 'transpose'; write rearrange\("),
+            (lambda _, x: x.mean(-1), r"has no 'mean'; write reduce\("),
+            (lambda _, x: x.frobnicate(), r"has no 'frobnicate'; write an operation of paramsym\.program"),
+            (lambda _, x: x + 1 if x.sizes[0] > 3 else x, r"Mine\.forward branches on a size that is a letter, B > 3"),
+            (lambda _, x: [x for _ in range(x.sizes[0])][-1], r"Mine\.forward needs the number of a size that is a letter"),
+            (lambda _, x: x / math.sqrt(x.sizes[-1]), r"a root size\*\*0\.5"),
+            (lambda own, x: contract("... i, o i", x, own.weight), "2 terms and no arrow"),
+            (lambda own, x: contract("... i -> ... i", x, own.weight), "has 1 terms; wanted one for each array"),
+            (lambda own, x: contract("... i, o i -> ... z", x, own.weight), "has 'z' in its result and in no term"),
+        ],
+    )
+    def test_do_what_other_arrays_do(self, body: Any, words: str) -> None:
+        """What NumPy and torch can do, and Python notices, is said with what to write instead."""
+        with pytest.raises(StructureError, match=words):
+            ps.trace(weighted(body), (B, H))
+
+    def test_words_that_are_not_known(self) -> None:
+        """The nearest words are offered."""
+        for body, words in (
+            (lambda x: reduce("avg", x), "'avg' is not a known reduction. Known: sum, mean, max, prod"),
+            (lambda x: normalise(x, "layr", -1), "'layr' is not a known normalisation; did you mean 'layer'"),
+            (lambda x: compare(x, "greter", 0), "'greter' is not a known comparison; did you mean 'greater'"),
+        ):
+            with pytest.raises(ArgumentError, match=words):
+                ps.trace(stated(lambda _, x, body=body: body(x)), (B, H))
+
+    def test_read_a_tensor_from_the_layer(self) -> None:
+        """Tensors and parts are read from ``own``; what the layer has not at all is Python's own error."""
+        with pytest.raises(StructureError, match=r"reads self\.weight, which is no field; write own\.weight"):
+            ps.trace(weighted(lambda _, x: x, "weight"), (B, H))
+        with pytest.raises(AttributeError, match="nothing"):
+            ps.trace(weighted(lambda _, x: x, "nothing"), (B, H))
+        with pytest.raises(TypeError, match="unsupported operand"):
+            ps.trace(stated(lambda _, x: x + "one"), (B, H))
+
+    def test_pass_arrays_to_numpy(self) -> None:
+        """A function of NumPy is not traced."""
+        xp = imported("numpy")
+        for body in (lambda _, x: xp.exp(x), lambda _, x: xp.asarray(x), lambda _, x: xp.concatenate([x, x])):
+            with pytest.raises(StructureError, match="a function of NumPy is no operation of forward passes"):
+                ps.trace(stated(body), (B, H))
+
 
 class TestInputs:
     """What a question may be asked with."""
 
     def test_too_many(self) -> None:
         """The number that the layer takes is named."""
-        with pytest.raises(ArgumentError, match="Dense takes 1 input; found 2 shapes"):
+        with pytest.raises(ArgumentError, match=r"Dense: wanted 1 input \(x\); found 2"):
             ps.trace(Dense(H, F), (B, H), (B, H))
 
     def test_none(self) -> None:

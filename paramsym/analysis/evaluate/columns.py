@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from paramsym.analysis.evaluate.straight_line import CHECKS, LIMIT, QUOTIENTS, SURE, Kind, Program
+from paramsym.analysis.evaluate.straight_line import CHECKS, LIMIT, QUOTIENTS, SURE, Kind, StraightLine
 from paramsym.errors import ParamsymError, SizeError
 from paramsym.naming import described, quoted
 from paramsym.optional import needed
@@ -82,7 +82,7 @@ def _index(value: Any, name: str) -> int:
 
 
 def run(
-    program: Program, columns: Sequence[Column], one: Callable[[Sequence[int]], int], chunk: int, *, drop: bool = False
+    program: StraightLine, columns: Sequence[Column], one: Callable[[Sequence[int]], int], chunk: int, *, drop: bool = False
 ) -> tuple[Any, Any]:
     """Return a NumPy array with the value for every row of the broadcast columns: int64, or Python ints where that would overflow.
 
@@ -135,7 +135,7 @@ def run(
     return result, kept.reshape(result.shape)
 
 
-def _compute(np: Any, program: Program, columns: list[Column], target: Any) -> tuple[Any, Any]:
+def _compute(np: Any, program: StraightLine, columns: list[Column], target: Any) -> tuple[Any, Any]:
     """Write the values of one piece to the target; return which rows are refused, and which have to be asked about one by one."""
     refused, asked = np.zeros(target.shape, bool), np.zeros(target.shape, bool)
     registers = [_raised(np, *pair, refused) for pair in zip(columns, program.least, strict=True)]
@@ -181,7 +181,7 @@ def _bits(np: Any, column: Column) -> int:
 
 
 @lru_cache(maxsize=256)
-def _numbers(np: Any, program: Program, bits: tuple[int, ...]) -> list[tuple[Any, int]]:
+def _numbers(np: Any, program: StraightLine, bits: tuple[int, ...]) -> list[tuple[Any, int]]:
     """Return the narrowest numbers to compute each register in, and its least value, for inputs of so many bits.
 
     Nothing is returned where 64 bits may not hold them all.

@@ -12,7 +12,7 @@ from sympy import Expr
 from paramsym.analysis.counted import Counted, title
 from paramsym.analysis.evaluate.columns import as_column, run
 from paramsym.analysis.evaluate.frames import as_given, is_lazy, lazily, together
-from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, Program, compiled, stated
+from paramsym.analysis.evaluate.straight_line import LIMIT, SURE, Broken, StraightLine, compiled, stated
 from paramsym.core.at import mapping_from
 from paramsym.errors import ArgumentError, ParamsymError, SizeError, UnknownNameError
 from paramsym.naming import quoted
@@ -93,7 +93,7 @@ class Plan:
     """What is known once it is known which sizes are given, and in which order: the program that reads them."""
 
     subject: Counted | Expr | int
-    program: Program
+    program: StraightLine
 
     def quick(self, values: Sequence[Any]) -> int | None:
         """Return the value for whole numbers that nothing speaks against, else None."""

@@ -81,17 +81,23 @@ class Broken(Exception):  # noqa: N818 - it never leaves the engine: what is rai
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
-    """Registers hold the inputs, then the constants, then one result per step; ``result`` is the register of the answer.
+class StraightLine:
+    """Registers hold the inputs, then the constants, then one result per step; ``results`` are the registers of the answers.
 
-    ``least`` is the least value of each input.
+    ``least`` is the least value of each input. ``asked`` are the conditions that steps check or that ask for a least value, by register.
     """
 
     inputs: tuple[Symbol, ...]
     least: tuple[int, ...]
     constants: tuple[int, ...]
     ops: tuple[Op, ...]
-    result: int
+    results: tuple[int, ...]
+    asked: Mapping[int, Condition]
+
+    @property
+    def result(self) -> int:
+        """The register of the first answer."""
+        return self.results[0]
 
     @cached_property
     def first(self) -> int:
@@ -224,7 +230,7 @@ class Statement:
         free = () if self.polynomial is None else self.polynomial.free_symbols
         return tuple(symbol for symbol in self.symbols if symbol in free)
 
-    def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> Program:
+    def program(self, inputs: Sequence[Symbol], value: Polynomial | None = None, held: Iterable[Symbol] | None = None) -> StraightLine:
         """Return the program that reads these symbols in this order.
 
         ``value`` is what it computes in place of the statement's own. Conditions on symbols that are not ``held`` are left out; all inputs
@@ -258,7 +264,7 @@ def stated(subject: Counted | Expr | int) -> Statement:
         raise SizeError(message) from None
 
 
-def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> Program:
+def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = None) -> StraightLine:
     """Return the program of a layer's count, or of an expression, with the conditions it was built under as steps.
 
     It reads ``inputs`` in this order; without them all symbols, by name.
@@ -277,8 +283,27 @@ def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = 
     return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 
+def compiled_together(subjects: Iterable[Counted | Expr | int]) -> StraightLine:
+    """Return one program for several subjects: their steps are shared, and the conditions of all of them checked once.
+
+    Raises:
+        ArgumentError, SizeError: as ``compiled``.
+
+    >>> from paramsym import A, H, Dense, MultiHeadAttention
+    >>> len(compiled_together([MultiHeadAttention(H, A), Dense(H, H)]).results)
+    2
+    """
+    listed = tuple(subjects)
+    polynomials = [one.polynomial if isinstance(one, Counted) else Polynomial.of(one) for one in listed]
+    statements = [stated(one) for one in listed]
+    conditions = tuple(dict.fromkeys(condition for one in statements for condition in one.conditions))
+    symbols = _ordered({symbol for one in statements for symbol in one.symbols})
+    compiler = _Compiler(symbols, [one for one in conditions if symbols_in((one.small, one.large)) <= frozenset(symbols)])
+    return compiler.finished(*map(compiler.polynomial, polynomials))
+
+
 @lru_cache(maxsize=1024)
-def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> Program:
+def _compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...]) -> StraightLine:
     return stated(subject).program(inputs)
 
 
@@ -301,7 +326,7 @@ def _ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
     return tuple(sorted(symbols, key=lambda symbol: symbol.name))
 
 
-def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) -> tuple[Program, Program]:
+def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) -> tuple[StraightLine, StraightLine]:
     """Return programs of two whole numbers whose quotient is the value, whole or not; nothing is checked.
 
     >>> from paramsym import A, H
@@ -309,7 +334,7 @@ def numerator_and_denominator(polynomial: Polynomial, inputs: Sequence[Symbol]) 
     >>> above.run([2, 3]), below.run([2, 3])
     (5, 2)
     """
-    sides: list[Program] = []
+    sides: list[StraightLine] = []
     for side in (0, 1):
         compiler = _Compiler(inputs, ())
         sides.append(compiler.finished(compiler.fraction(polynomial)[side]))
@@ -324,11 +349,14 @@ class _Compiler:
         self.nodes: list[tuple[Any, int, int]] = []
         self.bounds: list[Bounds] = []
         self.known: dict[object, Any] = {}
+        self.asked: dict[int, Condition] = {}
         self.quotients = {(one.large, one.small) for one in asked if one.kind == "divides"}
         least = dict.fromkeys(self.inputs, 0)
         absent = {one.small for one in asked if one.large == 0 and one.kind == "differ"}  # zero makes another layer
         for one in asked:
             if one.kind == "at most" and isinstance(one.large, Symbol) and isinstance(one.small, int) and one.large not in absent:
+                if one.small > least[one.large]:
+                    self.asked[self.inputs.index(one.large)] = one
                 least[one.large] = max(least[one.large], one.small)
         self.least = tuple(least.values())
         for place, low in enumerate(self.least):
@@ -337,25 +365,26 @@ class _Compiler:
         for one in sorted(asked, key=lambda one: _CHECKED[one.kind] in SURE):  # what is not sure comes first
             small, large = self.whole(one.small), self.whole(one.large)
             if one.kind == "divides":
-                self.step("divides", large, small)
+                self.asked.setdefault(self.step("divides", large, small), one)
             elif not always(_CHECKED[one.kind], self.bounds[small], self.bounds[large]):
-                self.step(_CHECKED[one.kind], small, large)
+                self.asked.setdefault(self.step(_CHECKED[one.kind], small, large), one)
 
-    def finished(self, result: int) -> Program:
-        """Return a program with its answer in a register, without what nothing reads and nothing asks."""
-        kept = {result, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
+    def finished(self, *results: int) -> StraightLine:
+        """Return a program with its answers in registers, without what nothing reads and nothing asks."""
+        kept = {*results, *(place for place, (kind, *_) in enumerate(self.nodes) if kind in QUOTIENTS or kind in CHECKS)}
         for place, (kind, *sides) in reversed([*enumerate(self.nodes)]):
             if place in kept and kind not in {"constant", "input"}:
                 kept.update(sides)
         constants = [place for place in sorted(kept) if self.nodes[place][0] == "constant"]
         steps = [place for place in sorted(kept) if self.nodes[place][0] not in {"constant", "input"}]
         register = {place: number for number, place in enumerate([*range(len(self.inputs)), *constants, *steps])}
-        return Program(
+        return StraightLine(
             self.inputs,
             self.least,
             tuple(self.nodes[place][1] for place in constants),
             tuple(Op(kind, register[left], register[right]) for kind, left, right in (self.nodes[place] for place in steps)),
-            register[result],
+            tuple(register[result] for result in results),
+            {register[place]: one for place, one in self.asked.items() if place in register},
         )
 
     def node(self, kind: Any, left: int, right: int, bounds: Bounds) -> int:

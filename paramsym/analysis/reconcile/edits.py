@@ -14,7 +14,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim, substitute, text
 from paramsym.analysis.reconcile.subject import Subject, heads, widths
-from paramsym.analysis.wording import Names, each_of, listed, once_per, plain
+from paramsym.analysis.wording import ShortNames, each_of, listed, once_per, plain
 from paramsym.core.ledger import Line
 
 _LONGEST_RUN = 8
@@ -56,7 +56,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Group:
+class TensorGroup:
     """Tensors that one would speak of together."""
 
     lines: frozenset[int]
@@ -72,7 +72,7 @@ class Structure:
         """Read the lines once."""
         self.subject = subject
         self.lines = subject.lines
-        self.names = Names(subject.root.lines)
+        self.names = ShortNames(subject.root.lines)
         self.paths = [plain(line) for line in self.lines]
         self.full = [f"{line.name} [{line.label}]" if line.label else line.name for line in self.lines]
         scaled = {line.path[:-1] for line in self.lines if line.role == "scale"}
@@ -87,9 +87,9 @@ class Structure:
 
     # Groups -------------------------------------------------------------------------------------------------------------------
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[TensorGroup]:
         """Return the groups, each set of tensors once, under its simplest name."""
-        found: dict[frozenset[int], Group] = {}
+        found: dict[frozenset[int], TensorGroup] = {}
         families = (*self._everything(), *self._single(), *self._vocabularies(), *self._parts(), *self._labels())
         for group in (*families, *self._tails(), *self._runs()):
             known = found.get(group.lines)
@@ -97,20 +97,20 @@ class Structure:
                 found[group.lines] = group
         return list(found.values())
 
-    def _single(self) -> Iterator[Group]:
+    def _single(self) -> Iterator[TensorGroup]:
         for i, line in enumerate(self.lines):
-            yield Group(frozenset({i}), self.names.tensor(line), 1.15 if line.label else 1.0 if line.role == "table" else 1.07)
+            yield TensorGroup(frozenset({i}), self.names.tensor(line), 1.15 if line.label else 1.0 if line.role == "table" else 1.07)
 
-    def _everything(self) -> Iterator[Group]:
+    def _everything(self) -> Iterator[TensorGroup]:
         whole = frozenset(range(len(self.lines)))
         second = frozenset(i for i, line in enumerate(self.lines) if line.role == "bias" and self.paths[i][-1].startswith("bias_hh"))
         if second:  # of torch's recurrent layers, in every level and direction: one bias is all that the sum of two is worth
-            yield Group(second, "the second bias of every gate", 0.96)
+            yield TensorGroup(second, "the second bias of every gate", 0.96)
         if len(whole) > 1:
-            yield Group(whole, "everything", 1.1)
+            yield TensorGroup(whole, "everything", 1.1)
         yield from self._by_kind(whole, "", 1.0)
 
-    def _parts(self) -> Iterator[Group]:
+    def _parts(self) -> Iterator[TensorGroup]:
         inside: dict[tuple[str, ...], set[int]] = {}
         for i, path in enumerate(self.paths):
             for end in range(1, len(path)):
@@ -120,26 +120,26 @@ class Structure:
             lines = frozenset(members)
             depth = 0.02 * min(len(path), 10)
             if len(lines) > 1:
-                yield Group(lines, f"everything in {name}" if path[-1].startswith("{") else name, 1.0 + depth)
+                yield TensorGroup(lines, f"everything in {name}" if path[-1].startswith("{") else name, 1.0 + depth)
                 yield from self._by_kind(lines, f" in {name}", 1.15 + depth)
 
-    def _by_kind(self, lines: frozenset[int], where: str, cost: float) -> Iterator[Group]:
+    def _by_kind(self, lines: frozenset[int], where: str, cost: float) -> Iterator[TensorGroup]:
         kinds = {kind: frozenset(i for i in lines if self.kinds[i] == kind) for kind in ("bias", "norm", "table", "weight")}
         words = {"bias": "the biases", "norm": "the norms", "table": "the tables", "weight": "the matrices"}
         for kind, members in kinds.items():
             if len(members) > 1 and members != lines:
-                yield Group(members, f"{words[kind]}{where}", cost, plural=True)
+                yield TensorGroup(members, f"{words[kind]}{where}", cost, plural=True)
         both = kinds["bias"] | kinds["norm"]
         if kinds["bias"] and kinds["norm"] and both != lines:
-            yield Group(both, f"the biases and norms{where}", cost + 0.03, plural=True)
+            yield TensorGroup(both, f"the biases and norms{where}", cost + 0.03, plural=True)
         shifts = frozenset(i for i in lines if self.lines[i].role == "bias")
         if len(shifts) > 1 and shifts != kinds["bias"]:
-            yield Group(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
+            yield TensorGroup(shifts, f"the biases{where}, those of norms too", cost + 0.2, plural=True)
 
-    def _vocabularies(self) -> Iterator[Group]:
+    def _vocabularies(self) -> Iterator[TensorGroup]:
         """A table together with the output matrix of its shape."""
         for members in self.alike():
-            yield Group(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
+            yield TensorGroup(frozenset(members), listed([self.names.tensor(self.lines[i]) for i in members]), 0.95)
 
     def alike(self) -> Iterator[list[int]]:
         """Yield tables with the matrices of their shape: what models like to share."""
@@ -151,16 +151,16 @@ class Structure:
             if len(members) > 1 and any(self.lines[i].role == "table" for i in members):
                 yield members
 
-    def _labels(self) -> Iterator[Group]:
+    def _labels(self) -> Iterator[TensorGroup]:
         """Everything under one label in one place: a gate of a recurrent layer, the query of a fused projection."""
         found: dict[tuple[object, ...], set[int]] = {}
         for i, line in enumerate(self.lines):
             if line.label:
                 found.setdefault((self.paths[i][:-1], line.label), set()).add(i)
         for (_, label), members in found.items():
-            yield Group(frozenset(members), str(label), 1.15)
+            yield TensorGroup(frozenset(members), str(label), 1.15)
 
-    def _tails(self) -> Iterator[Group]:
+    def _tails(self) -> Iterator[TensorGroup]:
         """Tensors and parts of one name in several places: every ``self_attn.q_proj``."""
         found: dict[tuple[str, ...], set[int]] = {}
         for i, path in enumerate(self.paths):
@@ -174,9 +174,9 @@ class Structure:
             lines = frozenset(members)
             if len(lines) > 1 and lines not in seen and tail not in {("weight",), ("bias",)}:
                 seen.add(lines)
-                yield Group(lines, f"every {'.'.join(tail)}", 1.25, plural=False)
+                yield TensorGroup(lines, f"every {'.'.join(tail)}", 1.25, plural=False)
 
-    def _runs(self) -> Iterator[Group]:
+    def _runs(self) -> Iterator[TensorGroup]:
         """Neighbours of equal size and role under one parent: query, key and value."""
         families: dict[tuple[object, ...], list[int]] = {}
         for i, line in enumerate(self.lines):
@@ -186,17 +186,17 @@ class Structure:
             if 1 < len(members) <= _RUNS_UP_TO:
                 yield from self._run(members)
 
-    def _run(self, members: list[int]) -> Iterator[Group]:
+    def _run(self, members: list[int]) -> Iterator[TensorGroup]:
         for size in range(2, min(len(members), _LONGEST_RUN) + 1):
             for start in range(len(members) - size + 1):
                 chosen = members[start : start + size]
                 owners = listed([self.names.owner(self.lines[i]) for i in chosen])
                 part = 0.0 if size == len(members) else 0.2
                 what = {"bias": "the biases of ", "weight": "the matrices of ", "norm": "the norms "}.get(self.kinds[chosen[0]], "")
-                yield Group(frozenset(chosen), what + owners, 1.2 + part, plural=True)
+                yield TensorGroup(frozenset(chosen), what + owners, 1.2 + part, plural=True)
                 both = self._with_their_biases(chosen)
                 if len(both) > len(chosen):
-                    yield Group(both, owners, 1.25 + part, plural=True)
+                    yield TensorGroup(both, owners, 1.25 + part, plural=True)
 
     def _with_their_biases(self, chosen: list[int]) -> frozenset[int]:
         """Return everything of the owners of some tensors; of a fused tensor, everything under the same labels."""
@@ -206,7 +206,7 @@ class Structure:
 
     # Edits of a group ---------------------------------------------------------------------------------------------------------
 
-    def _of(self, group: Group) -> Iterator[Edit]:
+    def _of(self, group: TensorGroup) -> Iterator[Edit]:
         total = sum(self.subject.values[i] for i in group.lines)
         whole = len(group.lines) == len(self.lines)
         if not whole:
@@ -224,7 +224,7 @@ class Structure:
         yield from self._without_factor(group, total)
         yield from self._once_per_input(group, total)
 
-    def _once_per_head(self, group: Group, total: int) -> Iterator[Edit]:
+    def _once_per_head(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         shared = frozenset.intersection(*(self.heads[i] for i in group.lines))
         for slices in sorted(shared, key=str):
             full = {text(width) for i in group.lines for width in widths(self.lines[i])}
@@ -239,7 +239,7 @@ class Structure:
                     group, 1 / Polynomial.of(slices).as_expr(), f"{group.words} counted for {_article(slices)} only", 0.3, total
                 )
 
-    def _once_per_copy(self, group: Group, total: int) -> Iterator[Edit]:
+    def _once_per_copy(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         copies = {count for line in self.lines for count in line.stored if isinstance(count, Symbol)}
         for count in sorted(copies, key=str):
             has = [count in self.lines[i].stored for i in group.lines]
@@ -248,11 +248,11 @@ class Structure:
                 outside = frozenset(i for i, line in enumerate(self.lines) if count not in line.stored)
                 if outside and len(has) == sum(count in line.stored for line in self.lines):
                     rest = sum(self.subject.values[i] for i in outside)
-                    yield from self._side_by_side(Group(outside, f"everything outside {group.words}", 1.0), count, rest)
+                    yield from self._side_by_side(TensorGroup(outside, f"everything outside {group.words}", 1.0), count, rest)
             elif not any(has) and group.cost < 1.2:
                 yield self._edit(group, count, f"{group.words} counted {once_per(count)}", 0.5, total)
 
-    def _side_by_side(self, outside: Group, count: Symbol, rest: int) -> Iterator[Edit]:
+    def _side_by_side(self, outside: TensorGroup, count: Symbol, rest: int) -> Iterator[Edit]:
         """As many whole models as there are copies of something, as in "8x7B": what the copies share is counted with each of them."""
         copies = int(self.subject.sizes.get(count, 0))
         words = f"{outside.words} counted {once_per(count)}"
@@ -268,7 +268,7 @@ class Structure:
             words = f"{words}, without {named}"
             yield replace(shared, words=words, value=value, cost=cost + 0.1, fixed=term)
 
-    def _without_factor(self, group: Group, total: int) -> Iterator[Edit]:
+    def _without_factor(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         if any(len(self.lines[i].shape) < 2 for i in group.lines):
             return  # a vector without its factor is nothing
         first, *others = (self.lines[i] for i in group.lines)
@@ -279,7 +279,7 @@ class Structure:
                 words = f"{group.words} counted without the factor {text(factor)}"
                 yield self._edit(group, 1 / Polynomial.of(factor).as_expr(), words, 0.4, total)
 
-    def _without_factor_and_bias(self, group: Group, total: int) -> Iterator[Edit]:
+    def _without_factor_and_bias(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         """Of a layer with one matrix and one bias: both slips at once, as in "N filters of K by K have N*K*K weights"."""
         if len(self.lines) != 2 or len(group.lines) != 1 or {line.role for line in self.lines} != {"weight", "bias"}:
             return
@@ -289,7 +289,7 @@ class Structure:
             words = f"{edit.words}, and {self.names.tensor(self.lines[bias])} left out"
             yield Edit(words, self.named(range(2)), self.subject.value(term), _BOTH, frozenset(range(2)), fixed=term)
 
-    def _once_per_input(self, group: Group, total: int) -> Iterator[Edit]:
+    def _once_per_input(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         """A bias for every slice of the weight beside it: one per pair of input and output map, instead of one per output map."""
         if len(group.lines) > 1:
             return
@@ -302,7 +302,7 @@ class Structure:
             if factor not in self.lines[i].factors and factor != 1 and isinstance(factor, int | Symbol) and factor not in self.heads[i]:
                 yield self._edit(group, factor, f"{group.words} counted once for each of {text(factor)}", 0.4, total)
 
-    def _edit(self, group: Group, times: Dim | Expr, words: str, extra: float, total: int) -> Edit:
+    def _edit(self, group: TensorGroup, times: Dim | Expr, words: str, extra: float, total: int) -> Edit:
         factor = self.subject.ratio(times) if isinstance(times, Expr) else Fraction(times)
         value = total * (factor - 1)
         whole = int(value) if value.denominator == 1 else 0

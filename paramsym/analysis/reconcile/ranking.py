@@ -47,7 +47,7 @@ class Hit:
         return sum(edit.cost for edit in self.edits) + 0.5 * (len(self.edits) - 1) + self.extra
 
 
-class Search:
+class EditSearch:
     """The edits of one subject, kept for several claims."""
 
     def __init__(self, subject: Subject, sizes: Iterable[Edit] = ()) -> None:
@@ -151,6 +151,6 @@ def _apart(one: Edit, other: Edit) -> bool:
     return not (one.alone or other.alone or one.lines & other.lines or set(one.tensors) & set(other.tensors))
 
 
-def search(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> Search:
+def search(subject: Subject, others: Mapping[Symbol, Iterable[int]]) -> EditSearch:
     """Return the search over all edits of a subject."""
-    return Search(subject, [*resized(subject, others), *optional(subject)])
+    return EditSearch(subject, [*resized(subject, others), *optional(subject)])

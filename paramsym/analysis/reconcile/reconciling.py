@@ -21,7 +21,7 @@ from paramsym.analysis.reconcile.answers import Answer, Reading, Reconciliation
 from paramsym.analysis.reconcile.comparison import against_layer, against_shapes
 from paramsym.analysis.reconcile.edits import Edit
 from paramsym.analysis.reconcile.lettered import against_formula, in_letters
-from paramsym.analysis.reconcile.ranking import Hit, Search, search
+from paramsym.analysis.reconcile.ranking import EditSearch, Hit, search
 from paramsym.analysis.reconcile.resizing import impossible, symbols_of
 from paramsym.analysis.reconcile.subject import Subject
 from paramsym.analysis.wording import written
@@ -162,7 +162,7 @@ def _of_number(
     )
 
 
-def _search_of(subject: Subject, others: _Others) -> Search:
+def _search_of(subject: Subject, others: _Others) -> EditSearch:
     """Return the search, kept for the next claim about the same layer; two layers of one size may have different letters."""
     asked = (subject.layer, subject.root, tuple(subject.sizes.items()), others)
     try:
@@ -173,7 +173,7 @@ def _search_of(subject: Subject, others: _Others) -> Search:
 
 
 @lru_cache(maxsize=16)
-def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> Search:
+def _search(layer: Counted, root: Counted, sizes: tuple[tuple[Symbol, Dim], ...], others: _Others) -> EditSearch:
     del root, sizes  # part of the key: equal layers need not have come from the same letters
     return search(Subject(layer), dict(others))
 

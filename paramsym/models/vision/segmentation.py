@@ -18,7 +18,7 @@ from paramsym.layers.dropout import Dropout
 from paramsym.models.blocks import Holder
 from paramsym.models.published import Claim
 from paramsym.models.resnet import ResNet
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, in_row, named, remembered
+from paramsym.models.vision.blocks import RELU, Pictures, Tapped, conv_norm, counted, in_row, named, remembered
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, join, resample
 
@@ -183,24 +183,9 @@ def _backbone(name: str, *, aux: bool) -> Layer:
     taps = _TAPS[name] if aux else _TAPS[name][1:]
     if name == "mobilenet_v3_large":
         (features, *_) = MobileNetV3("mobilenet_v3_large", dilated=True).own_parts
-        return _Tapped(features.layer.items, taps)  # type: ignore[attr-defined]
+        return Tapped(features.layer.items, taps)  # type: ignore[attr-defined]
     dilated = ResNet(name, replace_stride_with_dilation=(False, True, True))
-    return _Tapped(tuple((part.name, part.layer) for part in dilated.own_parts if part.name not in {"avgpool", "fc"}), taps)
-
-
-@dataclass(frozen=True)
-class _Tapped(Holder):
-    """Layers one after another, of which some show what they give. Reference: ``IntermediateLayerGetter``."""
-
-    taps: tuple[str, ...]
-
-    def forward(self, own: Own, x: Value) -> Any:
-        """What the tapped layers give."""
-        found = []
-        for name in dict(self.layers):
-            x = own[name](x)
-            found += [x] if name in self.taps else []
-        return tuple(found) if len(found) > 1 else found[0]
+    return Tapped(tuple((part.name, part.layer) for part in dilated.own_parts if part.name not in {"avgpool", "fc"}), taps)
 
 
 @remembered

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import inf, log
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.convolution import over
-from paramsym.algebra.size import Count, Dim, canonical, cat, divides
+from paramsym.algebra.size import Count, Dim, canonical, cat, divides, product
 from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -44,6 +44,11 @@ _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
 _HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
 _WINDOW: Dim = dims("w")
 _SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
+_PATTERNS = {
+    2: ((1, 2), "b (y j) (x k) c", "(b y x) (j k) c"),
+    3: ((1, 2, 3), "b (z i) (y j) (x k) c", "(b z y x) (i j k) c"),
+}
+"""By the number of extents: their axes, a map of whole windows, and its windows."""
 _BLOCKS: Mapping[str, tuple[BlockName, int]] = {"swin": ("SwinTransformerBlock", 7), "swin_v2": ("SwinTransformerBlockV2", 8)}
 
 
@@ -112,11 +117,11 @@ class SwinTransformer(Pictures):
         layers: list[Layer] = [Sequential(patches, Permute((2, 3, 1)), LayerNorm(width))]
         for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
             if number:
-                layers.append(_Merging(width, second))
+                layers.append(Merging(width, second))
                 width = canonical(2 * width)
             divides(heads, width, "num_heads", "the width of its stage")
             inner = down(canonical(width * self.mlp_ratio), 1)
-            layers.append(_stage(width, heads, self.window_size, inner, depth, second=second))
+            layers.append(stage(width, heads, (self.window_size,) * 2, inner, depth, second=second))
         yield Part("features", Sequential(*layers))
         yield Part("norm", LayerNorm(width))
         yield Part("head", Dense(width, self.num_classes))
@@ -127,25 +132,27 @@ class SwinTransformer(Pictures):
 
 
 @remembered
-def _stage(width: Dim, heads: Dim, window: Dim, inner: Dim, depth: Dim, *, second: bool) -> Ladder:
-    """Blocks by turns, the second one of two shifted by half a window."""
-    return Ladder(tuple(_Block(width, heads, window, inner, second, shift) for shift in (0, over(window, 2))), depth)
+def stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: Dim, *, second: bool = False) -> Ladder:
+    """Return blocks that take turns: the second one of two is shifted by half a window."""
+    halves = tuple(over(side, 2) for side in window)
+    return Ladder(tuple(_Block(width, heads, window, inner, second, shift) for shift in ((0,) * len(window), halves)), depth)
 
 
 @dataclass(frozen=True)
-class _Merging(Layer):
+class Merging(Layer):
     """Four neighbours side by side and their width by half; the first version normalises before, the second behind."""
 
     width: Dim
-    second: bool
+    second: bool = False
 
     def parts(self) -> Iterator[Part]:
+        """The matrix, then the norm."""
         yield Part("reduction", Dense(canonical(4 * self.width), canonical(2 * self.width), bias=False))
         yield Part("norm", LayerNorm(canonical((2 if self.second else 4) * self.width)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Half the extents, rounded up: the map is filled up with zeros."""
-        x = rearrange(filled(x, (2, 2)), "b (h y) (w x) c -> b h w (x y c)", y=2, x=2)
+        """Half the height and the width, rounded up: the map is filled up with zeros."""
+        x = rearrange(filled(x, (2, 2)), "... (h y) (w x) c -> ... h w (x y c)", y=2, x=2)
         return own.norm(own.reduction(x)) if self.second else own.reduction(own.norm(x))
 
 
@@ -155,10 +162,10 @@ class _Block(Layer):
 
     width: Dim
     heads: Dim
-    window: Dim
+    window: tuple[Dim, ...]
     inner: Dim
     second: bool
-    shift: Count
+    shift: tuple[Count, ...]
 
     def parts(self) -> Iterator[Part]:
         yield Part("norm1", LayerNorm(self.width))
@@ -167,7 +174,7 @@ class _Block(Layer):
         yield Part("mlp", mlp(self.width, self.inner))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, height, width, channels), as it came."""
+        """(batch, extents, channels), as it came."""
         if self.second:
             x = x + own.norm1(own.attn(x))
             return x + own.norm2(own.mlp(x))
@@ -177,22 +184,26 @@ class _Block(Layer):
 
 @dataclass(frozen=True)
 class _Attention(Layer):
-    """Attention within the windows of a map that is shifted where it is larger than a window."""
+    """Attention within the windows of a map, or of a video, that is shifted along the axes that are longer than a window.
+
+    Along the others a video's window shrinks to what is there, and a map is filled up.
+    """
 
     width: Dim
     heads: Dim
-    window: Dim
+    window: tuple[Dim, ...]
     second: bool
-    shift: Count
+    shift: tuple[Count, ...]
 
     def tensors(self) -> Iterator[Tensor]:
-        side = canonical(2 * self.window - 1)
+        sides, places = tuple(canonical(2 * side - 1) for side in self.window), product(self.window)
         if self.second:
             yield Tensor("logit_scale", (self.heads, 1, 1), role="scale")
-            yield Tensor("relative_coords_table", (1, side, side, 2), role="statistic", buffer=True)
+            yield Tensor("relative_coords_table", (1, *sides, 2), role="statistic", buffer=True)
         else:
-            yield Tensor("relative_position_bias_table", (canonical(side**2), self.heads), role="table")
-        yield Tensor("relative_position_index", (canonical(self.window**4),), role="statistic", buffer=True)
+            yield Tensor("relative_position_bias_table", (product(sides), self.heads), role="table")
+        pairs = (canonical(places**2),) if len(self.window) == 2 else (places, places)
+        yield Tensor("relative_position_index", pairs, role="statistic", buffer=True)
 
     def parts(self) -> Iterator[Part]:
         sliced = (self.heads, divides(self.heads, self.width, "num_heads", "the width of its stage"))
@@ -204,23 +215,32 @@ class _Attention(Layer):
 
     def forward(self, own: Own, x: Value) -> Value:
         """Fill the map up to whole windows, shift it, attend within each, and go back."""
-        window, (batch, high, wide) = self.window, x.sizes[:3]
-        x = filled(x, (window, window))
-        extents = x.sizes[1:3]
-        shifts = tuple(0 if isinstance(length, int) and isinstance(window, int) and window >= length else self.shift for length in extents)
-        shifted = any(shift != 0 for shift in shifts)
-        x = roll(x, tuple(-shift for shift in shifts), (1, 2)) if shifted else x
-        down_, across = (over(length, window) for length in extents)
-        bias, places = self._bias(own), canonical(window**2)
+        batch, *extents, _ = x.sizes
+        window, shifts = self._fitted(extents)
+        x = filled(x, window)
+        axes, whole, parted = _PATTERNS[len(window)]
+        counts = tuple(over(length, side) for length, side in zip(x.sizes[1:-1], window, strict=True))
+        bias, shifted = self._bias(own, window), any(shift != 0 for shift in shifts)
         if shifted:
-            apart = constant("swin regions", (canonical(down_ * across), 1, places, places), extents, window, *shifts)
+            x = roll(x, tuple(-shift for shift in shifts), axes)
+            shape = (product(counts), 1, *bias.sizes[2:])
+            apart = constant("swin regions", shape, x.sizes[1:-1], window, *shifts)
             bias = bias + copies(apart, batch, axis=0, tiled=True)
-        windows = rearrange(x, "b (y i) (x j) c -> (b y x) (i j) c", i=window, j=window)
-        q, k, v = self._projected(own, windows)
+        sides = dict(zip("kji", reversed(window), strict=False))
+        q, k, v = self._projected(own, rearrange(x, f"{whole} -> {parted}", **sides))
         y = own.proj(attend(q, k, v, scale=1 if self.second else None, bias=bias))
-        y = rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down_, x=across, i=window, j=window)
-        y = roll(y, shifts, (1, 2)) if shifted else y
-        return take(take(y, 1, 0, high), 2, 0, wide)
+        y = rearrange(y, f"{parted} -> {whole}", **sides, **dict(zip("xyz", reversed(counts), strict=False)))
+        y = roll(y, shifts, axes) if shifted else y
+        for axis, length in zip(axes, extents, strict=True):
+            y = take(y, axis, 0, length)
+        return y
+
+    def _fitted(self, extents: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Count, ...]]:
+        """Return the window and the shifts for a map; one of symbolic extents is taken for one that is larger than a window."""
+        each = list(zip(extents, self.window, self.shift, strict=True))
+        inside = [isinstance(length, int) and isinstance(side, int) and length <= side for length, side, _ in each]
+        window = tuple(length if here and len(each) == 3 else side for here, (length, side, _) in zip(inside, each, strict=True))
+        return window, tuple(0 if here else shift for here, (_, _, shift) in zip(inside, each, strict=True))
 
     def _projected(self, own: Own, x: Value) -> tuple[Value, ...]:
         """Queries, keys and values by heads; in the second version of length one and without the keys' bias, which is stored."""
@@ -232,10 +252,12 @@ class _Attention(Layer):
         steep = apply("exp", apply("clip", own.logit_scale, -inf, log(100)))
         return _unit(q) * rearrange(steep, "a () () -> a ()"), _unit(k), v
 
-    def _bias(self, own: Own) -> Value:
+    def _bias(self, own: Own, window: tuple[Dim, ...]) -> Value:
         """What is added to the scores: (1, heads, places, places)."""
-        places = canonical(self.window**2)
-        index = constant("swin index", (places, places), self.window, self.window, kind="index")
+        places, all_places = product(window), product(self.window)
+        index = constant("swin index", (all_places, all_places), *self.window, kind="index")
+        if window != self.window:  # the reference takes the first rows of the index, whose distances are those of the whole window
+            index = take(take(index, 0, 0, places), 1, 0, places)
         if not self.second:
             return rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")
         table = rearrange(own.cpb_mlp(own.relative_coords_table), "one y x a -> (one y x) a")

@@ -7,13 +7,13 @@ import pytest
 import paramsym as ps
 from paramsym import F, H
 from paramsym.analysis.claim import read
-from paramsym.analysis.reconcile.ranking import Search
+from paramsym.analysis.reconcile.ranking import EditSearch
 from paramsym.analysis.reconcile.subject import Subject
 
 
 def test_the_chance_of_a_rounded_claim() -> None:
     """10,001 numbers, 15,000 to 25,000, round to 20K; claims as far off as that lie up to 15,000 on both sides of a count of 10,000."""
-    search = Search(Subject(ps.Dense(H, F, bias=False).at(H=100, F=100)))
+    search = EditSearch(Subject(ps.Dense(H, F, bias=False).at(H=100, F=100)))
     (hit,) = search.within(read("20K").stated)
     assert hit.edits[0].words == "weight counted twice"
     assert hit.chance == pytest.approx(10_001 / 30_000, rel=1e-9)

@@ -1,0 +1,41 @@
+"""What exported code says where sizes contradict a condition, in the words of the layer that asks for it."""
+
+from __future__ import annotations
+
+import re
+
+from sympy import Expr, Symbol
+
+from paramsym.algebra.size import Condition
+
+_PLAIN = re.compile(r"[\w .,:()*/+\[\]-]*")
+"""Names that may stand in a string of any language as they are."""
+
+
+def refusal(kind: str, asked: Condition | None, left: str, right: str, quotient: str, remainder: str) -> str:
+    """Return the sentence for a broken check whose values are shown as ``left`` and ``right``, with what a division leaves.
+
+    >>> from paramsym import A, H
+    >>> refusal("divides", Condition("divides", A, H, ("num_heads", "embed_dim")), "786", "12", "65", "6")
+    'embed_dim 786 is not divisible by num_heads 12 (786 = 65*12 + 6).'
+    """
+    if asked is None:
+        return f"the value is {left}/{right}, not a whole number."
+    small, large = (_called(name, side) for name, side in zip(asked.names, (asked.small, asked.large), strict=True))
+    if kind == "divides":
+        return f"{large}{left} is not divisible by {small}{right} ({left} = {quotient}*{right} + {remainder})."
+    if kind == "differ":
+        both = f"{small}is {left}" if asked.large == 0 else f"{small}and {large}are both {left}"
+        return f"these sizes change which tensors exist: {both}."
+    if kind == "equal":
+        return f"{small}{left} is not {large}{right}."
+    if isinstance(asked.small, int) and not asked.names[0]:
+        wanted = ("zero or more", "a positive whole number")
+        return f"{large}is {right}; wanted {wanted[asked.small] if asked.small in {0, 1} else f'{left} or more'}."
+    return f"{small}{left} is more than {large}{right}."
+
+
+def _called(name: str, side: Expr | int) -> str:
+    """Return how a sentence calls one side of a condition, with a blank behind it: its name, else its letter or quotient."""
+    written = name or ("" if isinstance(side, int) else side.name if isinstance(side, Symbol) else str(side.doit()))
+    return f"{written} " if written and _PLAIN.fullmatch(written) else ""

@@ -1,0 +1,120 @@
+"""Edits of many parts at once: which paths a pattern means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from paramsym.core.edit import Holder, edited, frozen
+from paramsym.core.names import layer_at
+from paramsym.errors import ArgumentError, UnknownNameError
+from paramsym.naming import nearest, quoted
+
+if TYPE_CHECKING:
+    from paramsym.core.layer import Layer
+
+_SHOWN = 4  # paths in an error before it is cut short
+_NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")  # a step of a path that is a number
+
+
+def replaced(layer: Layer, path: str | Sequence[str], new: Layer | Callable[[Layer], Layer]) -> Layer:
+    """Return a layer with the parts that ``path`` means replaced, as ``Layer.replace`` says."""
+    several = _several(path)
+    if not several and not callable(new):
+        return edited(layer, path, new)  # type: ignore[arg-type]
+    made: dict[str, list[tuple[str, Layer]]] = {}
+    for one, template in paths_of(layer, path) if several else [(path, path)]:
+        made.setdefault(one, []).append((template, new(_held(layer, template)) if callable(new) else new))  # type: ignore[arg-type]
+    for one, found in made.items():
+        if all(other == found[0][1] for _, other in found):
+            found = [(one, found[0][1])]  # noqa: PLW2901 - all copies alike: the path stays valid when their number is put in
+        for template, other in found:
+            layer = edited(layer, template, other)
+    return layer
+
+
+def frozen_at(layer: Layer, path: str | Sequence[str]) -> Layer:
+    """Return a layer with the parts that ``path`` means frozen, as ``Layer.freeze`` says."""
+    if not _several(path):
+        return frozen(layer, path)  # type: ignore[arg-type]
+    for one in dict.fromkeys(one for one, _ in paths_of(layer, path)):
+        layer = frozen(layer, one)
+    return layer
+
+
+def _held(layer: Layer, path: str) -> Layer:
+    return layer.part(path) if layer.has_tied_or_frozen else layer_at(layer, path)
+
+
+def _several(path: object) -> bool:
+    return "*" in path if isinstance(path, str) else isinstance(path, list | tuple)
+
+
+def paths_of(layer: Layer, pattern: str | Sequence[str]) -> list[tuple[str, str]]:
+    """Return the paths that a pattern means, outermost parts only, each with ``{}`` for all copies and with the numbers of these copies.
+
+    ``*`` stands for any characters, dots too. A list of names means every part whose path ends in one of them.
+
+    Raises:
+        ArgumentError: what is no pattern.
+        UnknownNameError: a pattern that no path fits.
+
+    >>> from paramsym import Dense, H, L, Repeat
+    >>> paths_of(Repeat(Dense(H, H), L, name="layer.{}"), "layer.*")
+    [('layer.{}', 'layer.{0..L-1}')]
+    """
+    patterns = [pattern] if isinstance(pattern, str) else [*pattern]
+    if not patterns or not all(isinstance(one, str) and one for one in cast("list[object]", patterns)):
+        message = (
+            f"{type(layer).__name__}.replace() takes a dotted path, such as 'encoder.layer.*.query', or a list of names,"
+            f" such as ['query', 'value'], not {quoted(pattern)}."
+        )
+        raise ArgumentError(message)
+    before = "" if isinstance(pattern, str) else r"(.*\.)?"
+    fits = [re.compile(before + ".*".join(map(re.escape, one.split("*")))) for one in patterns]
+    numbered = any(_NUMBER.search(one) for one in patterns)
+    for one, fit in zip(patterns, fits, strict=True):
+        if next(_found(layer, [fit], numbered=numbered), None) is None:
+            raise UnknownNameError(_unfit(layer, one))
+    return list(_found(layer, fits, numbered=numbered))
+
+
+def _unfit(layer: Layer, pattern: str) -> str:
+    """Say that no part fits, with the paths of parts that are called alike."""
+    paths = [path for path, _, _ in _below(layer, numbered=False)]
+    names = nearest(pattern.rpartition(".")[2].strip("*"), dict.fromkeys(path.rpartition(".")[2] for path in paths))
+    near = list(dict.fromkeys(path for path in paths if path.rpartition(".")[2] in names)) or paths
+    shown = ", ".join(near[:_SHOWN]) + (", ..." if len(near) > _SHOWN else "")
+    while isinstance(layer, Holder):
+        layer = layer.layer
+    return f"{type(layer).__name__} has no part that fits {pattern!r}; its parts are {shown or 'none'}."
+
+
+def _found(layer: Layer, fits: Sequence[re.Pattern[str]], *, numbered: bool) -> Iterator[tuple[str, str]]:
+    inside = ""
+    for path, template, _ in _below(layer, numbered=numbered):
+        if inside and template.startswith(inside):
+            continue
+        if any(fit.fullmatch(path) for fit in fits):
+            inside = f"{template}."
+            yield path, template
+
+
+def _below(layer: Layer, path: str = "", template: str = "", *, numbered: bool) -> Iterator[tuple[str, str, Layer]]:
+    """Yield every part with its path and its template; copies one by one where their numbers matter and are known."""
+    for part in layer.own_parts:
+        numbers = part.numbers
+        if numbers is None:
+            steps = [(part.name, part.name)]
+        elif numbers.count == 0 or not numbers.pattern:
+            continue
+        elif numbered and numbers.values is not None:
+            steps = [(name := numbers.pattern.replace("{}", str(number)), name) for number in numbers.values]
+        else:
+            steps = [(numbers.pattern, str(numbers))]
+        for step, named in steps:
+            inner = (f"{path}.{step}".strip("."), f"{template}.{named}".strip("."))
+            if step:
+                yield *inner, part.layer
+            yield from _below(part.layer, *inner, numbered=numbered)

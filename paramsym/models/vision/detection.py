@@ -1,0 +1,120 @@
+"""What torchvision's detectors share: a backbone with a pyramid of features, and heads that look at every place of every level.
+
+Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops.feature_pyramid_network``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from paramsym.algebra.size import Dim, canonical
+from paramsym.core.compose import Block, Sequential
+from paramsym.core.layer import Layer
+from paramsym.layers.convolution import Conv2d
+from paramsym.models.blocks import Holder
+from paramsym.models.resnet import ResNet
+from paramsym.models.vision.blocks import RELU, Norm, Tapped, conv_norm, remembered
+from paramsym.models.vision.mobilenet_v3 import MobileNetV3
+from paramsym.program import Own, Value, apply, join, pool, rearrange, resample
+
+Backbone: TypeAlias = Literal[
+    "resnet18",
+    "resnet34",
+    "resnet50",
+    "resnet101",
+    "resnet152",
+    "resnext50_32x4d",
+    "resnext101_32x8d",
+    "resnext101_64x4d",
+    "wide_resnet50_2",
+    "wide_resnet101_2",
+    "mobilenet_v3_large",
+]
+FROZEN = {"resnet50": 53_120, "mobilenet_v3_large": 24_400}
+"""How many scales and shifts of norms are buffers in the published detectors."""
+
+
+@remembered
+def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm, more: str = "pool", *, normed: bool = False) -> Sequential:
+    """Return a backbone and the pyramid on top of its ``stages``, one map of ``width`` channels for each and the ``more`` that follow.
+
+    "pool" takes every other place of the last map for one more; "p5" and "c5" put two convolutions behind the last map, that of the
+    pyramid or that of the backbone. ``normed`` puts a norm behind every convolution of the pyramid. Of a MobileNet the last two stages
+    are taken, whatever ``stages`` are.
+    """
+    taps: tuple[str, ...]
+    if backbone == "mobilenet_v3_large":
+        (features, *_) = MobileNetV3(backbone, norm_layer=norm).own_parts
+        layers, taps, widths = features.layer.items, ("13", "16"), [160, 960]  # type: ignore[attr-defined]
+    else:
+        body = ResNet(backbone, norm_layer=norm)
+        layers = tuple((part.name, part.layer) for part in body.own_parts if part.name not in {"avgpool", "fc"})
+        taps, first = tuple(f"layer{stage}" for stage in stages), 256 if body.block == "Bottleneck" else 64
+        widths = [first * 2 ** (stage - 1) for stage in stages]
+    inner = [_convolution(near, width, 1, normed=normed) for near in widths]
+    outer = [_convolution(width, width, 3, normed=normed)] * len(widths)
+    parts: dict[str, Layer] = {"inner_blocks": numbered(inner), "layer_blocks": numbered(outer)}
+    if more != "pool":
+        near = width if more == "p5" else widths[-1]
+        parts["extra_blocks"] = Block(p6=Conv2d(near, width, 3, stride=2, padding=1), p7=Conv2d(width, width, 3, stride=2, padding=1))
+    return Sequential(body=Tapped(layers, taps), fpn=_Pyramid(parts, more))
+
+
+def numbered(layers: Sequence[Layer]) -> Block:
+    """Return layers under their numbers."""
+    return Block({str(number): layer for number, layer in enumerate(layers)})
+
+
+def _convolution(near: Dim, far: Dim, kernel: int, *, normed: bool) -> Sequential:
+    return conv_norm(near, far, kernel, 1, None) if normed else Sequential(Conv2d(near, far, kernel, padding=kernel // 2))
+
+
+@dataclass(frozen=True)
+class _Pyramid(Holder):
+    """Maps of one width: each with the next coarser one, stretched, added to it (Lin et al. 2017, section 3)."""
+
+    more: str
+
+    def forward(self, own: Own, *maps: Value) -> tuple[Value, ...]:
+        """The maps, finest first, and those behind them."""
+        coarse: Any = None
+        found: list[Value] = []
+        for number in reversed(range(len(maps))):
+            side = own[f"inner_blocks.{number}"](maps[number])
+            coarse = side if coarse is None else side + resample("nearest", coarse, side.sizes[2:], (None, None))
+            found.insert(0, own[f"layer_blocks.{number}"](coarse))
+        if self.more == "pool":
+            return (*found, pool("max", found[-1], (1, 1), (2, 2), ((0, 0), (0, 0))))
+        sixth = own["extra_blocks.p6"](found[-1] if self.more == "p5" else maps[-1])
+        return (*found, sixth, own["extra_blocks.p7"](apply("relu", sixth)))
+
+
+@dataclass(frozen=True)
+class Head(Holder):
+    """Convolutions ``conv`` of every map, and behind them the ``predictors`` by name, each with how many numbers it gives of an anchor."""
+
+    predictors: tuple[tuple[str, Dim], ...]
+
+    def forward(self, own: Own, *maps: Value) -> Any:
+        """(batch, anchors of all places of all maps, numbers) of each predictor."""
+        read = [own.conv(one) for one in maps]
+        found = tuple(in_rows([own[name](one) for one in read], numbers) for name, numbers in self.predictors)
+        return found if len(found) > 1 else found[0]
+
+
+def head(conv: Layer, width: Dim, anchors: Dim, kernel: int, **predictors: Dim) -> Head:
+    """Return a head whose predictors give so many numbers for each of the anchors of a place."""
+    layers = {name: Conv2d(width, canonical(anchors * numbers), kernel, padding=kernel // 2) for name, numbers in predictors.items()}
+    return Head({"conv": conv, **layers}, tuple(predictors.items()))
+
+
+def plain(width: Dim, depth: int) -> Sequential:
+    """Return convolutions of 3x3 with a bias, each with an activation."""
+    return Sequential(*[Sequential(Conv2d(width, width, 3, padding=1), RELU)] * depth)
+
+
+def in_rows(maps: list[Value], numbers: Dim) -> Value:
+    """Return predictions at every place of every map, (batch, anchors, numbers): place by place, and at a place anchor by anchor."""
+    return join(*(rearrange(one, "b (a k) h w -> b (h w a) k", k=numbers) for one in maps), axis=1)

@@ -1,0 +1,133 @@
+"""RetinaNet and FCOS. Reference: ``torchvision.models.detection``; tensors as in its state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from paramsym.algebra.size import Dim
+from paramsym.algebra.symbols import C, N, dims
+from paramsym.core.compose import Block, Sequential
+from paramsym.core.layer import Part
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.normalization import GroupNorm
+from paramsym.models.published import Claim
+from paramsym.models.vision.blocks import RELU, Norm, Pictures, named, remembered
+from paramsym.models.vision.detection import FROZEN, Backbone, head, plain, pyramid
+from paramsym.program import Own, Value, apply
+
+_ANCHORS: Dim = dims("a")
+_STAGES = (2, 3, 4)
+_GROUPS = 32
+_META = "torchvision 0.28, num_params of the weights"
+
+
+@named
+@dataclass(frozen=True)
+class RetinaNet(Pictures):
+    """Two heads at every place of a pyramid of five levels: one scores the classes of every anchor, one moves the anchor.
+
+    ``num_anchors`` are the boxes of a place, in three sizes and three shapes each. Which of them are objects depends on the data: those
+    whose scores are above a threshold, without those that overlap a better one; nothing of that is counted here. ``version`` 2 takes the
+    backbone's last map for the two coarsest levels, and has norms of 32 groups in the heads. ``norm_layer`` "FrozenBatchNorm2d" has the
+    norms of the backbone as buffers, as the published weights of version 1 do.
+
+    Raises:
+        ArgumentError: an unknown name.
+
+    Source: Lin et al. 2017, "Focal Loss for Dense Object Detection", section 4.
+
+    >>> RetinaNet("retinanet_resnet50_fpn").params, RetinaNet("retinanet_resnet50_fpn_v2").params
+    (34068119, 38198935)
+    >>> RetinaNet().part("head").params
+    72*C**2 + 9*C*N*a + 36*C*a + 8*C + N*a + 4*a
+    """
+
+    side = 128
+
+    backbone: Backbone = "resnet50"
+    num_classes: Dim = N
+    out_channels: Dim = C
+    num_anchors: Dim = _ANCHORS
+    version: Literal[1, 2] = 1
+    norm_layer: Norm = "BatchNorm2d"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"retinanet_resnet50_fpn{suffix}": {"num_classes": 91, "out_channels": 256, "num_anchors": 9, "version": version}
+        for suffix, version in (("", 1), ("_v2", 2))
+    }
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("retinanet_resnet50_fpn", 34_014_999, _META, "RetinaNet", -FROZEN["resnet50"], "the backbone's norms are frozen"),
+        Claim("retinanet_resnet50_fpn_v2", 38_198_935, _META, "RetinaNet"),
+    )
+
+    def parts(self) -> Iterator[Part]:
+        """The backbone with its pyramid, and both heads."""
+        width, second = self.out_channels, self.version == 2
+        yield Part("backbone", pyramid(self.backbone, width, _STAGES, self.norm_layer, "c5" if second else "p5"))
+        conv = _in_groups(width) if second else plain(width, 4)
+        scores = head(conv, width, self.num_anchors, 3, cls_logits=self.num_classes)
+        yield Part("head", Block(classification_head=scores, regression_head=head(conv, width, self.num_anchors, 3, bbox_reg=4)))
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Scores (batch, anchors, classes), and how the anchors are moved, (batch, anchors, 4)."""
+        maps = own.backbone(self.seen(x))
+        return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
+
+
+@named
+@dataclass(frozen=True)
+class FCOS(Pictures):
+    """Two heads at every place of a pyramid of five levels, without anchors: classes, and how far the sides of the box are away.
+
+    A third output says how near to the middle of its box a place is. Which places are objects depends on the data; nothing of that is
+    counted here. ``norm_layer`` "FrozenBatchNorm2d" has the norms of the backbone as buffers, as the published weights do.
+
+    Raises:
+        DivisibilityError: 32 groups that do not divide ``out_channels``.
+        ArgumentError: an unknown name.
+
+    Source: Tian et al. 2019, "FCOS: Fully Convolutional One-Stage Object Detection", section 3.
+
+    >>> FCOS("fcos_resnet50_fpn").params
+    32322720
+    >>> FCOS().part("head").params
+    72*C**2 + 9*C*N + 69*C + N + 5
+    """
+
+    side = 128
+
+    backbone: Backbone = "resnet50"
+    num_classes: Dim = N
+    out_channels: Dim = C
+    norm_layer: Norm = "BatchNorm2d"
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"fcos_resnet50_fpn": {"num_classes": 91, "out_channels": 256}}
+    claims: ClassVar[tuple[Claim, ...]] = (
+        Claim("fcos_resnet50_fpn", 32_269_600, _META, "FCOS", -FROZEN["resnet50"], "the backbone's norms are frozen"),
+    )
+
+    def parts(self) -> Iterator[Part]:
+        """The backbone with its pyramid, and both heads."""
+        width = self.out_channels
+        yield Part("backbone", pyramid(self.backbone, width, _STAGES, self.norm_layer, "p5"))
+        conv = _with_bias(width)
+        scores, boxes = head(conv, width, 1, 3, cls_logits=self.num_classes), head(conv, width, 1, 3, bbox_reg=4, bbox_ctrness=1)
+        yield Part("head", Block(classification_head=scores, regression_head=boxes))
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Scores (batch, places, classes), distances (batch, places, 4), none below zero, and centredness (batch, places, 1)."""
+        maps = own.backbone(self.seen(x))
+        boxes, centred = own["head.regression_head"](*maps)
+        return own["head.classification_head"](*maps), apply("relu", boxes), centred
+
+
+@remembered
+def _in_groups(width: Dim) -> Sequential:
+    return Sequential(*[Sequential(Conv2d(width, width, 3, padding=1, bias=False), GroupNorm(_GROUPS, width), RELU)] * 4)
+
+
+@remembered
+def _with_bias(width: Dim) -> Sequential:
+    return Sequential(*[layer for _ in range(4) for layer in (Conv2d(width, width, 3, padding=1), GroupNorm(_GROUPS, width), RELU)])

@@ -1,0 +1,224 @@
+"""SSD and SSDLite. Reference: ``torchvision.models.detection.ssd`` and ``ssdlite``; tensors as in their state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from typing import Any, ClassVar
+
+from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.symbols import B, N
+from paramsym.core.compose import Block, Sequential
+from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.errors import ArgumentError
+from paramsym.layers.activation import ReLU6
+from paramsym.layers.convolution import Conv2d
+from paramsym.layers.pooling import MaxPool2d
+from paramsym.models.blocks import Holder
+from paramsym.models.published import Claim
+from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, counted, in_row, named, remembered
+from paramsym.models.vision.detection import in_rows, numbered
+from paramsym.models.vision.mobilenet_v3 import MobileNetV3
+from paramsym.models.vision.vgg import VGG
+from paramsym.program import Own, Value, apply, rearrange, reduce
+
+_WIDTHS = (512, 1024, 512, 256, 256, 256)
+_BOXES = (4, 6, 6, 6, 4, 4)
+_EPS = 0.001
+
+
+class _SSD(Pictures):
+    """Maps of six extents, each with a convolution that scores its boxes and one that moves them."""
+
+    extents: ClassVar[int]
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """Images of the extents to which torchvision brings every image."""
+        return {"x": (B, 3, self.extents, self.extents)}
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Scores (batch, boxes, classes), and how the boxes are moved, (batch, boxes, 4)."""
+        maps = own.backbone(self.seen(x))
+        return own["head.classification_head"](*maps), own["head.regression_head"](*maps)
+
+
+@named
+@dataclass(frozen=True)
+class SSD(_SSD):
+    """VGG-16 without its classifier, more convolutions behind it, and boxes of six maps, fewer and larger ones from map to map.
+
+    ``num_anchors`` are the boxes of a place of each map. Which of them are objects depends on the data: those whose scores are above a
+    threshold, without those that overlap a better one; nothing of that is counted here. torchvision brings every image to 300x300.
+
+    Raises:
+        ArgumentError: not six entries of ``num_anchors``, or an unknown name.
+
+    Source: Liu et al. 2016, "SSD: Single Shot MultiBox Detector", section 2 and figure 2.
+
+    >>> SSD("ssd300_vgg16").params
+    35641826
+    >>> SSD().part("head.classification_head").params
+    133662*N
+    """
+
+    extents = 300
+
+    num_classes: Dim = N
+    num_anchors: tuple[Dim, ...] = _BOXES
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ssd300_vgg16": {"num_classes": 91}}
+    claims: ClassVar[tuple[Claim, ...]] = counted("SSD", ssd300_vgg16=35_641_826)
+
+    def conditions(self) -> None:
+        """Every map has boxes."""
+        _six(self.num_anchors)
+
+    def parts(self) -> Iterator[Part]:
+        """The backbone, and both heads."""
+        yield Part("backbone", _vgg())
+        yield Part("head", _heads(_WIDTHS, self.num_anchors, self.num_classes, _plain))
+
+
+@named
+@dataclass(frozen=True)
+class SSDLite(_SSD):
+    """SSD of separable convolutions on a MobileNetV3, for images of 320x320.
+
+    ``reduced_tail`` halves the last blocks of the backbone, as in the published network. All else is as in ``SSD``.
+
+    Raises:
+        ArgumentError: not six entries of ``num_anchors``, or an unknown name.
+
+    Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", section 6.2; Howard et al. 2019, "Searching for
+    MobileNetV3", section 6.3.
+
+    >>> SSDLite("ssdlite320_mobilenet_v3_large").params
+    3440060
+    """
+
+    extents = 320
+
+    num_classes: Dim = N
+    num_anchors: tuple[Dim, ...] = (6,) * 6
+    reduced_tail: bool = True
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"ssdlite320_mobilenet_v3_large": {"num_classes": 91}}
+    claims: ClassVar[tuple[Claim, ...]] = counted("SSDLite", ssdlite320_mobilenet_v3_large=3_440_060)
+
+    def conditions(self) -> None:
+        """Every map has boxes."""
+        _six(self.num_anchors)
+
+    def parts(self) -> Iterator[Part]:
+        """The backbone, and both heads."""
+        last = 480 if self.reduced_tail else 960
+        yield Part("backbone", _mobilenet(self.reduced_tail, last))
+        yield Part("head", _heads((672, last, 512, 256, 256, 128), self.num_anchors, self.num_classes, _separable))
+
+
+def _six(num_anchors: Sequence[Dim]) -> None:
+    if len(num_anchors) != 6:
+        message = f"num_anchors has {len(num_anchors)} entries; wanted the boxes of a place of each of the six maps."
+        raise ArgumentError(message)
+
+
+@remembered
+def _vgg() -> Layer:
+    """VGG-16 up to the last convolution before its fourth pooling, and what follows. Reference: ``SSDFeatureExtractorVGG``."""
+    (features, *_) = VGG().own_parts
+    layers = list(in_row(features.layer))  # type: ignore[arg-type]
+    _, _, third, fourth, _ = (number for number, layer in enumerate(layers) if isinstance(layer, MaxPool2d))
+    layers[third] = MaxPool2d(2, 2, ceil_mode=True)
+    atrous = Conv2d(512, 1024, 3, padding=6, dilation=6)
+    later: list[Layer] = [Sequential(*layers[fourth:-1], Sequential(MaxPool2d(3, 1, 1), atrous, RELU, Conv2d(1024, 1024, 1), RELU))]
+    for near, between, far, stride, padding in (
+        (1024, 256, 512, 2, 1),
+        (512, 128, 256, 2, 1),
+        (256, 128, 256, 1, 0),
+        (256, 128, 256, 1, 0),
+    ):
+        later.append(Sequential(Conv2d(near, between, 1), RELU, Conv2d(between, far, 3, stride=stride, padding=padding), RELU))
+    return _Scaled({"features": Sequential(*layers[:fourth]), "extra": numbered(later)})
+
+
+@dataclass(frozen=True)
+class _Scaled(Holder):
+    """Layers in turn that show what each gives, the first with channels of a learned length at every place."""
+
+    def tensors(self) -> Iterator[Tensor]:
+        yield Tensor("scale_weight", (512,), role="scale")
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Six maps."""
+        x = own.features(x)
+        length = apply("clip", apply("sqrt", reduce("sum", x * x, 1, keep=True)), 1e-12, inf)
+        found = [rearrange(own.scale_weight, "c -> () c () ()") * (x / length)]
+        for number in range(5):
+            x = own[f"extra.{number}"](x)
+            found.append(x)
+        return tuple(found)
+
+
+@remembered
+def _mobilenet(reduced: bool, last: int) -> Layer:
+    """MobileNetV3 in two halves, cut within the block that halves the extents last. Reference: ``SSDLiteFeatureExtractorMobileNet``."""
+    (features, *_) = MobileNetV3("mobilenet_v3_large", reduced_tail=reduced).own_parts
+    layers = list(in_row(features.layer))  # type: ignore[arg-type]
+    block = layers[13].part("block")
+    expanded, *rest = in_row(block)  # type: ignore[arg-type]
+    halves = (Sequential(*layers[:13], expanded), Sequential(Sequential({str(n): one for n, one in enumerate(rest, 1)}), *layers[14:]))
+    widths = (last, 512, 256, 256, 128)
+    more = [_extra(near, far) for near, far in pairwise(widths)]
+    return _Shown({"features": Sequential(*halves), "extra": numbered(more)})
+
+
+@dataclass(frozen=True)
+class _Shown(Holder):
+    """Layers in turn that show what each gives."""
+
+    def forward(self, own: Own, x: Value) -> tuple[Value, ...]:
+        """Six maps."""
+        found = []
+        for name in ("features.0", "features.1", *(f"extra.{number}" for number in range(4))):
+            x = own[name](x)
+            found.append(x)
+        return tuple(found)
+
+
+def _extra(near: int, far: int) -> Sequential:
+    between, act = far // 2, ReLU6()
+    return Sequential(
+        conv_norm(near, between, 1, 1, act, eps=_EPS),
+        conv_norm(between, between, 3, 2, act, groups=between, eps=_EPS),
+        conv_norm(between, far, 1, 1, act, eps=_EPS),
+    )
+
+
+def _plain(near: int, far: Dim) -> Layer:
+    return Conv2d(near, far, 3, padding=1)
+
+
+def _separable(near: int, far: Dim) -> Layer:
+    return Sequential(conv_norm(near, near, 3, 1, ReLU6(), groups=near, eps=_EPS), Conv2d(near, far, 1))
+
+
+def _heads(widths: Sequence[int], anchors: tuple[Dim, ...], classes: Dim, make: Callable[[int, Dim], Layer]) -> Block:
+    found = {}
+    for name, numbers in (("classification_head", classes), ("regression_head", 4)):
+        layers = [make(near, canonical(boxes * numbers)) for near, boxes in zip(widths, anchors, strict=True)]
+        found[name] = _Head({"module_list": numbered(layers)}, numbers)
+    return Block(found)
+
+
+@dataclass(frozen=True)
+class _Head(Holder):
+    """Predictors, one for each map, and how many numbers each gives of a box. Reference: ``SSDScoringHead``."""
+
+    numbers: Dim
+
+    def forward(self, own: Own, *maps: Value) -> Value:
+        """(batch, boxes of all places of all maps, numbers)."""
+        return in_rows([own[f"module_list.{number}"](one) for number, one in enumerate(maps)], self.numbers)

@@ -1,0 +1,101 @@
+"""Video Swin. Reference: ``torchvision.models.video.swin_transformer``; names, shapes and order are those of its state dict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.algebra.symbols import H, N, dims
+from paramsym.core.compose import Block, Sequential
+from paramsym.core.layer import Layer, Part
+from paramsym.errors import ArgumentError
+from paramsym.layers.convolution import Conv3d
+from paramsym.layers.dense import Dense
+from paramsym.layers.normalization import LayerNorm
+from paramsym.models.published import Claim
+from paramsym.models.swin import filled
+from paramsym.models.vision.blocks import Ratio, Videos, counted, down, named
+from paramsym.models.vision.swin_transformer import Merging, stage
+from paramsym.program import Own, Value, rearrange, reduce
+
+_DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
+_HEADS: tuple[Dim, ...] = dims("A_1 A_2 A_3 A_4")
+_WINDOW: tuple[Dim, Dim, Dim] = dims("w_1 w_2 w_3")
+_SIZES = {"t": (96, 6, 3), "s": (96, 18, 3), "b": (128, 18, 4)}
+
+
+@named
+@dataclass(frozen=True)
+class SwinTransformer3d(Videos):
+    """Swin for videos: attention within windows of frames, rows and columns, which every other block shifts.
+
+    ``patch_size`` and ``window_size`` are frames, height and width. Where a video has no more places along an axis than a window, the
+    window shrinks to it. Between the stages four neighbours of a frame become one place; the frames stay. What is not given stays a letter.
+
+    Raises:
+        DivisibilityError: heads that do not divide the width of their stage.
+        ArgumentError: another number of heads than of depths, or an unknown name.
+
+    Source: Liu et al. 2022, "Video Swin Transformer", section 3.
+
+    >>> SwinTransformer3d("swin3d_t").params
+    28158070
+    >>> SwinTransformer3d(window_size=(8, 7, 7)).part("features.0.0.attn").params
+    2535*A_1 + 4*H**2 + 4*H
+    """
+
+    ratios = ("mlp_ratio",)
+
+    patch_size: tuple[Dim, Dim, Dim] = (2, 4, 4)
+    embed_dim: Dim = H
+    depths: tuple[Dim, ...] = _DEPTHS
+    num_heads: tuple[Dim, ...] = _HEADS
+    window_size: tuple[Dim, Dim, Dim] = _WINDOW
+    mlp_ratio: Ratio = 4
+    num_classes: Dim = N
+    _: KW_ONLY
+    in_channels: Dim = 3
+
+    published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"swin3d_{size}": {
+            "embed_dim": width,
+            "depths": (2, 2, deep, 2),
+            "num_heads": tuple(heads * 2**n for n in range(4)),
+            "window_size": (8, 7, 7),
+            "num_classes": 400,
+        }
+        for size, (width, deep, heads) in _SIZES.items()
+    }
+    claims: ClassVar[tuple[Claim, ...]] = counted("SwinTransformer3d", swin3d_t=28_158_070, swin3d_s=49_816_678, swin3d_b=88_048_984)
+
+    def conditions(self) -> None:
+        """Every stage has heads."""
+        if not len(self.depths) == len(self.num_heads) > 0:
+            message = f"there are {len(self.depths)} depths and {len(self.num_heads)} num_heads; wanted one of each for every stage."
+            raise ArgumentError(message)
+
+    def parts(self) -> Iterator[Part]:
+        """Patches, the stages with a halving between them, and the classifier."""
+        width = self.embed_dim
+        yield Part(
+            "patch_embed", Block(proj=Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size), norm=LayerNorm(width))
+        )
+        layers: list[Layer] = []
+        for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
+            if number:
+                layers.append(Merging(width))
+                width = canonical(2 * width)
+            divides(heads, width, "num_heads", "the width of its stage")
+            layers.append(stage(width, heads, self.window_size, down(canonical(width * self.mlp_ratio), 1), depth))
+        yield Part("features", Sequential(*layers))
+        yield Part("norm", LayerNorm(width))
+        yield Part("head", Dense(width, self.num_classes))
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """Scores of classes, (batch, classes); the video is filled up to whole patches."""
+        x = filled(rearrange(self.seen(x), "b c t h w -> b t h w c"), self.patch_size)
+        x = own["patch_embed.proj"](rearrange(x, "b t h w c -> b c t h w"))
+        x = own.features(own["patch_embed.norm"](rearrange(x, "b c t h w -> b t h w c")))
+        return own.head(reduce("mean", own.norm(x), 1, 2, 3))

@@ -1,0 +1,122 @@
+"""What a forward pass takes: how many inputs, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
+
+from paramsym.algebra.size import shown
+from paramsym.errors import ArgumentError, ShapeError
+from paramsym.program.inputs import each_input
+
+if TYPE_CHECKING:
+    from paramsym.algebra.size import Shape
+    from paramsym.core.layer import Layer
+
+_ROUTED = 3
+"""Positions, weights, and the numbers of the chosen copies."""
+
+
+@cache
+def _parameters(forward: Callable[..., Any]) -> tuple[tuple[str, ...], int, str]:
+    """Return the names of the inputs of a forward pass, how many of them it needs, and the name of its ``*rest``."""
+    listed = list(signature(forward).parameters.values())[2:]
+    plain = [one for one in listed if one.kind is not Parameter.VAR_POSITIONAL]
+    rest = next((one.name for one in listed if one.kind is Parameter.VAR_POSITIONAL), "")
+    return tuple(one.name for one in plain), sum(one.default is Parameter.empty for one in plain), rest
+
+
+def _of(layer: Layer) -> tuple[tuple[str, ...], int, str]:
+    return _parameters(type(layer.computed_as).forward)
+
+
+def stated(layer: Layer) -> Mapping[str, Any]:
+    """Return the inputs that a model states, name to shape in letters; none of other layers."""
+    found: Any = getattr(layer.computed_as, "inputs", None)
+    return found if isinstance(found, Mapping) else {}
+
+
+def names_of(layer: Layer) -> tuple[str, ...]:
+    """Return the names of the inputs in their order: those that a model states, then others that its forward pass takes."""
+    return tuple(dict.fromkeys((*stated(layer), *_of(layer)[0])))
+
+
+def least(layer: Layer) -> int:
+    """Return how many inputs a layer needs; a model's ``forward(self, own, *given)`` needs all that it states."""
+    names, needed, rest = _of(layer)
+    return needed if names or rest == "along" else len(stated(layer))
+
+
+def accepted(layer: Layer) -> int | None:
+    """Return how many inputs a layer takes at most; None for any number.
+
+    One that passes inputs ``along`` takes as many as its parts do. One that says shapes by hand takes one.
+    """
+    if not layer.computes:
+        return 1
+    names, _, rest = _of(layer)
+    if rest == "along" and layer.own_parts:
+        inside = [_ROUTED if part.numbers is not None and part.used is not None else accepted(part.layer) for part in layer.own_parts]
+        return None if None in inside else max(count for count in inside if count is not None)
+    if not rest:
+        return len(names)
+    return None if names else len(stated(layer)) or None
+
+
+def check_number(layer: Layer, given: int) -> None:
+    """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
+    if not layer.computes or layer.by_hand:
+        return
+    names, needed, rest = _of(layer)
+    if needed <= given <= len(names) or (given == 1 and rest == "along"):
+        return
+    fewest, most = least(layer), accepted(layer)
+    if given < fewest or (most is not None and given > most):
+        message = f"{_wanted(layer, fewest, most)}; found {given}."
+        raise ShapeError(message)
+
+
+def only_input(layer: Layer, shape: Shape) -> None:
+    """Raise ``ShapeError`` where several inputs are given to a layer that takes one."""
+    found = each_input(shape)
+    if len(found) > 1 and accepted(layer) == 1:
+        message = f"wanted one shape, for one input; found {len(found)}, {shown(shape)}."
+        raise ShapeError(message)
+
+
+def arranged(layer: Layer, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    """Return the inputs of a layer in their order, of those that are given in order and by name.
+
+    Raises:
+        ArgumentError: more inputs than the layer takes, none, a name that it does not have, one input twice or one left out.
+    """
+    kind, names, most = type(layer).__name__, names_of(layer), accepted(layer)
+    unknown = next((name for name in named if name not in names), None)
+    if unknown is not None:
+        message = f"{kind} has no input {unknown!r}; it takes {', '.join(names) or 'inputs in order, without names'}."
+        raise ArgumentError(message)
+    twice = next((name for name in names[: len(given)] if name in named), None)
+    if twice is not None:
+        message = f"{kind} is given {twice!r} twice, in order and by name."
+        raise ArgumentError(message)
+    number = len(given) + len(named)
+    if not number or (most is not None and number > most):
+        message = f"{kind}: {_wanted(layer, max(1, least(layer)), most)}; found {number}."
+        raise ArgumentError(message)
+    last = max((names.index(name) for name in named), default=0)
+    missing = next((name for name in names[len(given) : last] if name not in named), None)
+    if missing is not None:
+        message = f"{kind} is given no {missing!r}, which comes before {names[last]!r}; give it as well."
+        raise ArgumentError(message)
+    return [*given, *(named[name] for name in names[len(given) :] if name in named)]
+
+
+def _wanted(layer: Layer, fewest: int, most: int | None) -> str:
+    """Say how many inputs a layer takes, and their names."""
+    if most == 0:
+        return "its forward pass takes no input; write forward(self, own, x)"
+    number = f"{fewest}" if fewest == most else f"at least {fewest}" if most is None else f"{fewest} to {most}"
+    names = ", ".join(names_of(layer)[:most])
+    return f"wanted {number} input{'s' if (most or fewest) != 1 else ''}{f' ({names})' if names else ''}"
