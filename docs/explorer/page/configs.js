@@ -109,8 +109,11 @@ const sizesOf = (config, rules, architecture, reader) => {
 /* Keys that nothing is known about, which could change the tensors. */
 const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
   if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in reader.aliases) return false;
-  if (key in reader.usual) return !reader.usual[key].some((one) => same(value, one));
-  return !reader.ignored.includes(key);
+  for (const { usual, ignored } of [reader, explorer.keys]) {  // what the family says of a key goes before what holds for all
+    if (key in usual) return !usual[key].some((one) => same(value, one));
+    if (ignored.includes(key)) return false;
+  }
+  return true;
 }).map(([key]) => key);
 
 /* Return the family, the variant and the sizes that a configuration means, and the keys that were passed over. */
