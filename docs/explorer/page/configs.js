@@ -131,9 +131,14 @@ explorer.readConfig = async (text, name = "config.json") => {
   const asked = own.filter(({ rules }) => (architecture === undefined ? rules.first : rules.architectures.includes(architecture)));
   if (!asked.length) throw new Refused(`architecture '${architecture ?? "(the base class)"}' of ${type} is not on this page, which has ${[...new Set(own.map(({ one }) => one.title))].join(", ")}. ${INSTEAD}`);
   const refusals = [];
-  for (const { number, rules } of asked) {
+  for (const { one, number, rules } of asked) {
     try {
-      return { family, number, sizes: sizesOf(config, rules, architecture, types[type]), unknown: unknown(config, rules, types[type]), type };
+      const sizes = sizesOf(config, rules, architecture, types[type]), model = await explorer.model(family, number, undefined, sizes);
+      for (const place of one.programs.keys()) {
+        const { error } = explorer.run(one, place, explorer.all(model, {}));
+        if (error) throw new Refused(`this configuration cannot be built. ${error}`);
+      }
+      return { family, number, sizes, unknown: unknown(config, rules, types[type]), type };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       refusals.push(error);
