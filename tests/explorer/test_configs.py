@@ -76,13 +76,17 @@ def test_configurations_are_read_as_the_library_reads_them_or_refused(page: Brow
                 plain.append(json.dumps(config))
                 others += [json.dumps(disturbed(rng, config, rules)) for _ in range(5)]
     assert len(others) > 300
+    unread = 0
     for text, shown in zip(plain, page.run(f"({READ})({json.dumps(plain)})"), strict=True):
         model = ps.from_config(json.loads(text), strict=True)
         if shown.startswith("this configuration cannot be built."):  # it can be counted, but nothing can be computed with it
             with pytest.raises(ParamsymError):
                 ps.flops(model)
+        elif shown.startswith("this page does not know which keys"):
+            unread += 1
         else:
             assert shown == str(model.count), (text, shown)
+    assert unread < len(plain) / 5
     counted = 0
     for text, shown in zip(others, page.run(f"({READ})({json.dumps(others)})"), strict=True):
         if shown.isdecimal():

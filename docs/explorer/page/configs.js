@@ -133,7 +133,9 @@ explorer.readConfig = async (text, name = "config.json") => {
   const refusals = [];
   for (const { one, number, rules } of asked) {
     try {
-      const sizes = sizesOf(config, rules, architecture, types[type]), model = await explorer.model(family, number, undefined, sizes);
+      const sizes = sizesOf(config, rules, architecture, types[type]), open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes));
+      if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
+      const model = await explorer.model(family, number, undefined, sizes);
       for (const place of one.programs.keys()) {
         const { error } = explorer.run(one, place, explorer.all(model, {}));
         if (error) throw new Refused(`this configuration cannot be built. ${error}`);
