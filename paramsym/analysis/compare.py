@@ -226,7 +226,9 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
 
 
 def _sign(value: Expr) -> int:
-    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen."""
+    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen, as inside a floor."""
+    if not value.is_polynomial(*value.free_symbols):
+        return 0
     shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in value.free_symbols}), *value.free_symbols or [sympy.Dummy()])
     coefficients = shifted.coeffs()
     ends = shifted.TC()
