@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from sympy import Integer, Rational
+from sympy import Integer, Rational, Symbol
 
 import paramsym as ps
 from paramsym import C, dims
@@ -51,6 +51,7 @@ def test_nearest_whole() -> None:
         (lambda: models.MobileNetV2(width_mult=1.4), r"wanted an exact fraction, as in Rational\(7, 5\)"),
         (lambda: models.MobileNetV2(width_mult=0), "wanted more than zero"),
         (lambda: models.MobileNetV2(width_mult=True), "wanted an exact fraction"),
+        (lambda: models.MobileNetV2(width_mult=Symbol("c", commutative=False)), "width_mult is c .*wanted an exact fraction"),
         (lambda: models.MobileNetV2(width_mult=float("-inf")), r"width_mult is -inf \(float\); wanted an exact fraction\."),
         (lambda: models.EfficientNet(depth_mult="2"), "depth_mult"),
         (lambda: models.RegNet(depths=(1, 2)), "one of each for every stage"),
