@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from types import UnionType
 from typing import Any
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
@@ -110,23 +110,30 @@ def _written_out(name: str) -> str:
 def _where(model: ps.Layer) -> str:
     """Say which argument each letter of a model is."""
     given: dict[str, list[str]] = {}
-    for name, value in _arguments(model):
-        if isinstance(value, Symbol) and name not in given.setdefault(value.name, []):
-            given[value.name].append(name)
+    for name, symbol in _arguments(model):
+        if name not in given.setdefault(symbol.name, []):
+            given[symbol.name].append(name)
     forms = {symbol.name: ps.Parameter((symbol,)).to_latex() for symbol in model.params.free_symbols}
     order = [letter.name for letter in ps.LETTERS]
     named = sorted(forms, key=lambda name: (order.index(name) if name in order else len(order), name))
     by_argument: dict[str, list[str]] = {}
     for name in named:
-        by_argument.setdefault(" and ".join(f"`{argument}`" for argument in given[name]), []).append(f"${forms[name]}$")
+        said = " and ".join(f"`{argument}`" for argument in given[name])
+        by_argument.setdefault(said, []).append(f"${forms[name]}$")
     return ", ".join(f"{', '.join(letters)} {'is' if len(letters) == 1 else 'are'} {said}" for said, letters in by_argument.items())
 
 
-def _arguments(model: ps.Layer, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the arguments of a model, and those of the models that it is given."""
+def _arguments(model: ps.Layer, before: str = "") -> Iterator[tuple[str, Symbol]]:
+    """Yield the symbols in the arguments of a model, and in those of the models that it is given, each with the argument's name."""
     for field in fields(model):  # type: ignore[arg-type]
-        value = getattr(model, field.name)
-        if isinstance(value, ps.Layer):
-            yield from _arguments(value, f"{before}{field.name}.")
-        else:
-            yield from ((before + field.name, one) for one in (value if isinstance(value, tuple) else (value,)))
+        yield from ((before + name, symbol) for name, symbol in _symbols(field.name, getattr(model, field.name)))
+
+
+def _symbols(name: str, value: Any) -> Iterator[tuple[str, Symbol]]:
+    if isinstance(value, ps.Layer):
+        yield from _arguments(value, f"{name}.")
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _symbols(name, one)
+    elif isinstance(value, Expr):
+        yield from ((name, symbol) for symbol in sorted(value.free_symbols, key=str))
