@@ -110,30 +110,32 @@ def _written_out(name: str) -> str:
 def _where(model: ps.Layer) -> str:
     """Say which argument each letter of a model is."""
     given: dict[str, list[str]] = {}
-    for name, symbol in _arguments(model):
-        if name not in given.setdefault(symbol.name, []):
-            given[symbol.name].append(name)
+    within: dict[str, str] = {}  # of a letter that is no argument by itself: MViT's images are 32 W wide
+    for name, value in _arguments(model):
+        if isinstance(value, Symbol) and f"`{name}`" not in given.setdefault(value.name, []):
+            given[value.name].append(f"`{name}`")
+        elif isinstance(value, Expr):
+            within |= {letter.name: f"given by `{name}` $= {ps.Parameter((value,)).to_latex()}$" for letter in value.free_symbols}
     forms = {symbol.name: ps.Parameter((symbol,)).to_latex() for symbol in model.params.free_symbols}
     order = [letter.name for letter in ps.LETTERS]
     named = sorted(forms, key=lambda name: (order.index(name) if name in order else len(order), name))
     by_argument: dict[str, list[str]] = {}
     for name in named:
-        said = " and ".join(f"`{argument}`" for argument in given[name])
-        by_argument.setdefault(said, []).append(f"${forms[name]}$")
+        by_argument.setdefault(" and ".join(given.get(name) or [within[name]]), []).append(f"${forms[name]}$")
     return ", ".join(f"{', '.join(letters)} {'is' if len(letters) == 1 else 'are'} {said}" for said, letters in by_argument.items())
 
 
-def _arguments(model: ps.Layer, before: str = "") -> Iterator[tuple[str, Symbol]]:
-    """Yield the symbols in the arguments of a model, and in those of the models that it is given, each with the argument's name."""
+def _arguments(model: ps.Layer, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the arguments of a model, and those of the models that it is given, each with its name; tuples entry by entry."""
     for field in fields(model):  # type: ignore[arg-type]
-        yield from ((before + name, symbol) for name, symbol in _symbols(field.name, getattr(model, field.name)))
+        yield from _entries(before + field.name, getattr(model, field.name))
 
 
-def _symbols(name: str, value: Any) -> Iterator[tuple[str, Symbol]]:
+def _entries(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, ps.Layer):
         yield from _arguments(value, f"{name}.")
-    elif isinstance(value, tuple | list):
+    elif isinstance(value, tuple):
         for one in value:
-            yield from _symbols(name, one)
-    elif isinstance(value, Expr):
-        yield from ((name, symbol) for symbol in sorted(value.free_symbols, key=str))
+            yield from _entries(name, one)
+    else:
+        yield name, value

@@ -114,15 +114,13 @@ class QwenMoe(RmsDecoder):
         """Sparse layers at every step, dense ones between them and where they are listed; each kind of attention by turns."""
         mixed = self.num_experts != 0
         step, only = (self.decoder_sparse_step, self.mlp_only_layers) if mixed else (1, ())
-        dense = self._dense()
-        sparse = self._sparse() if mixed else dense
+        sparse = self._sparse() if mixed else self._dense()
         seen = tuple(self.sliding_window if kind == "sliding_attention" else None for kind in self.layer_types)
         until = None if set(seen) == {None} else self.max_window_layers
-        ways: dict[Dim | None, tuple[Layer, Layer]] = {
-            window: (self._block(dense, window), self._block(sparse, window)) for window in {*seen, None}
-        }
         if step == 1 and not only and len(set(seen)) == 1 and until is None:
-            return Repeat(ways[seen[0]][1], self.num_hidden_layers)
+            return Repeat(self._block(sparse, seen[0]), self.num_hidden_layers)
+        dense = self._dense() if mixed else sparse
+        ways = {window: (self._block(dense, window), self._block(sparse, window)) for window in {*seen, None}}
         windowed = tuple(ways[window] for window in seen)
         return SparsePattern(*ways[None], self.num_hidden_layers, step, only, turns=windowed, until=until)
 

@@ -266,6 +266,21 @@ def bodies(operation: Any) -> tuple[Program, ...]:
     return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
 
 
+def named_bodies(operation: Any) -> Iterator[tuple[str, Program]]:
+    """Yield the programs inside an operation under the paths of their parts; a section or a scan adds none."""
+    match operation:
+        case Call(name=name, body=body):
+            yield label(name), body
+        case Loop(bodies=copies, shared=shared):
+            for numbers, body in copies:
+                yield label(numbers) if shared is None else shared, body
+        case Route(numbers=numbers, body=body):
+            yield str(numbers), body
+        case _:
+            for body in bodies(operation):
+                yield "", body
+
+
 def kind_of(layer: object) -> str:
     """Return the name of a layer's class as it reads; helpers of one file have an underscore before it."""
     return type(layer).__name__.lstrip("_")
