@@ -126,10 +126,16 @@ def _where(model: ps.Layer) -> str:
 
 
 def _arguments(model: ps.Layer, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the arguments of a model, and those of the models that it is given."""
+    """Yield the arguments of a model, and those of the models that it is given, each with its name; tuples entry by entry."""
     for field in fields(model):  # type: ignore[arg-type]
-        value = getattr(model, field.name)
-        if isinstance(value, ps.Layer):
-            yield from _arguments(value, f"{before}{field.name}.")
-        else:
-            yield from ((before + field.name, one) for one in (value if isinstance(value, tuple) else (value,)))
+        yield from _entries(before + field.name, getattr(model, field.name))
+
+
+def _entries(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, ps.Layer):
+        yield from _arguments(value, f"{name}.")
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _entries(name, one)
+    else:
+        yield name, value

@@ -261,7 +261,7 @@ _ORDER = ("question", "wrong", "right_under_assumption", "right", "no_claim")
 def topic(item: dict[str, Any]) -> str:
     """Return what a claim is about, by the calls that settle it."""
     name = item["id"]
-    if name in OUTSIDE:
+    if name in OUTSIDE or QUESTIONS.get(name, ("", ""))[1].startswith("Outside"):
         return "Outside the library"
     calls = " ".join(QUESTIONS[name]) if name in QUESTIONS else COUNTS.get(name) or VALUES[name]
     return next(title for title, form in TOPICS.items() if re.search(form, calls))
