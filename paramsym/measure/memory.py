@@ -87,7 +87,7 @@ def memory(
     check_layer(layer)
     for what, value, known in choices:
         check_word(what, value, known)
-    if not isinstance(zero, int) or zero not in ZERO:
+    if zero not in tuple(ZERO):  # a key that cannot be looked up is none, too
         message = f"zero is {zero!r}; the stages are 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}
