@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -94,8 +95,10 @@ def find(text: str) -> Found:
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
     homes = (home.rpartition(".")[2] for home in FAMILIES)
-    names = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
-    near = nearest(text, names, cutoff=_LIKE) or nearest(text.rpartition("/")[2], names, cutoff=_LIKE)
+    sizes = (name.removeprefix("keras.applications.") for name, _ in published(text))
+    names = [*model_types(), *recorded_types(), *homes, *sizes]
+    plain = text.rpartition("/")[2].removeprefix("keras.applications.")
+    near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)
@@ -217,8 +220,14 @@ def constructed(found: Found, architecture: str | None) -> Layer:
     Raises:
         ArgumentError: an architecture for a model that has only one.
     """
-    model = found.model
-    assert model is not None  # noqa: S101 - a source is a configuration or a class
+    assert found.model is not None  # noqa: S101 - a source is a configuration or a class
+    return _built(found.model, found.name if found.size else "", architecture)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _built(model: type[Layer], name: str, architecture: str | None) -> Layer:
+    """Build a class in letters, or with the published size of a name; a model is a value, so that asking twice gives the same one."""
+    size = model.published[name] if name else {}
     flags: dict[str, Any] = {}
     plain = model()
     if architecture is not None:
@@ -226,12 +235,12 @@ def constructed(found: Found, architecture: str | None) -> Layer:
             message = f"{model.__name__} has one architecture only; leave it out."
             raise ArgumentError(message)
         flags["architecture"] = architecture
-    for argument, value in (found.size or {}).items():
+    for argument, value in size.items():
         held = getattr(plain, argument)
         if not _has_symbols(held) and held != value:
             flags[argument] = value
     root = model(**flags) if flags else plain
-    return root.at(published_sizes(model.__name__, model.published, found.name, root.__getattribute__)) if found.size else root
+    return root.at(published_sizes(model.__name__, model.published, name, root.__getattribute__)) if size else root
 
 
 def _has_symbols(held: object) -> bool:

@@ -32,13 +32,14 @@ def imported(name: str) -> Any:
 def widened() -> Iterator[None]:
     """Let transformers and torch compute in float64 throughout, also where they work out rotations, norms and softmax in float32.
 
-    The code of the reference runs as it stands; only the names of the narrower number type mean the wider one.
+    The code of the reference runs as it stands; only the names of the narrower number type mean the wider one, and a change of type is
+    still a copy.
     """
     torch = imported("torch")
     narrow, wide = torch.float32, torch.float64
     torch.set_default_dtype(wide)
     try:
-        with patch.multiple(torch, float32=wide, float=wide), patch.object(torch.Tensor, "float", torch.Tensor.double):
+        with patch.multiple(torch, float32=wide, float=wide), patch.object(torch.Tensor, "float", lambda x: x.double().clone()):
             yield
     finally:
         torch.set_default_dtype(narrow)

@@ -6,6 +6,8 @@ Needs what the extra ``docs`` installs, and Chromium or Chrome; the browser is d
 from __future__ import annotations
 
 import base64
+import inspect
+import json
 import re
 import subprocess
 from html.parser import HTMLParser
@@ -22,6 +24,7 @@ PAGES = (
     "tutorials/bert.html",
     "tutorials/convolution.html",
     "how-to/put-a-derivation-into-a-paper.html",
+    "explanation/convolutional-networks.html",
     "explanation/why-heads-cancel.html",
     "gallery/index.html",
     "reference/closed-forms.html",
@@ -52,12 +55,56 @@ def test_formulas_are_typeset(site: tuple[Path, str], page: str, tmp_path: Path)
     assert console == ""
 
 
+def test_closed_forms_can_be_filtered(site: tuple[Path, str], tmp_path: Path) -> None:
+    """Each model has an anchor; what was asked for is shown alone."""
+    _, address = site
+    document, _ = loaded(f"{address}/reference/closed-forms.html?filter=lstmcell", tmp_path)
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="layers"')[2], re.DOTALL)
+    shown = [row for row in rows if "<td" in row and "hidden" not in row.partition(">")[0]]
+    assert shown
+    assert all("LSTMCell" in row for row in shown)
+    assert '<p class="rubric" id="bert" hidden="">' in document
+
+
 def test_search_finds(site: tuple[Path, str], tmp_path: Path) -> None:
     """The index of words is built, and answers."""
     _, address = site
     document, console = loaded(f"{address}/search.html?q=adapter", tmp_path)
     assert "tutorials/your-own-layer.html" in document
     assert console == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "page"),
+    [
+        ("install", "how-to/install"),
+        ("FLOPs", "how-to/flops-of-a-model"),
+        ("KV cache", "how-to/cache-of-serving"),
+        ("GQA", "how-to/cache-of-serving"),
+        ("quantized", "how-to/count-work-and-memory"),
+        ("LoRA", "tutorials/first-hour"),
+        ("VGG", "tutorials/first-hour"),
+        ("U-Net", "how-to/build-what-is-not-covered"),
+        ("YOLO", "how-to/build-what-is-not-covered"),
+        ("diffusion", "how-to/build-what-is-not-covered"),
+        ("not covered", "how-to/build-what-is-not-covered"),
+    ],
+)
+def test_pages_are_found_by_the_words_that_people_search(site: tuple[Path, str], asked: str, page: str) -> None:
+    """Sphinx' index of words names the page for each of the words, stemmed as the search stems them."""
+    from sphinx.search.en import SearchEnglish
+
+    folder, _ = site
+    index = json.loads((folder / "searchindex.js").read_text(encoding="utf-8").removeprefix("Search.setIndex(").removesuffix(")"))
+    number = index["docnames"].index(page)
+    stem = SearchEnglish({}).stem
+    for word in re.findall(r"\w+", asked.lower()):
+        found = [index[kind].get(form, []) for kind in ("terms", "titleterms") for form in {word, stem(word)}]
+        assert any(number == one or (isinstance(one, list) and number in one) for one in found) or word in STOPPED, word
+
+
+STOPPED = frozenset({"not", "u"})
+"""What the search leaves out of a question."""
 
 
 class _Sources(HTMLParser):
@@ -92,6 +139,20 @@ def test_every_public_name_has_its_place(site: tuple[Path, str]) -> None:
     names = [name for name in dir(ps) if getattr(getattr(ps, name), "__name__", "") == name]  # an alias stands under its first name
     missing = [name for name in names if f'.{name}"' not in reference]
     assert missing == []
+
+
+def test_every_answer_has_its_place(site: tuple[Path, str]) -> None:
+    """What a public function returns is described, too; no summary is cut at an abbreviation, and no signature is a wall."""
+    folder, _ = site
+    reference = "".join(page.read_text(encoding="utf-8") for page in (folder / "reference" / "api").glob("*.html"))
+    functions = [function for name in dir(ps) if inspect.isfunction(function := getattr(ps, name))]
+    answers = {word for function in functions for word in re.findall(r"\b[A-Z]\w+", str(function.__annotations__.get("return")))}
+    outside = {"Any", "Expr", "None", "Shape", "Symbol"}
+    assert [answer for answer in sorted(answers - outside) if f'.{answer}"' not in reference] == []
+    overview = (folder / "reference" / "api.html").read_text(encoding="utf-8")
+    assert not re.search(r"et al\.?\s*</p>", overview)
+    signatures = re.findall(r'<dt class="sig sig-object py" id="paramsym.models[^"]+">(.*?)</dt>', reference, re.DOTALL)
+    assert max(len(re.sub(r"<[^>]+>|\s+", "", one)) for one in signatures) < 700
 
 
 def test_an_exported_notebook(site: tuple[Path, str], tmp_path: Path) -> None:

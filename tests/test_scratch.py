@@ -73,10 +73,10 @@ def test_a_layer_is_shown_with_formula_and_tables_under_its_source() -> None:
 
 @pytest.mark.usefixtures("home")
 def test_values_and_prints_come_in_order() -> None:
-    assert shown("print('a')\n{'b': 1}\nfor i in range(2):\n    display(i)\nprint('c')") == [
+    assert shown("print('a')\n{'b': 1_0}\nfor i in range(2):\n    display(i)\nprint('c')") == [
         ("text", "a\n", 0),
-        ("source", "{'b': 1}", 2),
-        ("text", "{'b': 1}\n", 0),
+        ("source", "{'b': 1_0}", 2),  # as it was written
+        ("text", "{'b': 10}\n", 0),
         ("text", "0\n", 0),
         ("text", "1\n", 0),
         ("text", "c\n", 0),

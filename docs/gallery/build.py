@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import gzip
+import inspect
 import json
+import re
 import sys
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from items import CLAIMS, COUNTS, OUTSIDE, QUESTIONS, VALUES
+from networks import NETWORKS
 from sympy import Expr
 
 import paramsym as ps
@@ -27,6 +30,7 @@ FACTS = HERE.parent.parent / "tests" / "facts" / "seeds_audit.json.gz"
 # BERT base, for claims that do not repeat all of its sizes.
 _SIZES = {"V": 30522, "P": 512, "T": 2, "H": 768, "F": 3072, "L": 12, "A": 12}
 _RENAMED = {"n": "P", "d": "H"}  # the letters of the encoder-decoder page
+_PLAIN: dict[str, Any] = {"symbols": None}  # a claim that has no letters of its own
 _VERDICTS = {"right": "right", "wrong": "wrong", "right_under_assumption": "right under an assumption", "no_claim": "no number claimed"}
 
 
@@ -38,12 +42,31 @@ def items() -> list[dict[str, Any]]:
 
 
 def matlab_net(stride: int) -> int:
-    """Count the net of S0-32, whose pooling moves by ``stride``, on 512 positions of one channel."""
+    """Count the MATLAB net whose pooling moves by ``stride``, on 512 positions of one channel."""
     front = ps.Sequential(
         *(ps.Conv1d(1, 20, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Conv1d(20, 10, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Flatten())
     )
     width = output_shape(front, (1, 1, 512))[1]
     return sum(layer.count for layer in (front, ps.Dense(width, 20), ps.Dense(20, 10), ps.Dense(10, 3)))
+
+
+def alexnet(groups: int) -> ps.Layer:
+    """Return the network of Krizhevsky et al. 2012, whose second, fourth and fifth convolutions are in two groups, or in one."""
+    conv, pool, bent = ps.Conv2d, ps.MaxPool2d(3, 2), ps.ReLU()
+    first = (conv(3, 96, 11, 4), bent, pool, conv(96, 256, 5, padding=2, groups=groups), bent, pool, conv(256, 384, 3, padding=1), bent)
+    last = (conv(384, 384, 3, padding=1, groups=groups), bent, conv(384, 256, 3, padding=1, groups=groups), bent, pool, ps.Flatten())
+    return ps.Sequential(*first, *last, ps.Dense(9216, 4096), bent, ps.Dense(4096, 4096), bent, ps.Dense(4096, 1000))
+
+
+def volumes(name: str, image: tuple[int, ...]) -> int:
+    """Return how many numbers the input, and the outputs of convolutions, poolings and matrices, have together."""
+    rows = ps.summary(ps.load(name), image).rows
+    return prod(image) + sum(prod(row[3][1:]) for row in rows if row[1] in {"Conv2d", "MaxPool2d", "Dense"})
+
+
+def entries(name: str) -> int:
+    """Return how many numbers Keras counts in a network: the statistics of the norms as well."""
+    return int(ps.load(name).ledger(buffers=True).stored)
 
 
 def refusal(build: Any, *sizes: int) -> str:
@@ -57,7 +80,8 @@ def refusal(build: Any, *sizes: int) -> str:
 
 def _names(item: dict[str, Any]) -> dict[str, Any]:
     helpers = {"ps": ps, "per": ps.per, "prod": prod, "output_shape": output_shape, "read": read}
-    return {**helpers, "matlab_net": matlab_net, "refusal": refusal, **_SIZES, **(item["symbols"] or {})}
+    of_networks = {"alexnet": alexnet, "volumes": volumes, "entries": entries}
+    return {**helpers, **of_networks, "matlab_net": matlab_net, "refusal": refusal, **_SIZES, **(item["symbols"] or {})}
 
 
 def evaluate(call: str, item: dict[str, Any]) -> Any:
@@ -128,11 +152,12 @@ def _escaped(words: str) -> str:
 
 
 def entry(item: dict[str, Any]) -> list[str]:
-    """Return the Markdown of one claim."""
+    """Return the Markdown of one claim: what was said, the verdict, and the calls with what they give."""
     name = item["id"]
-    lines = [f"### {name}: {_escaped(item['claim'])}", ""]
+    lines = [f"### {_escaped(item['claim'])}", ""]
     if name in QUESTIONS:
-        return [*lines, answer(QUESTIONS[name][1], item), ""]
+        value, words = QUESTIONS[name]
+        return [*lines, answer(words, item), "", *_calls([value, *_inside(words)], item)]
     about = f", about: {_escaped(item['architecture'])}" if item["architecture"] else ""
     lines.append(f"**{_VERDICTS[item['verdict']]}**{about}")
     lines.append("")
@@ -143,24 +168,64 @@ def entry(item: dict[str, Any]) -> list[str]:
         lines.extend(_counted(item))
     else:
         value = evaluate(VALUES[name], item)
-        claimed = f"; claimed was {shown(item['claim_value'])}" if item["verdict"] == "wrong" else ""
-        lines.append(f"`{VALUES[name]}` gives {shown(value)}{claimed}.")
+        claimed = f" Claimed was {shown(item['claim_value'])}." if item["verdict"] == "wrong" else ""
+        lines.append(f"`{written(VALUES[name])}` gives **{shown(value)}**{_where(VALUES[name], item)}.{claimed}")
     return [*lines, ""]
+
+
+def network_entry(name: str) -> list[str]:
+    """Return the Markdown of one claim about a network."""
+    said = NETWORKS[name]
+    lines = [f"### {_escaped(said.claim)}", "", f"**{said.verdict}**, from: {_escaped(said.source)}", ""]
+    return [*lines, f"`{said.call}` gives {shown(evaluate(said.call, _PLAIN))}. {answer(said.words, _PLAIN)}", ""]
 
 
 def _counted(item: dict[str, Any]) -> list[str]:
     layer = sized(item, layer_of(item))
     sizes = ", ".join(f"{symbol} = {size:,}" for symbol, size in sorted(layer.sizes.items(), key=lambda pair: pair[0].name))
-    lines = [f"`{COUNTS[item['id']]}` holds {in_line(layer.formula)} parameters: **{layer.count:,}**" + (f" at {sizes}." if sizes else ".")]
+    call = written(COUNTS[item["id"]])
+    lines = [f"`{call}.params` is {in_line(layer.formula)}: **{layer.count:,}**" + (f" at {sizes}." if sizes else ".")]
     if item["claim_value"] is not None and item["claim_value"] != layer.count:
-        found = ps.reconcile(layer, claim_of(item))
-        lines.extend(["", *(_shown_answer(found[i]) for i in range(min(3, len(found))))])
+        claim = claim_of(item)
+        found = ps.reconcile(layer, claim)
+        sizes = f".at({', '.join(f'{symbol}={size}' for symbol, size in layer.sizes.items())})" if layer.sizes else ""
+        asked = CLAIMS[item["id"]] if isinstance(claim, ps.Layer) else repr(claim)
+        lines.extend(["", f"`ps.reconcile({call}{sizes}, {asked})` says:", ""])
+        lines.extend(_shown_answer(found[i]) for i in range(min(3, len(found))))
     return lines
 
 
 def _shown_answer(found: ps.Answer) -> str:
     words = _escaped(found.words)
     return f"- {words}" if found.term == 0 else f"- `{str(found).partition(': ')[0]}`: {words}"
+
+
+def _inside(words: str) -> list[str]:
+    """Return the calls between the braces of an answer."""
+    said = ast.parse(f'f"""{words}"""', mode="eval").body
+    pieces = said.values if isinstance(said, ast.JoinedStr) else []
+    return [ast.unparse(piece.value) for piece in pieces if isinstance(piece, ast.FormattedValue)]
+
+
+def _calls(calls: list[str], item: dict[str, Any]) -> list[str]:
+    """Show the calls behind an answer, folded in."""
+    shown_calls = dict.fromkeys(written(call) for call in calls if "ps." in call or "(" in call)
+    said = f"The calls{_where(f'({chr(44).join(calls)},)', item)}"
+    return [f"<details><summary>{said}</summary>", "", "```py", *shown_calls, "```", "", "</details>", ""] if shown_calls else []
+
+
+def _where(call: str, item: dict[str, Any]) -> str:
+    """Say which numbers stand for the names in a call."""
+    names = {node.id for node in ast.walk(ast.parse(call, mode="eval")) if isinstance(node, ast.Name)}
+    given = {**_SIZES, **(item["symbols"] or {})}
+    used = {name: given[name] for name in sorted(names) if name in given}
+    return f", with {', '.join(f'{name} = {size:,}' for name, size in used.items())}" if used else ""
+
+
+def written(call: str) -> str:
+    """Write a call as a reader would type it: the page's own shorthand for public names written out."""
+    plain_call = re.sub(r"read\((['\"])(.*?)(?: = .*?)?\1\)\.(?:stated|arithmetic)\.value", r"\2", call)
+    return re.sub(r"(?<![\w.])(output_shape|per)\(", r"ps.\1(", plain_call)
 
 
 def shown(value: Any) -> str:
@@ -170,26 +235,65 @@ def shown(value: Any) -> str:
     return f"{value:,}"
 
 
+TOPICS = {
+    "Sparse feed-forward networks": r"FastFeedForward",
+    "Convolutions, shapes and neurons": r"Conv|matlab_net|Pool|BatchNorm",
+    "An encoder with a decoder": r"EncoderDecoder",
+    "Attention and its heads": r"MultiHeadAttention|DotProductAttention|per\(|num_attention_heads|HeadProjection",
+    "BERT, part by part": r"Bert|Embedding|LayerNorm|FeedForward|read\(|ps\.Dense\(H, [HF]\)|ps\.Dense\(F, H\)",
+    "Single layers": r"",
+}
+"""Topics, each with what the calls of its claims mention; the first that fits has the claim."""
+_SHOWN = (
+    "Attention and its heads",
+    "BERT, part by part",
+    "An encoder with a decoder",
+    "Convolutions, shapes and neurons",
+    "Sparse feed-forward networks",
+    "Single layers",
+    "Outside the library",
+)
+"""The order of the topics on the page."""
+_OF_NETWORKS = "Networks that courses teach"
+_ORDER = ("question", "wrong", "right_under_assumption", "right", "no_claim")
+
+
+def topic(item: dict[str, Any]) -> str:
+    """Return what a claim is about, by the calls that settle it."""
+    name = item["id"]
+    if name in OUTSIDE:
+        return "Outside the library"
+    calls = " ".join(QUESTIONS[name]) if name in QUESTIONS else COUNTS.get(name) or VALUES[name]
+    return next(title for title, form in TOPICS.items() if re.search(form, calls))
+
+
 def page() -> str:
     """Return the whole page."""
     found = items()
     head = [
         "# The gallery",
         "",
-        "Claims about parameter counts, shapes and convolutions from public pages, each settled by a call into the library. Questions come",
-        "first. Every number below is computed when this page is built; what the claims say is quoted.",
+        "Claims about parameter counts, shapes and convolutions from public pages. A call into the library settles each claim; the page",
+        "shows the call and what it gives. The claims are grouped by topic. Within a topic questions come first, then wrong claims, then",
+        "right ones. What the claims say is quoted. Every number of ours is computed while this page is built. The examples begin with",
+        "`import paramsym as ps` and `from paramsym import *`.",
         "",
     ]
-    groups = {
-        "Questions": [item for item in found if item["id"] in QUESTIONS],
-        "Wrong": [item for item in found if item["verdict"] == "wrong" and item["id"] not in OUTSIDE],
-        "Right under an assumption": [i for i in found if i["verdict"] == "right_under_assumption" and i["id"] not in OUTSIDE],
-        "Right": [item for item in found if item["verdict"] == "right" and item["id"] not in OUTSIDE],
-        "No number claimed": [item for item in found if item["verdict"] == "no_claim" and item["id"] not in OUTSIDE],
-        "Outside the library": [item for item in found if item["id"] in OUTSIDE],
-    }
+    groups: dict[str, list[dict[str, Any]]] = {title: [] for title in _SHOWN}
+    for item in sorted(found, key=lambda item: _ORDER.index(item["verdict"])):
+        groups[topic(item)].append(item)
+    head += [f"- [{_OF_NETWORKS}](#{_anchor(_OF_NETWORKS)}): {len(NETWORKS)} claims"]
+    head += [f"- [{title}](#{_anchor(title)}): {len(some)} claims" for title, some in groups.items()] + [""]
+    of_networks = [f"## {_OF_NETWORKS}", "", *(line for name in NETWORKS for line in network_entry(name))]
     body = [line for title, some in groups.items() for line in (f"## {title}", "", *(line for item in some for line in entry(item)))]
-    return "\n".join([*head, *body])
+    helpers = (matlab_net, alexnet, volumes, entries, refusal)
+    sources = [line for helper in helpers for line in ("```py", inspect.getsource(helper).strip(), "```", "")]
+    last = ["## Helpers", "", "Some calls use these functions, and `prod` of `math`.", "", *sources]
+    return "\n".join([*head, *of_networks, *body, *last])
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 if __name__ == "__main__":

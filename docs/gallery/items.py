@@ -192,10 +192,10 @@ _PCA = "Principal components are a decomposition of data and no layer."
 _ENTROPY = "It counts levels of a histogram, not parameters, shapes or neurons."
 
 OUTSIDE: dict[str, tuple[str, str | None]] = {
-    "S0-31": ("An error message of MATLAB's layer graph; the three readings of its data are counted in S0-32 to S0-34.", None),
+    "S0-31": ("An error message of MATLAB's layer graph. What the three readings of its data store is counted under convolutions.", None),
     "S0-38": ("The side of a filter by a rule of thumb about sigma, which no layer states.", None),
     "S0-39": (_MATLAB, None),
-    "S0-41": ("It is about the values of a convolution's border, and the library computes no values.", None),
+    "S0-41": ("It asks for the values on the border of a convolution, not for a count or a shape.", None),
     "S0-59": ("Voxels of an image; counting suffices.", "[x*y*z, t]"),
     "S0-60": (_PCA, None),
     "S0-61": (_PCA, None),
@@ -205,7 +205,7 @@ OUTSIDE: dict[str, tuple[str, str | None]] = {
     "S0-68": (_ENTROPY, "b**3"),
     "S0-69": (_ENTROPY, "[8*n for n in (1, 2, 3)]"),
     "S4-25": ("The six layers behind the front end are not described, so that nothing can be counted.", None),
-    "S4-29": ("The value of a sigmoid; the library computes no values.", None),
+    "S4-29": ("It asks for a value of the sigmoid, not for a count or a shape.", None),
 }
 
 QUESTIONS: dict[str, tuple[str, str]] = {

@@ -71,7 +71,7 @@ def run(source: str, send: Send) -> None:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             tree = ast.parse(source, NAME)
-            tree.body = [_displayed(statement) for statement in tree.body]
+            tree.body = [_displayed(statement, source) for statement in tree.body]
             exec(compile(ast.fix_missing_locations(tree), NAME, "exec"), vars(module))  # noqa: S102 - the reader's own code, in the reader's browser
         except BaseException as error:  # noqa: BLE001 - whatever a cell raises is shown, and the next cell can run
             printed.flush()
@@ -79,11 +79,11 @@ def run(source: str, send: Send) -> None:
     printed.flush()
 
 
-def _displayed(statement: ast.stmt) -> ast.stmt:
+def _displayed(statement: ast.stmt, source: str) -> ast.stmt:
     """Show the value of a bare expression under its source; a docstring is none."""
     if not isinstance(statement, ast.Expr) or isinstance(statement.value, ast.Constant):
         return statement
-    told = [ast.Constant(ast.unparse(statement.value)), ast.Constant(statement.lineno)]
+    told = [ast.Constant(ast.get_source_segment(source, statement.value)), ast.Constant(statement.lineno)]
     call = ast.Call(ast.Name("__display__", ast.Load()), [statement.value, *told], [])
     return ast.copy_location(ast.Expr(ast.copy_location(call, statement)), statement)
 

@@ -192,10 +192,12 @@ def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count
     >>> window_count(227, 11, stride=4), window_count(W, K), window_count(W, 3, padding=2)
     (55, -K + W + 1, W)
     """
-    room = canonical(length + padding - effective_kernel(kernel, dilation))
-    if not within(effective_kernel(kernel, dilation), length + padding):
-        span = f"{effective_kernel(kernel, dilation)} entries"
-        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span}."
+    span = effective_kernel(kernel, dilation)
+    if stride == 1 and padding == span - 1:
+        return canonical(length)
+    room = canonical(length + padding - span)
+    if not within(span, length + padding):
+        message = f"the padded length {canonical(length + padding)} is shorter than the kernel, which spans {span} entries."
         raise ShapeError(message)
     return canonical(over(room, stride) + 1)
 

@@ -342,7 +342,7 @@ def within(small: Count, large: Count) -> bool:
 
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
-    """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    """Raise ``SizeError`` where a number is above its limit; symbols are checked once numbers arrive."""
     small, large = count(small, small_name), count(large, large_name)
     _ask("at most", canonical(small), canonical(large), (small_name, large_name))
     if not within(small, large):
@@ -399,7 +399,7 @@ def factors_of(axis: Axis) -> tuple[Factor, ...]:
 
 def extent(axis: Axis) -> Dim:
     """Return the size of an axis as an int or a canonical expression."""
-    if isinstance(axis, int):
+    if isinstance(axis, int | Symbol):
         return axis
     return _plain(Polynomial.product(factor.size if isinstance(factor, cat | stack) else factor for factor in factors_of(axis)))
 
@@ -411,7 +411,7 @@ def _plain(polynomial: Polynomial) -> Dim:
 
 def canonical(value: Dim) -> Dim:
     """Return a size in its canonical form: an int, or an expanded expression."""
-    return value if isinstance(value, int) else _plain(Polynomial.of(value))
+    return value if isinstance(value, int | Symbol) else _plain(Polynomial.of(value))
 
 
 def product(extents: Iterable[Count | None]) -> Count:

@@ -39,13 +39,16 @@ class Crossover(Printed):
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Printed):
     """One part in both designs; a part that one of them lacks holds nothing there."""
 
     part: str
     one: Expr
     other: Expr
     difference: Expr
+
+    def __str__(self) -> str:
+        return f"{self.part}: {number(self.one)} against {number(self.other)}, difference {number(self.difference)}"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Comparison(Tabular):
     parts: tuple[Difference, ...]
     crossovers: tuple[Crossover, ...]
     letters: Letters = PAPER
+    paired_by: str = "part"
 
     def __str__(self) -> str:
         first, second = self.names
@@ -82,14 +86,14 @@ class Comparison(Tabular):
         """Return the parts side by side."""
         rows: list[tuple[Cell, ...]] = [(part.part, part.one, part.other, part.difference) for part in self.parts]
         footer = ("total", self.one, self.other, self.difference)
-        return Table(("part", *self.names, "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
+        return Table((self.paired_by, *self.names, "difference"), tuple(rows), footer, " and ".join(self.names), self.letters)
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX, and below it the ratio and where the two hold as much."""
+    def to_latex(self, **options: Any) -> str:
+        """Return the table as LaTeX, and below it the ratio and where the two hold as much; ``options`` are those of ``Table.to_latex``."""
         below = [
             rf"\noindent {latex.escape(before.capitalize())}${formula}${latex.escape(after)}." for before, formula, after in self._typeset()
         ]
-        return "\n\n".join([super().to_latex(), *below])
+        return "\n\n".join([super().to_latex(**options), *below])
 
     def _typeset(self) -> Iterator[tuple[str, str, str]]:
         """Yield the verdicts with their formulas as LaTeX: the words before, the formula, the words after."""
@@ -133,8 +137,10 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
     gap = there - here
     titles = _labelled(labels) or _told_apart((first.name, second.name))
     before, after = dict(first.parts), dict(second.parts)
+    paired_by = "part"
     if depth is None and first.lines and second.lines and before.keys().isdisjoint(after):
         before, after = dict(by_role(first.lines)), dict(by_role(second.lines))
+        paired_by = "role" if before.keys() & after.keys() else "part"
     parts = []
     for name in dict.fromkeys((*before, *after)):
         mine = Polynomial.of(first.value(before.get(name, Polynomial.of(0)).as_expr()))
@@ -142,9 +148,8 @@ def compare(one: Subject, other: Subject, *, at: Any = None, depth: int | None =
         parts.append(Difference(name, mine.as_expr(), theirs.as_expr(), (theirs - mine).as_expr()))
     verb = "holds" if {first.unit, second.unit} == {"parameters"} else "costs"
     crossings = () if clashes else tuple(replace(one, verb=verb) for one in _crossovers(gap, titles))
-    return Comparison(
-        titles, here.as_expr(), there.as_expr(), gap.as_expr(), quotient(here, there) if there else None, tuple(parts), crossings
-    )
+    ratio = quotient(here, there) if there else None
+    return Comparison(titles, here.as_expr(), there.as_expr(), gap.as_expr(), ratio, tuple(parts), crossings, paired_by=paired_by)
 
 
 def _own(at: Any, subject: Subject, both: tuple[Subject, Subject]) -> Any:
@@ -165,7 +170,7 @@ def _at_sizes(formula: Formula) -> Polynomial:
 
 
 def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
-    """Return the user's own names for the two, where there are any."""
+    """Return the user's own names for the two, if any."""
     given: Any = labels
     if given == ():
         return None
@@ -226,10 +231,11 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
 
 
 def _sign(value: Expr) -> int:
-    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen, as inside a floor."""
-    if not value.is_polynomial(*value.free_symbols):
+    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen."""
+    letters = cast("set[Symbol]", value.free_symbols)
+    if not value.is_polynomial(*value.free_symbols):  # inside a floor
         return 0
-    shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in value.free_symbols}), *value.free_symbols or [sympy.Dummy()])
+    shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in letters}), *letters or [sympy.Dummy()])
     coefficients = shifted.coeffs()
     ends = shifted.TC()
     if all(one.is_nonnegative for one in coefficients) and ends.is_positive:

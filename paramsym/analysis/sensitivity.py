@@ -17,7 +17,7 @@ from paramsym.analysis.wording import listed
 from paramsym.core.conditions import conditions_of
 from paramsym.present.tabulate import PAPER
 from paramsym.render import html, latex
-from paramsym.render.table import Cell, Letters, Table, Tabular
+from paramsym.render.table import Cell, Letters, Printed, Table, Tabular
 
 _NOUNS = {"L": "layer", "A": "head", "G": "key/value head", "E": "expert", "V": "word", "P": "position", "T": "token type", "C": "channel"}
 
@@ -33,13 +33,16 @@ _WORDS: dict[Any, str] = {
 
 
 @dataclass(frozen=True)
-class PartSensitivity:
+class PartSensitivity(Printed):
     """One part: what it holds, what one more costs there, and its share of that."""
 
     part: str
     amount: Expr
     marginal: Expr
     share: Expr
+
+    def __str__(self) -> str:
+        return f"{self.part}: {number(self.amount)}, one more costs {number(self.marginal)}"
 
 
 @dataclass(frozen=True)

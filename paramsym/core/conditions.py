@@ -32,8 +32,8 @@ def conditions_of(layer: Layer) -> tuple[Condition, ...]:
     for condition in asked:
         one = replace(condition, small=substitute(condition.small, inside), large=substitute(condition.large, inside))
         # A layer that looks whether a size is zero has nothing to decide where it was asked for more before.
-        decided = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
-        if not decided and not any(found.setdefault(one, one).names):  # of several that ask the same, the first that has names for it
+        needless = one.kind == "differ" and one.large == 0 and Condition("at most", 1, one.small) in found
+        if not needless and not any(found.setdefault(one, one).names):  # of several that ask the same, the first that has names for it
             found[one] = one
     return tuple(found.values())
 

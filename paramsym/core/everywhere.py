@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from paramsym.core.edit import Holder, edited, frozen
 from paramsym.core.names import layer_at
@@ -25,7 +25,7 @@ def replaced(layer: Layer, path: str | Sequence[str], new: Layer | Callable[[Lay
         return edited(layer, path, new)  # type: ignore[arg-type]
     made: dict[str, list[tuple[str, Layer]]] = {}
     for one, template in paths_of(layer, path) if several else [(path, path)]:
-        made.setdefault(one, []).append((template, new(_held(layer, template)) if callable(new) else new))  # type: ignore[arg-type, index]
+        made.setdefault(one, []).append((template, new(_held(layer, template)) if callable(new) else new))  # type: ignore[arg-type]
     for one, found in made.items():
         if all(other == found[0][1] for _, other in found):
             found = [(one, found[0][1])]  # noqa: PLW2901 - all copies alike: the path stays valid when their number is put in
@@ -65,7 +65,7 @@ def paths_of(layer: Layer, pattern: str | Sequence[str]) -> list[tuple[str, str]
     [('layer.{}', 'layer.{0..L-1}')]
     """
     patterns = [pattern] if isinstance(pattern, str) else [*pattern]
-    if not patterns or not all(isinstance(one, str) and one for one in patterns):
+    if not patterns or not all(isinstance(one, str) and one for one in cast("list[object]", patterns)):
         message = (
             f"{type(layer).__name__}.replace() takes a dotted path, such as 'encoder.layer.*.query', or a list of names,"
             f" such as ['query', 'value'], not {quoted(pattern)}."

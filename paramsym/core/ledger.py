@@ -174,9 +174,9 @@ class Ledger(Tabular):
 
         return tabulate_lines(self, letters)
 
-    def to_latex(self, letters: Any = None) -> str:
-        """Return the table as LaTeX; ``table().to_latex(long=True)`` breaks across pages."""
-        return self.table(letters).to_latex()
+    def to_latex(self, letters: Any = None, **options: Any) -> str:
+        """Return the table as LaTeX; ``options`` are those of ``Table.to_latex``."""
+        return self.table(letters).to_latex(**options)
 
     @cached_property
     def stored(self) -> Expr:

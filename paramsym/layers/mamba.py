@@ -13,11 +13,11 @@ from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import NotYetError, SizeError
 from paramsym.layers.dense import Dense
 from paramsym.program import (
-    Mask,
     Own,
     Value,
     apply,
     axes,
+    compact,
     constant,
     contract,
     convolve,
@@ -25,7 +25,6 @@ from paramsym.program import (
     cumulate,
     features,
     heads,
-    hide,
     join,
     normalise,
     pad,
@@ -35,6 +34,7 @@ from paramsym.program import (
     scan,
     segments,
     take,
+    where,
 )
 
 
@@ -166,27 +166,34 @@ class Mamba2(_Mixer):
         if past() != 0 and x.sizes[1] != 1:
             message = f"{x.sizes[1]} positions of Mamba-2 after earlier ones are not stated yet; give one position, which is a step."
             raise NotYetError(message)
-        gate, x, write, read, rate = segments(own.in_proj(features(x, self.hidden_size)))
-        mixed = activated(own, self.hidden_act, own.conv1d(rearrange(join(x, write, read), "b s c -> b c s")))
+        inner, state = self._inner(), (self.n_groups, self.state_size)
+        whole = cat(x=inner, B=state, C=state)  # one piece, so that the convolution reads it where it lies
+        gate, mixed, rate = segments(own.in_proj(features(x, self.hidden_size)), inner, whole, self.num_heads)
+        mixed = activated(own, self.hidden_act, own.conv1d(rearrange(mixed, "b s c -> b c s")))
         x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
         rate = apply("softplus", rate + own.dt_bias)
         x = heads(x)
-        write, read = (copies(heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2) for one in (write, read))
+        write, read = (compact(copies(heads(one), canonical(per(self.num_heads, self.n_groups)), axis=2)) for one in (write, read))
         if past() != 0:
             y = self._step(x, rate, write, read, apply("exp", own.A_log)) + x * rearrange(own.D, "a -> a ()")
             return own.out_proj(own.norm(rearrange(y, "b s a d -> b s (a d)"), gate))
         rate = apply("clip", rate, *self.time_step_limit)
         decay = rate * -apply("exp", own.A_log)
         entering = x * rearrange(rate, "b s a -> b s a ()")
+        past_by = self._padded(x) * rearrange(own.D, "a -> a ()")
         y = self._recurrence(*(self._chunked(one) for one in (entering, decay, write, read)))
-        y = take(rearrange(y, "b c l a d -> b (c l) a d"), 1, 0, x.sizes[1]) + x * rearrange(own.D, "a -> a ()")
+        y = take(rearrange(y, "b c l a d -> b (c l) a d") + past_by, 1, 0, x.sizes[1])
         return own.out_proj(own.norm(rearrange(y, "b s a d -> b s (a d)"), gate))
 
     def _chunked(self, x: Value) -> Value:
         """Return (batch, positions, ...) padded to whole chunks, as (batch, chunks, positions in the chunk, ...)."""
-        chunks, rest = up_over(x.sizes[1], self.chunk_size), " ".join("xy"[: x.rank - 2])
-        margins = ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2))
-        return rearrange(pad(x, margins), f"b (c l) {rest} -> b c l {rest}", l=self.chunk_size)
+        rest = " ".join("xy"[: x.rank - 2])
+        return rearrange(self._padded(x), f"b (c l) {rest} -> b c l {rest}", l=self.chunk_size)
+
+    def _padded(self, x: Value) -> Value:
+        """Return (batch, positions, ...) padded to whole chunks."""
+        chunks = up_over(x.sizes[1], self.chunk_size)
+        return pad(x, ((0, canonical(chunks * self.chunk_size - x.sizes[1])), *((0, 0),) * (x.rank - 2)))
 
     def _step(self, x: Value, rate: Value, write: Value, read: Value, decay: Value) -> Value:
         """Return what one position reads from the state, which decays and to which it adds; the reference does not limit the rate here."""
@@ -208,7 +215,8 @@ class Mamba2(_Mixer):
         states = contract("b c l a n, b c l a d -> b c a d n", write * left, x)
         empty = constant("zeros", (states.sizes[0], 1, *states.sizes[2:]))
         passed = between(cumulate(pad(end, ((1, 0),))))
-        states = contract("b a c z, b z a d n -> b c a d n", passed, join(empty, states, axis=1))
+        states = contract("b a c z, b z a d n -> b a c d n", passed, join(empty, states, axis=1))
+        states = rearrange(states, "b a c d n -> b c a d n")
         chunks = x.sizes[1]
         remember("recurrent", take(states, 1, chunks))
         before = contract("b c l a n, b c a d n -> b c l a d", read, take(states, 1, 0, chunks))
@@ -299,11 +307,14 @@ class GatedGroupNorm(Layer):
 
 
 def activated(own: Own, function: str, x: Value) -> Value:
-    """Apply the part ``act`` where there is one, else the function of that name."""
+    """Apply the part ``act`` if present, else the function of that name."""
     return own.act(x) if "act" in own else apply(function, x)
 
 
 def between(total: Value) -> Value:
     """Return exp(total_l - total_s) for pairs of positions (..., l, s), zero where s comes after l."""
     later, earlier = rearrange(total, "... l -> ... l ()"), rearrange(total, "... s -> ... () s")
-    return apply("exp", hide(later - earlier, Mask(causal=True)))
+    apart, pairs = later - earlier, (total.sizes[-1], total.sizes[-1])
+    for hidden in (0.0, -inf):  # the reference hides twice, around a sum
+        apart = where(constant("earlier", pairs, kind="truth"), apart, hidden)
+    return apply("exp", apart)

@@ -36,7 +36,7 @@ class ChannelNorm(Layer):
         return True
 
     def arranged(self, x: Value) -> tuple[Value, int, Callable[[Value], Value]]:
-        """Return an input with a batch axis, where its channels stand, and the function that takes an added batch axis away again."""
+        """Return an input with a batch axis, the axis of its channels, and the function that takes an added batch axis away again."""
         dialect = getattr(self, "dialect", "torch")
         if dialect == "torch" and (x.rank not in self.ranks if self.ranks else x.rank < 2):
             wanted = " or ".join(map(str, self.ranks)) or "at least 2"

@@ -62,6 +62,12 @@ def like(kind: ArrayType, *taken: tuple[ArrayType, Layout]) -> Layout:
     return plain(kind) if first is None else plain(kind, first.order)
 
 
+def padded(kind: ArrayType, taken: Layout) -> Layout:
+    """Return the layout of a padded array: torch keeps that of images whose channels lie last, and lays all others anew."""
+    last = (0, 2, 3, 1)
+    return plain(kind, last) if taken.order == last else plain(kind)
+
+
 def viewed(operation: Any, taken: ArrayType, given: Sequence[ArrayType], layout: Layout) -> tuple[Layout, ...] | None:
     """Return the layouts of the results of an operation that looks at its input's storage; None for any other, or where it must copy."""
     match operation:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import cast
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, cast
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
+from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import canonical_shape, with_layer_name
-from paramsym.measure.walk import Visit, checked_shape, units, visits
+from paramsym.measure.walk import Visit, inputs_asked, units, visits
 from paramsym.present.tabulate import PAPER, check_depth
+from paramsym.program.inputs import each_input
 from paramsym.render.table import Cell, Table
 
 
-def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None = None) -> Table:
+def summary(
+    layer: Layer, input_shape: Iterable[Count | None] | None = None, depth: int | None = None, *, stages: bool = False, **named: Any
+) -> Table:
     """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
 
     ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
     does not say how often its weights are used the connections stay open, and so does their sum. Neurons are those of layers that store
-    weights. A last row takes back what tied weights would count twice.
+    weights. A last row takes back what tied weights would count twice, or adds what is stored and not applied, such as classifiers that
+    only training uses.
+
+    With ``stages`` there is one row for each size of the map, as in the tables of papers about networks for images: all layers whose output
+    has this size.
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
@@ -40,22 +49,76 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     """
     check_layer(layer)
     check_depth(depth)
-    shape = checked_shape(input_shape)
+    check_flags(stages=stages)
+    shape = inputs_asked(layer, input_shape, named)
     try:
         found = list(visits(layer, shape, depth))
         left = canonical_shape(layer.output_shape(shape))
     except ShapeError as error:
         raise with_layer_name(layer, shape, error) from None
     entries = [_Entry(visit) for visit in found]
-    rows = [entry.row() for entry in entries]
     total = canonical(layer.params)
     twice = (Polynomial.of(layer.params) - Polynomial.total(Polynomial.of(entry.parameters) for entry in entries)).as_expr()
-    if twice != 0:
-        rows.append(("shared", "", None, None, canonical(twice), None, None))
+    word = "" if twice == 0 else "shared" if twice.could_extract_minus_sign() else "not applied"
     totals = (_sum([entry.neurons for entry in entries]), _sum([entry.connections for entry in entries]))
-    columns = ("part", "layer", "input", "output", "parameters", "neurons", "connections")
-    footer: tuple[Cell, ...] = ("total", "", _shape(shape), _shape(left), total, *totals)
+    counted = ("parameters", "neurons", "connections")
+    columns: tuple[str, ...]
+    rows: list[tuple[Cell, ...]]
+    footer: tuple[Cell, ...]
+    if stages:
+        columns, rows = ("size", "layers", "output", *counted), [_staged(size, some) for size, some in _by_size(entries)]
+        footer = ("total", "", _shape(left), total, *totals)
+    else:
+        columns, rows = ("part", "layer", "input", "output", *counted), [entry.row() for entry in entries]
+        footer = ("total", "", _shape(shape), _shape(left), total, *totals)
+    if word:
+        rows.append((word, *("", None, None)[: len(columns) - 4], canonical(twice), None, None))
     return Table(columns, tuple(rows), footer, f"{type(layer).__name__} for an input of {shown(shape)}", PAPER)
+
+
+def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
+    """Group neighbours that leave a map of one size.
+
+    Padding, and layers before the first with weights, belong to the size that follows. A single position in the middle of a network, such
+    as the means of squeeze-and-excitation, is no size of its own. Branches that shrink a map are listed one after another; their layers
+    before the stride belong to the larger size.
+    """
+    sizes = _sizes([entry.visit for entry in entries])
+    last = max((position for position, size in enumerate(sizes) if any(extent != 1 for extent in size)), default=-1)
+    first = next((position for position, entry in enumerate(entries) if entry.named), 0)
+    for position in range(len(entries) - 2, -1, -1):
+        inside = position < last and all(extent == 1 for extent in sizes[position])
+        if inside or position < first or "Pad" in entries[position].kind:
+            sizes[position] = sizes[position + 1]
+    groups: list[tuple[Shape, list[_Entry]]] = []
+    for size, some in groupby(zip(sizes, entries, strict=True), key=lambda pair: pair[0]):
+        groups.append((size, [entry for _, entry in some]))
+        if len(groups) > 3 and groups[-4][0] == groups[-2][0] and groups[-3][0] == groups[-1][0]:
+            (_, larger), (_, smaller) = groups.pop(-2), groups.pop(-1)
+            groups[-2][1].extend(larger)
+            groups[-1][1].extend(smaller)
+    yield from groups
+
+
+def _sizes(visited: list[Visit]) -> list[Shape]:
+    """Return the spatial extents of every layer's output; features behind a map have one position."""
+    layers = [visit.layer for visit in visited]
+    last = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
+    left = [each_input(visit.left)[0] for visit in visited]
+    found = [canonical_shape((shape[1:-1] if last else shape[2:]) if len(shape) > 2 else ()) for shape in left]
+    rank = max(map(len, found), default=0)
+    return [size or (1,) * rank for size in found]
+
+
+def _staged(size: Shape, entries: list[_Entry]) -> tuple[Cell, ...]:
+    """Return the row of one size: how many layers of each kind are applied, and the sums."""
+    kinds: dict[str, Dim] = {}
+    for entry in entries:
+        if entry.named:
+            kinds[entry.kind] = canonical(kinds.get(entry.kind, 0) + entry.visit.used)
+    layers = ", ".join(kind if n == 1 else f"{n} {kind}" if isinstance(n, int) else f"({n}) {kind}" for kind, n in kinds.items())
+    sums = (_sum([getattr(entry, one) for entry in entries]) for one in ("parameters", "neurons", "connections"))
+    return (" x ".join(map(str, size)), layers, _shape(canonical_shape(entries[-1].visit.left)), *sums)
 
 
 class _Entry:
@@ -75,10 +138,19 @@ class _Entry:
         except (NotYetError, SizeError):  # a layer that does not say, or an extent that is not known
             self.connections = None
 
+    @property
+    def kind(self) -> str:
+        """The layer's class."""
+        return type(self.visit.layer).__name__.lstrip("_")
+
+    @property
+    def named(self) -> bool:
+        """Whether a table of stages names the layer: it stores weights, or it pools."""
+        return self.parameters != 0 or "Pool" in self.kind
+
     def row(self) -> tuple[Cell, ...]:
         """Return the cells; layers without weights have no neurons of their own."""
-        visit = self.visit
-        kind = type(visit.layer).__name__.lstrip("_")
+        visit, kind = self.visit, self.kind
         shapes = (_shape(canonical_shape(visit.arrived)), _shape(canonical_shape(visit.left)))
         return (visit.path or kind, kind, *shapes, self.parameters, self.neurons or None, self.connections)
 

@@ -14,20 +14,18 @@ from sympy import Rational, floor
 from paramsym.algebra.size import Dim, Shape, canonical
 from paramsym.algebra.symbols import B, N, W, dims
 from paramsym.core.compose import Repeat, Sequential
-from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.activation import ReLU
 from paramsym.layers.adaptive_pooling import AdaptiveAvgPool2d
-from paramsym.layers.axes import per_channel, spatial
-from paramsym.layers.batch_norm import BatchNorm2d
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.pooling import MaxPool2d
 from paramsym.models.published import Claim
+from paramsym.models.vision.blocks import Norm, norm_of
 from paramsym.program import Own, Value, apply, axes, rearrange
 
 Block: TypeAlias = Literal["BasicBlock", "Bottleneck"]
-Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
 Depths: TypeAlias = tuple[Dim, Dim, Dim, Dim]
 
 _EXPANSION = {"BasicBlock": 1, "Bottleneck": 4}
@@ -121,7 +119,7 @@ class ResNet(Layer):
     def parts(self) -> Iterator[Part]:
         """The stem, four stages, and the classifier."""
         yield Part("conv1", Conv2d(3, self.inplanes, 7, stride=2, padding=3, bias=False))
-        yield Part("bn1", _norm(self.norm_layer, self.inplanes))
+        yield Part("bn1", norm_of(self.norm_layer, self.inplanes))
         yield Part("relu", ReLU())
         yield Part("maxpool", MaxPool2d(3, stride=2, padding=1))
         incoming, dilation = self.inplanes, 1
@@ -217,13 +215,9 @@ def _scaled(planes: Dim, width_per_group: Dim) -> Dim:
     return product // 64 if isinstance(product, int) else canonical(floor(product * Rational(1, 64)))
 
 
-def _norm(kind: Norm, channels: Dim) -> Layer:
-    return BatchNorm2d(channels) if kind == "BatchNorm2d" else _FrozenBatchNorm2d(channels)
-
-
 def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterator[Part]:
     if incoming != outgoing:
-        yield Part("downsample", Sequential(Conv2d(incoming, outgoing, 1, stride=stride, bias=False), _norm(norm, outgoing)))
+        yield Part("downsample", Sequential(Conv2d(incoming, outgoing, 1, stride=stride, bias=False), norm_of(norm, outgoing)))
 
 
 class _Block(Layer):
@@ -232,7 +226,7 @@ class _Block(Layer):
     convolutions: ClassVar[int]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """An activation stands behind every norm, behind the last one after the sum."""
+        """An activation follows every norm, behind the last one after the sum."""
         y = own.bn1(own.conv1(x))
         for number in range(2, self.convolutions + 1):
             y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))
@@ -252,9 +246,9 @@ class _BasicBlock(_Block):
 
     def parts(self) -> Iterator[Part]:
         yield Part("conv1", Conv2d(self.incoming, self.planes, 3, stride=self.stride, padding=1, bias=False))
-        yield Part("bn1", _norm(self.norm, self.planes))
+        yield Part("bn1", norm_of(self.norm, self.planes))
         yield Part("conv2", Conv2d(self.planes, self.planes, 3, padding=1, bias=False))
-        yield Part("bn2", _norm(self.norm, self.planes))
+        yield Part("bn2", norm_of(self.norm, self.planes))
         yield from _projection(self.incoming, self.planes, self.stride, self.norm)
 
 
@@ -275,32 +269,15 @@ class _Bottleneck(_Block):
     def parts(self) -> Iterator[Part]:
         outgoing = canonical(4 * self.planes)
         yield Part("conv1", Conv2d(self.incoming, self.width, 1, bias=False))
-        yield Part("bn1", _norm(self.norm, self.width))
+        yield Part("bn1", norm_of(self.norm, self.width))
         spread = Conv2d(
             *(self.width, self.width, 3), stride=self.stride, padding=self.dilation, dilation=self.dilation, groups=self.groups, bias=False
         )
         yield Part("conv2", spread)
-        yield Part("bn2", _norm(self.norm, self.width))
+        yield Part("bn2", norm_of(self.norm, self.width))
         yield Part("conv3", Conv2d(self.width, outgoing, 1, bias=False))
-        yield Part("bn3", _norm(self.norm, outgoing))
+        yield Part("bn3", norm_of(self.norm, outgoing))
         yield from _projection(self.incoming, outgoing, self.stride, self.norm)
-
-
-@dataclass(frozen=True)
-class _FrozenBatchNorm2d(Layer):
-    """Batch normalisation that is trained no more: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
-
-    channels: Dim
-
-    def tensors(self) -> Iterator[Tensor]:
-        for name, role in (("weight", "scale"), ("bias", "bias"), ("running_mean", "statistic"), ("running_var", "statistic")):
-            yield Tensor(name, (self.channels,), role=role, buffer=True)
-
-    def forward(self, own: Own, x: Value) -> Value:
-        """One factor and one shift for each channel, which the four vectors make up."""
-        x, restored = spatial(x, 2, channels=self.channels)
-        scale = own.weight * apply("rsqrt", own.running_var + 1e-5)
-        return restored(x * per_channel(scale, 2) + per_channel(own.bias - own.running_mean * scale, 2))
 
 
 _META = "torchvision, num_params of the weights"

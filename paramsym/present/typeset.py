@@ -117,8 +117,8 @@ def _says_little(name: str) -> bool:
     return name.isdigit() or name.rsplit(" ", maxsplit=1)[-1] in _PLAIN
 
 
-def names(found: tuple[PartTotal, ...]) -> list[str]:
-    """Return short words for each share: the last name on its path, and as many before it as tell them apart."""
+def names(found: tuple[PartTotal, ...], limit: float = LINE) -> list[str]:
+    """Return short words for each share: the last name on its path, and as many before it as tell them apart; no longer than a line."""
     wanted = [1 + (len(share.steps) > 1 and _says_little(share.steps[-1])) for share in found]
     deepest = max((len(share.steps) for share in found), default=1)
     for _ in range(deepest):
@@ -126,7 +126,15 @@ def names(found: tuple[PartTotal, ...]) -> list[str]:
         counts = Counter(shown)
         wanted = [taken + (counts[name] > 1) for name, taken in zip(shown, wanted, strict=True)]
     shown = [" ".join(share.steps[-taken:]) or "whole" for share, taken in zip(found, wanted, strict=True)]
-    return [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
+    told = [share.numbered if shown.count(name) > 1 else name for share, name in zip(found, shown, strict=True)]
+    return [_end(name, limit) for name in told]
+
+
+def _end(name: str, limit: float) -> str:
+    """Return the last words of a name that is longer than a line, after an ellipsis."""
+    while len(name) > limit and " " in name.removeprefix("... "):
+        name = f"... {name.removeprefix('... ').partition(' ')[2]}"
+    return name
 
 
 def to_latex(
@@ -146,7 +154,7 @@ def to_latex(
     leading term, or the term ``by``, times what is left. ``parts``: one sum per part, in brackets. ``annotated``: the same with the name
     of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
 
-    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks sums wider than so many
+    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks wider sums, in
     characters of five points (an article in ten points has 67 on a line, 45 in a column of two); ``standalone`` returns a whole document.
 
     Raises:
@@ -187,7 +195,7 @@ def _written(layer: Layer, form: Form, letters: Letters, by: Any, depth: int | N
         return _align(layer, found, letters, limit)
     bodies = [forms.product(share.copies, share.amount, letters, limit - forms.BRACKETS) for share in found]
     if form == "annotated":
-        bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found), strict=True)]
+        bodies = [forms.braced(body, name) for body, name in zip(bodies, names(found, limit), strict=True)]
     else:
         bodies = [_bracketed(body, share) for body, share in zip(bodies, found, strict=True)]
     return forms.broken([(1, body) for body in bodies], limit)
@@ -210,7 +218,7 @@ def _symbol(layer: Layer, by: Symbol | str | None) -> Symbol:
 
 def _align(layer: Layer, found: tuple[PartTotal, ...], letters: Letters, limit: float) -> str:
     """Write each part and the sum on lines of their own; names stand above their formulas where both are too wide for one line."""
-    called, total = names(found), layer.polynomial.as_expr()
+    called, total = names(found, limit), layer.polynomial.as_expr()
     written = [body for value in (total, *(share.total for share in found)) for _, body in latex.terms(value, letters)]
     room = limit - max(map(width_of_words, [*called, "total"])) - measured("= +")
     beside = max(map(measured, written), default=0) <= room
@@ -279,8 +287,7 @@ def _piece(piece: Any) -> str:
     if isinstance(piece, str):
         return displayed(piece) if piece.startswith("\\begin{") else piece
     if isinstance(piece, Table | Tabular):
-        table = piece if isinstance(piece, Table) else piece.table()
-        return displayed(table.to_latex(long=True))
+        return displayed(piece.to_latex(long=True))
     if isinstance(piece, type):
         message = f"{quoted(piece)} is a class; give what is built from it."
         raise ArgumentError(message)

@@ -34,8 +34,7 @@ class Rearrange(Operation):
         (x,) = taken
         left, right = groups(self.pattern)
         found = axes_of_words(self.pattern, left, x, dict(self.sizes))
-        merged = (tuple(factor for word in group for factor in factors_of(found[word])) for group in right)
-        return (ArrayType(tuple(factors[0] if len(factors) == 1 else factors or 1 for factors in merged), x.kind),)
+        return (ArrayType(tuple(found[group[0]] if len(group) == 1 else _merged(group, found) for group in right), x.kind),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:
         """Reshape, transpose, reshape."""
@@ -304,8 +303,8 @@ def rearrange(x: Value, pattern: str, /, **sizes: Dim) -> Value:
     if ("...",) in left:
         pattern = pattern.replace("...", " ".join(f"axis{n}" for n in range(x.rank - len(left) + 1)))
         left, _ = groups(pattern)
-    found = axes_of_words(pattern, left, x.type, sizes)
     inside = [word for group in left if len(group) != 1 for word in group]
+    found = axes_of_words(pattern, left, x.type, sizes) if inside else {}
     return record(Rearrange(pattern, tuple((word, found[word]) for word in inside)), x)
 
 
@@ -318,17 +317,14 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     Raises:
         ShapeError: another number of axes, or another size than the given one; the message lists the axes that are wanted.
     """
-    names = tuple(word.strip("[]") for word in words.split())
-    optional = next((n for n, word in enumerate(words.split()) if word.startswith("[")), None)
+    names, optional = _named(words)
     alone = optional is not None and x.rank == len(names) - 1
     full = tuple(name for n, name in enumerate(names) if n != optional) if alone else names
     # With another size than the given one, or an open one in front, an array is taken for a batch that lacks an axis.
-    fits = all(canonical(sizes.get(name, size)) == size for name, size in zip(full, x.sizes, strict=False))
-    fits = fits and not any(isinstance(size, Open) for size in x.sizes[:1])
-    if x.rank != len(full) or (alone and not fits):
+    if x.rank != len(full) or (alone and not _fit(dict(zip(full, x.sizes, strict=True)), sizes)):
         raise wrong_axes(x.sizes, names, optional, sizes)
     for position, (name, found) in enumerate(zip(full, x.sizes, strict=True)):
-        if name in sizes and differ(found, sizes[name]):
+        if name in sizes and found is not sizes[name] and differ(found, sizes[name]):
             message = f"axis {position} holds {found} {name}; wanted {canonical(sizes[name])}."
             if name == "channels" and x.sizes[1 if position == x.rank - 1 else -1] == sizes[name]:
                 message += f" The shape looks like one with the channels {'first' if position == x.rank - 1 else 'last'}."
@@ -342,6 +338,20 @@ def axes(x: Value, words: str, /, **sizes: Dim) -> tuple[Value, Callable[[Value]
     return record(Named((*names[:position], "one", *names[position + 1 :])), added), lambda y: take(y, position)
 
 
+@lru_cache(maxsize=1 << 8)
+def _named(words: str) -> tuple[tuple[str, ...], int | None]:
+    """Return the words for axes, and the position of the one that stands in brackets, which may be missing."""
+    listed = words.split()
+    return tuple(word.strip("[]") for word in listed), next((n for n, word in enumerate(listed) if word.startswith("[")), None)
+
+
+def _fit(found: Mapping[str, Dim], wanted: Mapping[str, Dim]) -> bool:
+    """Return whether an array of these sizes is one example: the sizes are those that are wanted, and the first is known."""
+    return not isinstance(next(iter(found.values()), 0), Open) and all(
+        canonical(wanted[name]) == found[name] for name in wanted if name in found
+    )
+
+
 def features(x: Value, *sizes: Axis) -> Value:
     """Check the last axes of an input and return it.
 
@@ -352,7 +362,7 @@ def features(x: Value, *sizes: Axis) -> Value:
         message = f"wanted at least {len(sizes)} axes, the last of {extent(sizes[-1])}; found {x.rank}."
         raise RankError(message)
     for found, wanted in zip(x.sizes[x.rank - len(sizes) :], sizes, strict=True):
-        if differ(found, extent(wanted)):
+        if found is not wanted and differ(found, extent(wanted)):
             message = f"the last axis has {found} entries; wanted {extent(wanted)}, in {shown(x.sizes)}."
             raise ShapeError(message)
     return x
@@ -374,8 +384,9 @@ def known(x: Value, *shape: Axis) -> Value:
 def heads(x: Value, axis: int = -1) -> Value:
     """Take an axis apart into its factors: (batch, positions, (heads, width)) becomes (batch, positions, heads, width)."""
     position = x.type.axis(axis)
-    factors = [f"f{n}" for n in range(len(factors_of(x.shape[position])))]
-    plain = [f"a{n}" for n in range(x.rank)]
+    count = len(factors_of(x.shape[position]))
+    factors = ["a", "d", *(f"d{n}" for n in range(count))][:count]
+    plain = ["b", "s", *(f"s{n}" for n in range(x.rank))][: x.rank]
     apart = " ".join((*plain[:position], *factors, *plain[position + 1 :]))
     plain[position] = f"({' '.join(factors)})"
     return x if len(factors) == 1 else rearrange(x, f"{' '.join(plain)} -> {apart}")
@@ -432,6 +443,12 @@ def roll(x: Value, shifts: Sequence[Any], over: Sequence[int]) -> Value:
 def flip(x: Value, axis: int) -> Value:
     """Reverse the order along an axis. A copy."""
     return record(Flip(axis), x)
+
+
+def _merged(words: tuple[str, ...], found: Mapping[str, Axis]) -> Axis:
+    """Return one axis of the factors of several; of none, an axis of size 1."""
+    factors = tuple(factor for word in words for factor in factors_of(found[word]))
+    return factors[0] if len(factors) == 1 else factors or 1
 
 
 @lru_cache(maxsize=1 << 10)

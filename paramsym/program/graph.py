@@ -33,15 +33,15 @@ class Work:
 class Kept:
     """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
 
-    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of one byte per entry, an index of eight. ``merged``
-    are axes that the kernel wants as one: an array whose storage does not allow that is copied, and the copy kept. A ``wide`` array is kept
-    in float32: where numbers are narrower, a copy of it.
+    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of dropout, truths of one byte each, an index of
+    eight. ``merged`` are axes that the kernel wants as one: an array whose storage does not allow that is copied, and the copy kept. A
+    ``wide`` array is kept in float32: where numbers are narrower, a copy of it.
     """
 
     source: Literal["taken", "given", "own"]
     number: int = 0
     factors: tuple[Dim, ...] = ()
-    kind: Literal["float", "statistic", "truth", "index"] = "float"
+    kind: Literal["float", "statistic", "mask", "truth", "index"] = "float"
     merged: tuple[tuple[int, ...], ...] = ()
     wide: bool = False
 
@@ -123,15 +123,15 @@ class Program:
 
     def __str__(self) -> str:
         """Write a listing: one line per operation with the shapes of its results, the programs of parts indented."""
-        kind = "" if self.layer is None else f"{type(self.layer).__name__}"
+        kind = "" if self.layer is None else kind_of(self.layer)
         inputs = ", ".join(f"%{number} {self.types[number]}" for number in self.inputs)
         outputs = ", ".join(f"%{number} {self.types[number]}" for number in self.outputs)
         return "\n".join([f"{kind}({inputs}) -> {outputs}", *self.listing("  ")])
 
     def _repr_html_(self) -> str:
-        from paramsym.present.picture import picture
+        from paramsym.present.picture import pictures
 
-        return picture(self)
+        return pictures(self)
 
     def listing(self, indent: str = "") -> Iterator[str]:
         """Yield the lines of the listing."""
@@ -159,7 +159,7 @@ class Call:
         return self.body.output_types
 
     def __str__(self) -> str:
-        return f"{label(self.name)} [{type(self.body.layer).__name__}]".lstrip()
+        return f"{label(self.name)} [{kind_of(self.body.layer)}]".lstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Loop:
         return (*(taken[: self.carry] if self.left is None else self.left), *stacked)
 
     def __str__(self) -> str:
-        copies = " | ".join(f"{label(numbers)} [{type(body.layer).__name__}]" for numbers, body in self.bodies)
+        copies = " | ".join(f"{label(numbers)} [{kind_of(body.layer)}]" for numbers, body in self.bodies)
         return f"loop {copies}" if self.shared is None else f"loop {self.shared} x {shown(self.bodies[0][0].count)}"
 
 
@@ -241,7 +241,7 @@ class Route:
         return (type(taken[0])((*taken[0].shape[:-1], self.body.output_types[0].shape[-1])),)
 
     def __str__(self) -> str:
-        return f"route {shown(self.used)} of {self.numbers} [{type(self.body.layer).__name__}]"
+        return f"route {shown(self.used)} of {self.numbers} [{kind_of(self.body.layer)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class Opaque:
         return self.types
 
     def __str__(self) -> str:
-        return f"{type(self.layer).__name__}, opaque"
+        return f"{kind_of(self.layer)}, opaque"
 
 
 def bodies(operation: Any) -> tuple[Program, ...]:
@@ -264,6 +264,26 @@ def bodies(operation: Any) -> tuple[Program, ...]:
     if isinstance(operation, Loop):
         return tuple(body for _, body in operation.bodies)
     return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
+
+
+def named_bodies(operation: Any) -> Iterator[tuple[str, Program]]:
+    """Yield the programs inside an operation under the paths of their parts; a section or a scan adds none."""
+    match operation:
+        case Call(name=name, body=body):
+            yield label(name), body
+        case Loop(bodies=copies, shared=shared):
+            for numbers, body in copies:
+                yield label(numbers) if shared is None else shared, body
+        case Route(numbers=numbers, body=body):
+            yield str(numbers), body
+        case _:
+            for body in bodies(operation):
+                yield "", body
+
+
+def kind_of(layer: object) -> str:
+    """Return the name of a layer's class as it reads; helpers of one file have an underscore before it."""
+    return type(layer).__name__.lstrip("_")
 
 
 def label(name: str | Numbers) -> str:

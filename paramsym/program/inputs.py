@@ -77,7 +77,7 @@ def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     """
     found = tuple(islice(shape, _MOST_AXES + 1))
     if len(found) > _MOST_AXES:
-        message = f"{where} has more than {_MOST_AXES} axes; no array has so many."
+        message = f"{where} has more than {_MOST_AXES} axes; no array has more."
         raise ShapeError(message)
     return found
 
@@ -87,7 +87,7 @@ def located(name: str, layer: Layer, arrived: Shape, error: ShapeError, kind: ty
     if not name:
         return error
     inner: str = getattr(error, "part", "")
-    reason: str = getattr(error, "reason", f"{type(layer).__name__}, which was given {shown(arrived)}: {error}")
+    reason: str = getattr(error, "reason", f"{type(layer).__name__.lstrip('_')}, which was given {shown(arrived)}: {error}")
     path = f"{name}.{inner}" if inner else name
     found = kind(f"{path}, {'an' if reason[0] in 'AEIOU' else 'a'} {reason}")
     found.__dict__.update(error.__dict__)

@@ -110,13 +110,19 @@ class Applied:
 
 def within(part: Part, name: str) -> Any:
     """Return a tensor or a part of a part, under its path from the outer layer; None where there is neither."""
-    found = Own(part.layer)._find(name)
+    found = own_of(part.layer)._find(name)
     path = f"{part.name}." if part.name else ""
     if found is None:
         return None
     if isinstance(found, Applied):
         return Applied(replace(found.part, name=path + found.part.name, frozen=found.part.frozen or part.frozen))
     return replace(found, name=path + found.name, trainable=found.trainable and not part.frozen)
+
+
+def own_of(layer: Layer) -> Own:
+    """Return what the forward pass of a layer sees of it; a layer remembers it, as it does its parts."""
+    found: Own | None = layer.__dict__.get("_own")
+    return layer.__dict__.setdefault("_own", Own(layer)) if found is None else found
 
 
 def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Program:
@@ -134,7 +140,7 @@ def trace_layer(layer: Layer, *types: ArrayType, inherited: bool = False) -> Pro
     key = (types, past(), stated)
     if key not in known:
         check_number(layer, len(types))
-        body = (lambda *values: layer.forward(Own(layer), *values)) if stated else partial(through_opaque, layer)
+        body = partial(layer.forward, own_of(layer)) if stated else partial(through_opaque, layer)
         try:
             program, captured = traced(layer, body, types)
         except (AttributeError, TypeError) as error:
@@ -164,10 +170,15 @@ def in_turn(own: Own, x: Any, *along: Value) -> Any:
         if part.numbers is not None:
             copies.append(part)
             continue
-        x, copies = through_copies(copies, x, along), []
-        given = (*each(x), *along)
-        x = Applied(part)(*given[: accepted(part.layer)])
-    return through_copies(copies, x, along)
+        if copies:
+            x, copies = through_copies(copies, x, along), []
+        x = Applied(part)(*_as_many((*each(x), *along), part.layer))
+    return through_copies(copies, x, along) if copies else x
+
+
+def _as_many(given: tuple[Value, ...], layer: Layer) -> tuple[Value, ...]:
+    """Return as many values as a layer takes."""
+    return given if len(given) == 1 else given[: accepted(layer)]
 
 
 def routed(own: Own, x: Value, weights: Value | None = None, chosen: Value | None = None) -> Value:
@@ -239,7 +250,7 @@ def through(
     sizes = after = [value.sizes for value in carry]
     programs = []
     for numbers, layer in copies:
-        given = (*carry, *along)[: accepted(layer)]
+        given = _as_many((*carry, *along), layer)
         name = shared if shared is not None else str(numbers) if numbers.values is None else numbers.name(numbers.values[0])
         programs.append((numbers, applied(name, layer, tuple(value.type for value in given))))
         after = [type_.sizes for type_ in programs[-1][1].output_types[: len(carry)]]
@@ -306,7 +317,7 @@ def one_by_one(
     x: Any = carry if several else carry[0]
     for number, numbers, layer in placed:
         copy = layer if numbers.index is None else layer.substituted({numbers.index: Integer(number)})
-        given = (*each(x), *along)[: accepted(copy)]
+        given = _as_many((*each(x), *along), copy)
         name: str | Numbers = replace(numbers, count=1, start=number, step=1, index=None) if shared is None else shared
         program = applied(str(name), copy, tuple(value.type for value in given))
         x = results_of(program, record_all(Call(name, program), *given))
@@ -319,9 +330,18 @@ def depends_on_number(copies: list[tuple[Numbers, Layer]]) -> bool:
 
 
 def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
-    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there."""
+    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there.
+
+    A part that says neither what it computes nor which shape it gives is reported by its path.
+    """
     try:
         return trace_layer(layer, *types)
+    except NotYetError as error:
+        path = ".".join(one for one in (name, getattr(error, "part", "")) if one)
+        reason = getattr(error, "reason", str(error))
+        found = NotYetError(f"{path}: {reason}" if path else reason)
+        found.__dict__.update(part=path, reason=reason)
+        raise found from None
     except ShapeError as error:
         shapes = (tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
         raise located(name, layer, together(*shapes), error, type(error)) from None

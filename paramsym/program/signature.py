@@ -38,6 +38,19 @@ def stated(layer: Layer) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def stated_inputs(layer: Layer) -> Mapping[str, Any]:
+    """Return the inputs that a model states, name to shape in letters.
+
+    Raises:
+        ArgumentError: a layer that states none; users give the shapes then.
+    """
+    found = stated(layer)
+    if not found:
+        message = f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H)."
+        raise ArgumentError(message)
+    return found
+
+
 def names_of(layer: Layer) -> tuple[str, ...]:
     """Return the names of the inputs in their order: those that a model states, then others that its forward pass takes."""
     return tuple(dict.fromkeys((*stated(layer), *_of(layer)[0])))
@@ -68,6 +81,9 @@ def accepted(layer: Layer) -> int | None:
 def check_number(layer: Layer, given: int) -> None:
     """Raise ``ShapeError`` where a layer is given fewer inputs than it needs, or more than it takes."""
     if not layer.computes or layer.by_hand:
+        return
+    names, needed, rest = _of(layer)
+    if needed <= given <= len(names) or (given == 1 and rest == "along"):
         return
     fewest, most = least(layer), accepted(layer)
     if given < fewest or (most is not None and given > most):

@@ -134,14 +134,16 @@ class Tracer:
 
     def record(self, operation: Any, *values: Value) -> tuple[Value, ...]:
         """Record one step and return its results."""
+        taken = []
         for value in values:
             if not isinstance(value, Value):
                 message = f"{operation} takes traced arrays; found {described(value)}."  # type: ignore[unreachable]
                 raise StructureError(message)
-        types = operation.gives(*(value.type for value in values))
-        takes = tuple(self.number(value) for value in values)
-        results = tuple(self.value(type_) for type_ in types)
-        self.steps.append(Step(operation, takes, tuple(result.number for result in results)))
+            taken.append(value.type)
+        types = operation.gives(*taken)
+        takes = tuple([self.number(value) for value in values])
+        results = tuple([self.value(type_) for type_ in types])
+        self.steps.append(Step(operation, takes, tuple([result.number for result in results])))
         return results
 
 

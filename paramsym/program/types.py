@@ -35,7 +35,7 @@ class ArrayType:
 
     def __post_init__(self) -> None:
         """Compute the sizes once; every operation asks for them."""
-        object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int) else extent(axis) for axis in self.shape))
+        object.__setattr__(self, "sizes", tuple(axis if isinstance(axis, int | Symbol) else extent(axis) for axis in self.shape))
 
     def __str__(self) -> str:
         """Write the sizes, with the kind where it is not float."""

@@ -336,14 +336,16 @@ def along_each(function: Callable[..., Count], *settings: Sequence[Any]) -> tupl
     Raises:
         ShapeError: what the function raises, and a length that is negative.
     """
-    found: list[Count] = []
-    for position, given in enumerate(zip(*settings, strict=True)):
+    found: dict[tuple[Any, ...], Count] = {}  # square images have the same length along all axes
+    axes = list(zip(*settings, strict=True))
+    for position, given in enumerate(axes):
         try:
-            found.append(_possible(function(*given), given[0]))
+            if given not in found:
+                found[given] = _possible(function(*given), given[0])
         except ShapeError as error:
             names = _SPATIAL.get(len(settings[0]))
             raise ShapeError(f"along the {names[position]}, {error}" if names else str(error)) from None
-    return tuple(found)
+    return tuple(found[given] for given in axes)
 
 
 def lengths(

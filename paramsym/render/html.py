@@ -175,6 +175,9 @@ def _piece(tokens: list[str], at: int) -> tuple[str, int]:
         above, at = _group(tokens, at + 1)
         below, at = _group(tokens, at)
         return f"{_bracketed(above)}/{_bracketed(below, product=True)}", at
+    if mark == r"\sqrt":
+        inside, at = _group(tokens, at + 1)
+        return f"&radic;{_bracketed(inside, product=True)}", at
     if mark in {r"\text", r"\mathit", r"\mathcal", r"\operatorname"}:
         inside, at = _group(tokens, at + 1)
         plain = re.sub(r"</?i>", "", inside).replace("\N{NARROW NO-BREAK SPACE}", " ")

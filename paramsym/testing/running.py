@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -12,12 +12,17 @@ from sympy import Integer, Symbol
 
 from paramsym.algebra.size import Shape, substitute, symbols_in, text
 from paramsym.core.layer import Layer
+from paramsym.core.tensor import Tensor
 from paramsym.errors import ArgumentError, ParamsymError, RefutedError, ShapeError
 from paramsym.measure.run import run
+from paramsym.measure.trace import trace
 from paramsym.measure.walk import checked_shape
-from paramsym.naming import described
+from paramsym.naming import described, short
 from paramsym.optional import available, needed
+from paramsym.program.graph import Program, bodies
 from paramsym.program.inputs import each_input
+from paramsym.program.lookups import Lookup
+from paramsym.program.signature import stated_inputs
 from paramsym.verify.agreement import Rival
 from paramsym.verify.lattice import lattice
 
@@ -40,18 +45,23 @@ def certify_run(
     """Run a layer and its reference on the same random tensors and inputs, in float64 and in evaluation mode; fail where they differ.
 
     ``build`` is called with the sizes by symbol name, as in ``certify``. It returns a ``torch.nn.Module``, or a function of the tensors (by
-    their names) and the inputs. ``inputs`` are shapes in the layer's symbols and further ones.
+    their names) and the inputs. ``inputs`` are shapes in the layer's symbols and further ones; a model's own where none are given. An
+    input whose entries select rows of a table holds whole numbers below its number of rows.
 
     Raises:
-        RefutedError: an output that differs by more than ``tolerance``, relative to the largest entry of the reference's output.
-        ArgumentError: what is neither a module nor a function, or no number of runs.
-        ShapeError: inputs that are no shapes.
+        RefutedError: an output that differs by more than ``tolerance``, relative to the largest entry of the reference's output; a module
+            that stores tensors under other names.
+        ArgumentError: what is neither a module nor a function, no number of runs, no inputs.
+        ShapeError: inputs that are no shapes, or that the layer cannot take.
 
     With ``pip install numpy``, ``certify_run(Dense(H, F), lambda H, F: torch.nn.Linear(H, F), (B, H))`` says that 5 runs agree.
     """
     xp = needed("numpy", "certify_run", "numpy")
+    if hasattr(build, "load_state_dict") and not isinstance(build, type):
+        message = f"build is {described(build)}; wanted a function of the sizes that returns one, such as lambda H: Mine(H)."
+        raise ArgumentError(message)
     Rival(build).check_call(layer)
-    inputs = tuple(_input(shape) for shape in inputs)
+    inputs = tuple(_input(shape) for shape in inputs or stated_inputs(layer).values())
     numbers: tuple[tuple[str, Any, int], ...] = (("times", times, 1), ("seed", seed, 0))
     for what, number, least in numbers:
         if not isinstance(number, int) or isinstance(number, bool) or number < least:
@@ -69,10 +79,10 @@ def certify_run(
         known = {symbol: size for symbol, size in sizes.items() if symbol in layer.symbols}
         sized = layer.at(known) if known else layer
         generator = xp.random.default_rng(random.randrange(2**32))
-        arrays = [
-            generator.standard_normal(substitute(shape, {symbol: Integer(size) for symbol, size in sizes.items()})) for shape in inputs
-        ]
-        tensors = {name: generator.standard_normal(shape) for name, shape in sized.shapes(buffers=True).items()}
+        shapes = [substitute(shape, {symbol: Integer(size) for symbol, size in sizes.items()}) for shape in inputs]
+        arrays = _inputs(generator, trace(sized, *shapes), shapes)
+        stored = (entry for entry in sized.entries() if not entry.alias_of and entry.tensor.persistent)
+        tensors = {entry.name: _tensor(generator, entry.tensor) for entry in stored}
         wanted = _wanted(xp, sized, partial(build, **{symbol.name: size for symbol, size in known.items()}), tensors, arrays)
         found = run(sized, tensors, *arrays)
         worst = max(worst, largest_difference(xp, sized, found, wanted, tolerance))
@@ -85,6 +95,36 @@ def _input(shape: Any) -> Shape:
         message = f"an input is {text(found)}; wanted one shape whose sizes are known or letters, such as (B, H)."
         raise ShapeError(message)
     return found
+
+
+def _inputs(generator: Any, program: Program, shapes: list[Any]) -> list[Any]:
+    """Return random arrays: whole numbers where they select rows of tables, else normal ones."""
+    arrays = []
+    for number, shape in zip(program.inputs, shapes, strict=True):
+        rows = min(map(int, _rows(program, number)), default=0)
+        arrays.append(generator.integers(0, rows, shape) if rows else generator.standard_normal(shape))
+    return arrays
+
+
+def _rows(program: Program, number: int) -> Iterator[Any]:
+    """Yield the number of rows of every table of which a value of the program selects some."""
+    same = {number}
+    for step in program.steps:
+        for body in bodies(step.operation):
+            for taken, inner in zip(step.takes, body.inputs, strict=False):
+                if taken in same:
+                    yield from _rows(body, inner)
+        if isinstance(step.operation, Lookup) and step.takes[1] in same:
+            yield program.types[step.takes[0]].sizes[0]
+        elif getattr(step.operation, "view", False) and not same.isdisjoint(step.takes):
+            same.update(step.gives)
+
+
+def _tensor(generator: Any, tensor: Tensor) -> Any:
+    """Return random entries; statistics are positive, because a variance is."""
+    if tensor.role == "statistic":
+        return generator.uniform(0.5, 1.5, tensor.sizes)
+    return generator.standard_normal(tensor.sizes)
 
 
 def _drawn(layer: Layer, random: Random) -> dict[Symbol, int]:
@@ -153,7 +193,11 @@ def _reference(xp: Any, reference: Any, tensors: Mapping[str, Any], arrays: list
         torch = available("torch")
         reference = reference.double().eval()
         state = {name: torch.from_numpy(xp.asarray(array)) for name, array in tensors.items()}
-        reference.load_state_dict(state, strict=False)
+        missing, unexpected = reference.load_state_dict(state, strict=False)
+        if missing or unexpected:
+            named = [short(", ".join(names) or "nothing") for names in (missing, unexpected)]
+            message = f"the module stores what the layer does not: {named[0]}; the layer stores what the module does not: {named[1]}."
+            raise RefutedError(message)
         with torch.no_grad():
             outputs = reference(*map(torch.from_numpy, arrays))
         return tuple(_array(one) for one in outputs) if isinstance(outputs, tuple | list) else _array(outputs)

@@ -107,6 +107,18 @@ def test_projections_are_paired_by_role() -> None:
     assert [part.part for part in mixed.parts] == ["query", "key", "value", "output", "linear1", "linear2"]
 
 
+def test_how_a_comparison_is_shown() -> None:
+    """Roles are words and no names in the code; caption and label float the table; a root is a root."""
+    found = compare(ps.models.Bert(), ps.models.Gpt2(), labels=("BERT", "GPT-2"))
+    written = found.to_latex(caption="Two designs", label="tab:two")
+    assert r"\caption{Two designs}\label{tab:two}" in written
+    assert "role & BERT & GPT-2 & difference" in written
+    assert r"\texttt" not in written
+    assert r"\sqrt{" in written
+    assert "&radic;(" in found._repr_html_()
+    assert str(found.parts[0]) == repr(found.parts[0]) == "embeddings: H*P + H*T + H*V against H*P + H*V, difference -H*T"
+
+
 def test_depth_and_networks_without_attention_keep_names() -> None:
     """A depth asks for the names as they are; where nothing attends there are no roles."""
     deep = compare(ps.models.Bert(), ps.models.Gpt2(), depth=1)

@@ -132,3 +132,8 @@ def test_a_notebook_shows_the_formula() -> None:
     formula = "<i>H</i><sup>2</sup> +\N{NO-BREAK SPACE}<i>H</i>"
     assert sensitivity(stack, "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula}.</p>")
     assert sensitivity(stack.at(H=3, L=2), "L")._repr_html_().endswith(f"</table><p>one more layer costs {formula} = 12.</p>")
+
+
+def test_a_part_is_a_sentence() -> None:
+    """What a plain prompt shows of one part."""
+    assert repr(sensitivity(ps.Dense(H, F), "H").parts[0]) == "weight: F*H, one more costs F"

@@ -67,6 +67,67 @@ def test_tied_weights() -> None:
     assert table.footer[4] == tied.params == H * V
 
 
+def test_what_only_training_uses() -> None:
+    """GoogLeNet's two auxiliary classifiers are stored and not applied: torchvision counts 13,004,888 with them, 6,624,904 without."""
+    table = ps.summary(ps.load("googlenet"), (1, 3, 224, 224), depth=1)
+    assert (table.rows[-1][0], table.rows[-1][4], table.footer[4]) == ("not applied", 13_004_888 - 6_624_904, 13_004_888)
+
+
+def stages(name: str, shape: tuple[Any, ...], depth: int | None = None) -> list[tuple[Any, Any]]:
+    """Return size and layers of every stage of a network."""
+    return [(row[0], row[1]) for row in ps.summary(ps.load(name), shape, depth, stages=True).rows]
+
+
+def test_stages_of_vgg() -> None:
+    """Configuration D of Simonyan and Zisserman 2015, table 1; each pooling begins a size."""
+    assert stages("vgg16", (1, 3, 224, 224)) == [
+        ("224 x 224", "2 Conv2d"),
+        ("112 x 112", "MaxPool2d, 2 Conv2d"),
+        ("56 x 56", "MaxPool2d, 3 Conv2d"),
+        ("28 x 28", "MaxPool2d, 3 Conv2d"),
+        ("14 x 14", "MaxPool2d, 3 Conv2d"),
+        ("7 x 7", "MaxPool2d, AdaptiveAvgPool2d"),
+        ("1 x 1", "3 Dense"),
+    ]
+    table, whole = (ps.summary(ps.load("vgg16"), (1, 3, 224, 224), stages=one) for one in (True, False))
+    assert table.columns == ("size", "layers", "output", "parameters", "neurons", "connections")
+    assert table.footer == ("total", "", *whole.footer[3:])
+    for column in (3, 4, 5):
+        assert sum(int(str(row[column])) for row in table.rows) == table.footer[column]
+
+
+def test_stages_of_resnet() -> None:
+    """He et al. 2016, table 1: output sizes and blocks of the 50-layer network."""
+    assert stages("resnet50", (1, 3, 224, 224), 2) == [
+        ("112 x 112", "Conv2d, BatchNorm2d"),
+        ("56 x 56", "MaxPool2d, 3 Bottleneck"),
+        ("28 x 28", "4 Bottleneck"),
+        ("14 x 14", "6 Bottleneck"),
+        ("7 x 7", "3 Bottleneck"),
+        ("1 x 1", "AdaptiveAvgPool2d, Dense"),
+    ]
+    lettered = ps.models.ResNet()
+    assert ps.summary(lettered, lettered.inputs["x"], stages=True).rows[1][1] == "MaxPool2d, (3*n1 + 2) Conv2d, (3*n1 + 2) BatchNorm2d"
+
+
+@pytest.mark.parametrize(("name", "shape"), [("efficientnet_b0", (1, 3, 224, 224)), ("EfficientNetB0", (1, 224, 224, 3))])
+def test_stages_with_means_inside(name: str, shape: tuple[Any, ...]) -> None:
+    """Tan and Le 2019, table 1: the stages' sizes; squeeze-and-excitation, padding and rescaling make none of their own."""
+    assert [size for size, _ in stages(name, shape)] == ["112 x 112", "56 x 56", "28 x 28", "14 x 14", "7 x 7", "1 x 1"]
+
+
+def test_stages_of_branches_and_ways_back() -> None:
+    """Branches to a smaller map are one size with it; a map that is made wider again has a row again."""
+    sizes = [size for size, _ in stages("inception_v3", (1, 3, 299, 299))]
+    assert sizes == [*(f"{side} x {side}" for side in (149, 147, 73, 71, 35, 17, 8, 1)), "not applied"]  # Szegedy et al. 2016, table 1
+    unet = ps.models.UNet(1, 2)
+    rows = ps.summary(unet, (1, 1, 32, 32), stages=True).rows
+    assert [row[0] for row in rows] == [f"{side} x {side}" for side in (32, 16, 8, 4, 2, 4, 8, 16, 32)]
+    assert ps.summary(Dense(H, H), (B, S, H), stages=True).rows[0][1] == "Dense"
+    with pytest.raises(ps.ParamsymError, match="stages"):
+        ps.summary(NET, (B, 1, 28, 28), stages=1)  # type: ignore[arg-type]
+
+
 def test_layers_that_do_not_say() -> None:
     """A layer that does not say how often its weights are used leaves its cell, and the sum, open."""
 

@@ -6,12 +6,12 @@ from math import prod
 
 import pytest
 from oracles.test_flops_hf import CONFIGS, model_of
-from recorded import rows
+from recorded import rows, usual
 
 import paramsym as ps
 from paramsym.errors import NotYetError
 
-ROWS = [row for row in rows("costs/hf_cache") if "cache" in row]
+ROWS = usual((row for row in rows("costs/hf_cache") if "cache" in row), lambda row: (row["id"], row["attn"]))
 FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
 
 

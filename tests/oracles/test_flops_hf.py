@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from recorded import rows
+from recorded import rows, usual
 
 import paramsym as ps
 from paramsym.core.layer import Layer
 from paramsym.models import model_types
 
 CONFIGS = {row["id"]: row for row in rows("costs/hf_models")}
-ROWS = [row for row in rows("costs/flops_hf") if "fwd" in row]
+ROWS = usual(
+    (row for row in rows("costs/flops_hf") if "fwd" in row),
+    lambda row: (CONFIGS[row["id"]]["family"], row["cls"], row["attn"], bool(row.get("fwdbwd"))),
+)
 FAMILIES = sorted({CONFIGS[row["id"]]["family"] for row in ROWS})
 FLASH = "_scaled_dot_product_flash_attention_for_cpu_backward"
 
@@ -48,7 +51,10 @@ def test_rows(family: str) -> None:
     assert not wrong, f"{len(wrong)} totals, such as {wrong[:2]}"
 
 
-CHECKPOINTS = [row for row in rows("costs/flops_hf_checkpoints") if "fwd" in row and row["family"] in model_types()]
+CHECKPOINTS = usual(
+    (row for row in rows("costs/flops_hf_checkpoints") if "fwd" in row and row["family"] in model_types()),
+    lambda row: (row["family"], row["cls"]),
+)
 
 
 @pytest.mark.parametrize("family", sorted({row["family"] for row in CHECKPOINTS}))

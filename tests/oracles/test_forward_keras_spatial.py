@@ -103,9 +103,35 @@ def test_over_axes(name: str, rank: int) -> None:
         ("Rescaling", ([0.1, 2.0, 3.0], [1.0, 0.0, -1.0]), (2, 3)),
     ],
 )
-def test_few_settings(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
+def test_single_settings(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> None:
     """Layers that take few settings, one by one."""
     compared(name, arguments, {}, imported("numpy").random.default_rng(0).standard_normal(shape))
+
+
+PLAIN = ["Flatten", "Reshape", "Permute", "RepeatVector", "Identity", "Dense", "Rescaling", "Masking", "Activation"]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_random_settings(name: str) -> None:
+    """Ten random settings each of layers that change no spatial axes."""
+    xp, random = imported("numpy"), Random(name)
+    for _ in draws(10):
+        inner = [random.randint(1, 4) for _ in range(random.randint(1, 3))]
+        order = random.sample(inner, len(inner))
+        if random.random() < 0.5:
+            order[0] = -1
+        settings: dict[str, tuple[Any, ...]] = {
+            "Reshape": (tuple(order),),
+            "Permute": (tuple(random.sample(range(1, len(inner) + 1), len(inner))),),
+            "RepeatVector": (random.randint(1, 4),),
+            "Dense": (random.randint(2, 4), random.choice([None, "relu", "softmax", "elu"]), random.random() < 0.5),
+            "Rescaling": (random.uniform(-2, 2), random.uniform(-2, 2)),
+            "Masking": (random.choice([0.0, 1.0]),),
+            "Activation": (random.choice(["relu", "gelu", "softplus", "tanh", "sigmoid", "silu"]),),
+        }
+        shape = (2, inner[0]) if name == "RepeatVector" else (2, 3, inner[0]) if name == "Masking" else (2, *inner)
+        image = xp.random.default_rng(random.randrange(2**32)).standard_normal(shape)
+        compared(name, settings.get(name, ()), {}, image.round() if name == "Masking" else image)
 
 
 def test_masked_steps() -> None:

@@ -64,12 +64,47 @@ def test_keras(name: str, all_steps: bool) -> None:
         assert_runs_as_keras(ours, theirs, array)
 
 
+@pytest.mark.filterwarnings("ignore:Using padding='same'")
+@pytest.mark.parametrize("name", ["SimpleRNN", "LSTM", "GRU", "Bidirectional", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"])
+def test_random_settings_of_keras(name: str) -> None:
+    """Ten random settings each of Keras' recurrent layers, and of both directions of one of them."""
+    keras, xp, random = imported("keras"), imported("numpy"), Random(name)
+    for _ in draws(10):
+        rank = int(name[-2]) if name.startswith("Conv") else 0
+        array = xp.random.default_rng(random.randrange(2**32)).standard_normal(
+            (2, random.randint(1, 4), *(5,) * rank, random.randint(1, 3))
+        )
+        inner = random.choice(["SimpleRNN", "LSTM", "GRU"]) if name == "Bidirectional" else name
+        named: dict[str, Any] = {
+            "use_bias": random.random() < 0.5,
+            "return_sequences": random.random() < 0.5,
+            "activation": random.choice(["tanh", "relu", "softsign"]),
+            **({} if inner == "SimpleRNN" else {"recurrent_activation": random.choice(["sigmoid", "hard_sigmoid"])}),
+            **({"name": "inner"} if name == "Bidirectional" else {"go_backwards": random.random() < 0.3}),
+        }
+        given = (random.randint(1, 5),)
+        if rank:
+            given = (*given, random.randint(1, 3))
+            named |= random.choice([{}, {"strides": 2}, {"dilation_rate": 2}]) | {"padding": random.choice(["valid", "same"])}
+        ours, theirs = getattr(ps.keras, inner), getattr(keras.layers, inner)
+        if name == "Bidirectional":
+            mode = random.choice(["sum", "mul", "ave", "concat"])
+            theirs = keras.layers.Bidirectional(theirs(*given, **named, dtype="float64"), mode, dtype="float64")
+            layer = ps.keras.Bidirectional(ours(*given, **named), mode, input_shape=array.shape)
+        else:
+            theirs, layer = theirs(*given, **named, dtype="float64"), ours(*given, **named, input_shape=array.shape)
+        assert_runs_as_keras(layer, theirs, array)
+
+
 @pytest.mark.parametrize(("name", "cell"), [("RNN", "SimpleCell"), ("LSTM", "LSTMCell"), ("LSTM", "OptimizedLSTMCell"), ("GRU", "GRUCell")])
 def test_flax(name: str, cell: str) -> None:
-    """Linen's layers around one cell."""
-    linen, xp = imported("flax.linen"), imported("numpy")
-    array = xp.random.default_rng(0).standard_normal((2, 4, 3))
-    assert_runs_as_flax(getattr(ps, name)(3, 5, dialect="flax"), linen.RNN(getattr(linen, cell)(5, param_dtype="float64")), array)
+    """Linen's layers around one cell, in sizes drawn at random."""
+    linen, xp, random = imported("flax.linen"), imported("numpy"), Random(cell)
+    for _ in draws(2):
+        width, hidden = random.randint(1, 4), random.randint(1, 5)
+        array = xp.random.default_rng(random.randrange(2**32)).standard_normal((2, random.randint(1, 4), width))
+        theirs = linen.RNN(getattr(linen, cell)(hidden, param_dtype="float64"))
+        assert_runs_as_flax(getattr(ps, name)(width, hidden, dialect="flax"), theirs, array)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -86,15 +86,30 @@ def test_questions(name: str) -> None:
     assert "{" not in re.sub(r"\$[^$]*\$", "", answer).replace("{0..L-1}", "")  # braces belong in formulas alone
 
 
+@pytest.mark.parametrize("name", build.NETWORKS)
+def test_networks(name: str) -> None:
+    """The call about a convolutional network gives what the source outside has, and the words are filled in."""
+    said = build.NETWORKS[name]
+    assert build.evaluate(said.call, {"symbols": None}) == said.value
+    assert said.verdict in build._VERDICTS.values()
+    words = build.answer(said.words, {"symbols": None})
+    assert "{" not in re.sub(r"\$[^$]*\$", "", words)
+
+
 def test_outside_has_reasons() -> None:
     """Whatever is outside says why."""
     assert all(len(reason) > 20 for reason, _ in build.OUTSIDE.values())
 
 
 def test_page() -> None:
-    """The page holds every claim, under its number."""
+    """The page holds every claim under a topic, the call behind every answer, and none of the numbers that the record gives its claims."""
     page = build.page()
-    assert all(f"### {name}: " in page for name in ITEMS)
+    entries = page.split("\n### ")[1:]
+    assert len(entries) == len(ITEMS) + len(build.NETWORKS)
+    assert not re.search(r"(?m)\b(S\d|SUM|Q)-\d\d\b", page)
+    outside = page.index("## Outside the library")
+    for entry in page[:outside].split("\n### ")[1:]:
+        assert re.search(r"`(.*ps\..*|matlab_net\(.*|volumes\(.*|entries\(.*|alexnet\(.*|[\d*+()]+)`|```py", entry), entry
 
 
 def _plain(value: Any) -> Any:

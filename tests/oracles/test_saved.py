@@ -5,57 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from oracles.test_flops_hf import CONFIGS, model_of
+from oracles.test_flops_hf import CONFIGS
 from recorded import rows, torch_layer
 
 import paramsym as ps
+from paramsym.core.layer import Layer
 
-SAVED = [row for row in rows("costs/hf_saved") if row["dropout"] == 0 and "bytes_by_role" in row]
-NOT_YET = {
-    ("beit", "eager"): "indices of relative positions: the blocks share what the reference looks up in each, where no block has a table",
-    ("beit", "sdpa"): "the same",
-    ("clip", "eager"): "the index of the last token: two of eight bytes for each text, and the row is a copy",
-    ("clip", "sdpa"): "the same",
-    ("deberta-v2", "eager"): "scripted functions: scales as arrays, masks of truths, copies of position tables for every example",
-    ("deepseek_v2", "eager"): "rotations by complex numbers: a storage of both parts",
-    ("deepseek_v2", "sdpa"): "the same",
-    ("deepseek_v3", "eager"): "groups of experts: indices of the best groups",
-    ("deepseek_v3", "sdpa"): "the same, and values of another width than keys",
-    ("falcon", "eager"): "keys and values taken by a list: an index of eight bytes each",
-    ("falcon", "sdpa"): "the same, and the mask with ALiBi",
-    ("gpt_oss", "eager"): "the maximum that is taken off the scores keeps an index; cosines and sines of half the width",
-    ("hubert", "eager"): "torch's kernel for weight norm: 4 bytes per length less",
-    ("hubert", "sdpa"): "the same",
-    ("mamba", "eager"): "the scan in Python: states are copied on their way",
-    ("mamba2", "eager"): "the chunked scan in Python",
-    ("mpt", "eager"): "one mask of truths for the whole model, which is filled in",
-    ("mt5", "sdpa"): "a bias of zeros that all cross attentions share, and masks of truths",
-    ("phi3", "sdpa"): "the release of torch that wrote the rows keeps another copy than torch 2.13 does",
-    ("siglip", "eager"): "the head's torch.nn.MultiheadAttention scales its query before the product",
-    ("siglip", "sdpa"): "the same",
-    ("stablelm", "eager"): "norms of every head by itself: torch.split gives views",
-    ("stablelm", "sdpa"): "the same",
-    ("t5", "sdpa"): "a bias of zeros that all cross attentions share, and masks of truths",
-    ("umt5", "sdpa"): "masks of truths",
-    ("wav2vec2", "eager"): "torch's kernel for weight norm",
-    ("wav2vec2", "sdpa"): "the same",
-}
-"""What keeps something else in at least one recorded row, with what it is."""
-FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED} - NOT_YET.keys())
-CONVENTIONS = {"eager": "torch-eager", "sdpa": "torch-sdpa"}
+SAVED = [row for row in rows("costs/hf_saved") if "bytes_by_role" in row]
+FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED})
+
+
+def convention_of(row: dict[str, Any]) -> str:
+    """Return the convention of a row: with dropout, what ran on a CPU with its own masks or with native ones."""
+    device = "" if row["dropout"] == 0 else "-native" if "native" in row["mask"] else "-cpu"
+    return f"torch-{row['attn']}{device}"
+
+
+def model_of(row: dict[str, Any]) -> Layer:
+    """Return the model of a row, whose configuration has one rate of dropout under all keys, or none."""
+    config = CONFIGS[row["id"]]
+    changed: dict[str, Any] = {**config["config"], "model_type": config["family"]}
+    for path in row["dropout_keys"] if row["dropout"] else ():
+        *holders, name = path.split(".")
+        inside = changed
+        for holder in holders:
+            inside[holder] = inside = dict(inside[holder])
+        inside[name] = row["dropout"]
+    return ps.from_config(changed, row["cls"])
 
 
 @pytest.mark.parametrize(("family", "attention"), FAMILIES)
 def test_models(family: str, attention: str) -> None:
-    """As many bytes as the hooks see, parameters, buffers and the model's inputs left out."""
+    """As many bytes as the hooks see, parameters, buffers and inputs left out; without dropout, and with both kinds of masks."""
     wrong = []
     for row in SAVED:
         if (CONFIGS[row["id"]]["family"], row["attn"]) == (family, attention):
             shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
-            found = ps.activations(model_of(row), convention=CONVENTIONS[row["attn"]], **shapes).total
+            found = ps.activations(model_of(row), convention=convention_of(row), **shapes).total
             wanted = row["total_excl_param_input"] - row["bytes_by_role"].get("buffer", 0)
             if found != wanted:
-                wrong.append((row["id"], row["attn"], shapes, wanted, int(found) - wanted))
+                wrong.append((row["id"], row["attn"], row["dropout"], shapes, wanted, int(found) - wanted))
     assert not wrong, f"{len(wrong)} of {len(SAVED)} differ, such as {wrong[:3]}"
 
 

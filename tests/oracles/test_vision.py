@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from frameworks import imported
-from oracles.torchvision_live import built
+from oracles.torchvision_live import built, detections
 from recorded import assert_reproduces, rows
 
 import paramsym as ps
@@ -19,8 +19,11 @@ from paramsym.testing.running import largest_difference
 HOMES = {home: classes.split() for home, (classes, _) in FAMILIES.items() if home.startswith("vision.")}
 CLASSES = [getattr(import_module(f"paramsym.models.{home}"), name) for home, names in HOMES.items() for name in names]
 OF = {name: cls for cls in CLASSES for name in cls.published if not name.startswith("keras.")}
+RECORDED = rows("torchvision")
 STORED = [row for row in rows("cnn") if row["library"].startswith("torchvision") and row["model"].removeprefix("quantized_") in OF]
-WORKED = [row for row in rows("costs/flops_cnn") if row["library"].startswith("torchvision") and row["model"] in OF]
+STORED += [row for row in RECORDED if "params" in row]
+WORKED = [row for row in rows("costs/flops_cnn") if row["library"].startswith("torchvision") and row["model"] in OF and "flops" in row]
+DETECTORS = {name for name, cls in OF.items() if cls.__module__.endswith(("rcnn", "retinanet", "ssd"))}
 NO_ARGUMENTS = {"weights", "weights_backbone", "init_weights"}
 """What says which numbers are in the tensors, and not which tensors there are."""
 
@@ -31,10 +34,12 @@ def ours(name: str, **arguments: Any) -> Layer:
     return model
 
 
-@pytest.mark.parametrize("row", STORED, ids=lambda row: f"{row['model']}-{row['kwargs']}")
+@pytest.mark.parametrize("row", STORED, ids=lambda row: f"{row['model']}-{row['kwargs']}-{row.get('note', '')[:13]}")
 def test_recorded(row: dict[str, Any]) -> None:
     """Names, shapes, order and totals, statistics included; a network to be quantized stores the same."""
     arguments = {name: value for name, value in row["kwargs"].items() if name not in NO_ARGUMENTS}
+    if "FrozenBatchNorm2d" in row.get("note", ""):
+        arguments["norm_layer"] = "FrozenBatchNorm2d"
     assert_reproduces(ours(row["model"].removeprefix("quantized_"), **arguments), row)
 
 
@@ -45,16 +50,29 @@ def measured(row: dict[str, Any], side: int) -> Layer:
     return ours(row["model"], **{name: value for name, value in settings.items() if name in has})
 
 
-@pytest.mark.parametrize("row", [row for row in WORKED if "flops" in row], ids=lambda row: row["model"])
+@pytest.mark.parametrize("row", WORKED, ids=lambda row: row["model"])
 def test_work(row: dict[str, Any]) -> None:
-    """Torch's counter, in all recorded sizes of the image."""
-    assert ps.flops(measured(row, row["input"][-1]), tuple(row["input"])).total == row["flops"]
+    """Torch's counter, in all recorded sizes of the image; of a detector these rows have the backbone with its pyramid."""
+    model = measured(row, row["input"][-1])
+    assert ps.flops(model.part("backbone") if row["kind"] == "detection" else model, tuple(row["input"])).total == row["flops"]
     for size, flops in row.get("flops_at_crop", {}).items():
         side = int(size)
         assert ps.flops(measured(row, side), (*row["input"][:-2], side, side)).total == flops
 
 
-@pytest.mark.parametrize("row", [row for row in WORKED if row.get("published") and "flops" in row], ids=lambda row: row["model"])
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: row["model"])
+def test_work_of_all_inputs(row: dict[str, Any]) -> None:
+    """Torch's counter again, of every network that the other rows leave out, and of detectors as a whole; and what comes out."""
+    model, inputs = ours(row["model"]), tuple(map(tuple, row["inputs"]))
+    assert ps.flops(model, *inputs).total == row["flops"]
+    found = ps.output_shape(model, inputs if len(inputs) > 1 else inputs[0])
+    assert (found if isinstance(found[0], tuple) else (found,))[: len(row["out"])] == tuple(map(tuple, row["out"]))
+
+
+WHOLE = [row for row in WORKED if row.get("published") and row["kind"] != "detection"]
+
+
+@pytest.mark.parametrize("row", WHOLE, ids=lambda row: row["model"])
 def test_published_work_and_counts(row: dict[str, Any]) -> None:
     """Torchvision's own figures: parameters, and multiply-adds in thousands of millions, rounded to three digits behind the point."""
     for one in row["published"]:
@@ -64,6 +82,29 @@ def test_published_work_and_counts(row: dict[str, Any]) -> None:
         without = ours(row["model"], aux_logits=False) if row["model"] == "googlenet" else model
         assert one["num_params"] == without.count, one
         assert abs(ps.macs(model, (*row["input"][:-2], *sides)).total - one["gops"] * 10**9) <= 10**6, one
+
+
+LOOKED_AT = {
+    "FasterRCNN_ResNet50_FPN_Weights.COCO_V1": (1000, 0),
+    "FasterRCNN_ResNet50_FPN_V2_Weights.COCO_V1": (1000, 0),
+    "FasterRCNN_MobileNet_V3_Large_FPN_Weights.COCO_V1": (0, 0),
+    "FasterRCNN_MobileNet_V3_Large_320_FPN_Weights.COCO_V1": (0, 0),
+    "MaskRCNN_ResNet50_FPN_Weights.COCO_V1": (1000, 0),
+    "MaskRCNN_ResNet50_FPN_V2_Weights.COCO_V1": (1000, 100),
+    "KeypointRCNN_ResNet50_FPN_Weights.COCO_LEGACY": (1000, 0),
+    "KeypointRCNN_ResNet50_FPN_Weights.COCO_V1": (1000, 1),
+}
+"""How many regions both stages looked at where a published figure was measured: the numbers that give it, which it does not say."""
+
+
+@pytest.mark.parametrize("row", [row for row in RECORDED if row["model"] in DETECTORS], ids=lambda row: row["model"])
+def test_published_work_of_detectors(row: dict[str, Any]) -> None:
+    """Torchvision's figures of multiply-adds, to the third digit behind the point."""
+    model = ours(row["model"])
+    for one in row["published"]:
+        numbers = LOOKED_AT.get(one["weights"], ())
+        shapes = [(number, *shape[1:]) for number, shape in zip(numbers, row["inputs"][1:], strict=False) if number]
+        assert abs(ps.macs(model, tuple(row["inputs"][0]), *shapes).total - one["gops"] * 10**9) <= 10**6, one
 
 
 LIVE: tuple[tuple[str, tuple[int, ...], dict[str, Any]], ...] = (
@@ -103,6 +144,14 @@ LIVE: tuple[tuple[str, tuple[int, ...], dict[str, Any]], ...] = (
     ("swin_t", (1, 3, 60, 23), {"num_classes": 5}),
     ("swin_v2_t", (1, 3, 90, 64), {"num_classes": 4}),
     ("lraspp_mobilenet_v3_large", (1, 3, 65, 90), {"num_classes": 4}),
+    ("maxvit_t", (1, 3, 224, 224), {"num_classes": 5}),
+    ("swin3d_t", (2, 3, 17, 61, 30), {"num_classes": 5}),
+    ("swin3d_t", (1, 3, 19, 130, 30), {"num_classes": 5}),
+    *(
+        (name, (1, 3, frames, *sides), {"spatial_size": sides, "temporal_size": frames, "num_classes": 5, "residual_with_cls_embed": token})
+        for name in ("mvit_v1_b", "mvit_v2_s")
+        for frames, sides, token in ((4, (64, 96), False), (6, (72, 44), True))
+    ),
 )
 
 
@@ -124,6 +173,37 @@ def test_live(name: str, size: tuple[int, ...], arguments: dict[str, Any]) -> No
     several = tuple(one.numpy() for one in wanted.values()) if isinstance(wanted, dict) else (wanted.numpy(),)
     wanted = several if len(several) > 1 else several[0]
     found = ps.run(model, {name: tensor.numpy() for name, tensor in state.items()}, x.numpy())
+    largest_difference(xp, model, found, wanted, 1e-9)
+
+
+SEEN: tuple[tuple[str, tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
+    ("fasterrcnn_resnet50_fpn", (2, 3, 64, 90), (3,), {"num_classes": 5}),
+    ("fasterrcnn_resnet50_fpn_v2", (1, 3, 70, 64), (3,), {"num_classes": 5}),
+    ("fasterrcnn_mobilenet_v3_large_fpn", (1, 3, 70, 64), (2,), {"num_classes": 5}),
+    ("maskrcnn_resnet50_fpn", (1, 3, 64, 64), (3, 2), {"num_classes": 4}),
+    ("maskrcnn_resnet50_fpn_v2", (1, 3, 64, 64), (3, 2), {"num_classes": 4}),
+    ("keypointrcnn_resnet50_fpn", (1, 3, 64, 64), (3, 2), {"num_keypoints": 3}),
+    ("retinanet_resnet50_fpn", (2, 3, 64, 90), (), {"num_classes": 4}),
+    ("retinanet_resnet50_fpn_v2", (2, 3, 64, 90), (), {"num_classes": 4}),
+    ("fcos_resnet50_fpn", (2, 3, 64, 90), (), {"num_classes": 4}),
+    ("ssd300_vgg16", (1, 3, 300, 300), (), {"num_classes": 4}),
+    ("ssdlite320_mobilenet_v3_large", (1, 3, 320, 320), (), {"num_classes": 4}),
+)
+
+
+@pytest.mark.parametrize(("name", "size", "regions", "arguments"), SEEN, ids=[name for name, *_ in SEEN])
+def test_live_detectors(name: str, size: tuple[int, ...], regions: tuple[int, ...], arguments: dict[str, Any]) -> None:
+    """The state dict of torchvision's detector, and what it says of every box and of given regions, on random weights."""
+    torch, xp = imported("torch"), imported("numpy")
+    theirs, model = built(name, **arguments), ours(name, **arguments)
+    state = theirs.state_dict()
+    assert list(model.shapes(buffers=True).items()) == [(name, tuple(tensor.shape)) for name, tensor in state.items()]
+    generator = torch.Generator().manual_seed(2)
+    shapes = (size, *((number, 256, side, side) for number, side in zip(regions, (7, 14), strict=False)))
+    inputs = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+    with torch.no_grad():
+        wanted = tuple(one.numpy() for one in detections(theirs, *inputs))
+    found = ps.run(model, {name: tensor.numpy() for name, tensor in state.items()}, *(one.numpy() for one in inputs))
     largest_difference(xp, model, found, wanted, 1e-9)
 
 

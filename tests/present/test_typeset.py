@@ -119,6 +119,18 @@ def test_what_cannot_be_written() -> None:
         ps.latex_document(3)
 
 
+def test_names_longer_than_a_line_keep_their_end() -> None:
+    """The last words tell the parts apart."""
+    long = "block_1_separable_conv_block_normal_left5_18_separable_conv_2_bn_normal_left5_18"
+    block = ps.Block({f"{long}_a": ps.Dense(H, H, bias=False), f"{long}_b": ps.Dense(H, F, bias=False)})
+    first, second = names(shares(block, 1))
+    assert first.startswith("... ")
+    assert (first[-10:], second[-10:]) == ("left5 18 a", "left5 18 b")
+    assert len(first) <= 67
+    assert "\\text{... " in block.to_latex("annotated", width=67)
+    assert long.replace("_", " ") not in block.to_latex("align", width=67)
+
+
 def test_documents() -> None:
     """A preamble, the pieces, an end; strings stand as they are."""
     text = ps.latex_document("Words.", ps.Dense(H, F), ps.Dense(H, F).table(), ps.explain(ps.Dense(H, F), H), title="A & B")

@@ -76,6 +76,19 @@ class TestPrograms:
         assert picture.count("<rect") == 4  # the dense layer, its product, its bias, the sum
         assert "(weight)" in picture
 
+    def test_what_a_picture_leaves_out(self) -> None:
+        """Names of axes, and tensors that are made to fit, are no boxes."""
+        picture = ps.trace(ps.BatchNorm2d(3), (B, 3, H, H))._repr_html_()
+        assert picture.count("<rect") == 1
+        assert "normalise given (weight, bias, running_mean, running_var)" in picture
+
+    def test_a_long_picture(self) -> None:
+        """Of many operations the parts are drawn, and behind a line to click on all of them; names of helpers have no underscore."""
+        short, _, whole = ps.trace(ps.models.EncoderDecoder())._repr_html_().partition("<details>")
+        assert short.count("<rect") < 60 < whole.count("<rect")
+        assert "operations</summary>" in whole
+        assert "loop {0..L-1} [StackLayer]" in short
+
     def test_any_depth_costs_the_same(self) -> None:
         """Equal blocks are one loop, whatever their number."""
         for depth in (1000, L):

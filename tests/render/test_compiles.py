@@ -26,11 +26,13 @@ from paramsym.render.widths import LINE
 from paramsym.testing import certify
 
 ALL = os.environ.get("LATEX_ENGINES") == "all"
-BOTH = pytest.mark.skipif(not ALL, reason="pdfLaTeX and one set of letters run; set LATEX_ENGINES=all to run all")
+BOTH = pytest.mark.skipif(not ALL, reason="pdfLaTeX, one set of letters, every sixth layer; LATEX_ENGINES=all runs all")
 ENGINES = ("pdflatex", pytest.param("lualatex", marks=BOTH))
 FIRST, *OTHERS = (letters.name for letters in LETTER_SETS)
 LETTERS = (FIRST, *(pytest.param(name, marks=BOTH) for name in OTHERS))
 
+STEP = 1 if ALL else 6
+"""Every sixth layer and model is enough while one works; a page of each of them takes a minute."""
 TOLERANCE = 12.0
 """Points by which a line may stand out into the margin: no more than two letters."""
 
@@ -113,7 +115,7 @@ def overfull(log: str) -> list[str]:
 @pytest.mark.parametrize("letters", LETTERS)
 def test_formulas_of_every_layer(engine: str, letters: str, tmp_path: Path) -> None:
     """Expanded, collected, factored, by part, annotated and aligned, in the letters of every paper."""
-    pieces = [piece for layer in (*layers(), *models()) for piece in formulas(layer, letters)]
+    pieces = [piece for layer in [*layers(), *models()][::STEP] for piece in formulas(layer, letters)]
     assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
@@ -122,7 +124,7 @@ def test_formulas_of_every_layer(engine: str, letters: str, tmp_path: Path) -> N
 def test_tables_of_every_layer(engine: str, letters: str, tmp_path: Path) -> None:
     """Tables of tensors break across pages, tables of parts stand in the text; long names and letters get smaller type."""
     pieces: list[object] = []
-    for layer in (*layers(), *models()):
+    for layer in [*layers(), *models()][::STEP]:
         if formulas(layer, letters):
             short = layer.table(depth=1, letters=letters).to_latex()
             pieces += [layer.table(buffers=True, letters=letters), f"\\begin{{center}}\n{short}\n\\end{{center}}"]
@@ -133,11 +135,11 @@ def test_tables_of_every_layer(engine: str, letters: str, tmp_path: Path) -> Non
 def test_tables_with_sizes(engine: str, tmp_path: Path) -> None:
     """One published size of every family, with ledger and numbers put in step by step."""
     pieces: list[object] = []
-    for model in models():
+    for model in list(models())[::STEP]:
         sized = published(model)
         if sized is not None:
             pieces += [sized.table(), sized.ledger(), sized.table(depth=1), sized.to_latex("steps")]
-    assert len(pieces) > 100
+    assert len(pieces) > 100 // STEP
     assert overfull(compile_with(engine, article(*pieces), tmp_path)) == []
 
 
@@ -145,7 +147,7 @@ def test_tables_with_sizes(engine: str, tmp_path: Path) -> None:
 def test_derivations_of_every_layer(engine: str, tmp_path: Path) -> None:
     """One derivation per symbol of a layer, with the words between the equations, beneath each other, and without."""
     pieces: list[object] = []
-    for layer in (*layers(), *models()):
+    for layer in [*layers(), *models()][::STEP]:
         for symbol in sorted(layer.symbols, key=lambda symbol: symbol.name)[:3]:
             derivation = ps.explain(layer, symbol)
             pieces += [derivation.to_latex(words=words) for words in ("intertext", "text", "none")]

@@ -27,6 +27,8 @@ d_model, d_ff, x_1, width, x_y_z = dims("d_model d_ff x_1 width x_y_z")
         (1 / A, r"\frac{1}{A}"),
         (Rational(3, 2) * H, r"\frac{3 H}{2}"),
         (H / 2 - A / 2, r"\frac{H}{2} - \frac{A}{2}"),
+        (sympy.sqrt(H + 1) / 2, r"\frac{\sqrt{H + 1}}{2}"),
+        (A * sympy.sqrt(H), r"A \sqrt{H}"),
         (H - 1, "H - 1"),
         (1 - H, "1 - H"),
         (-H, "-H"),

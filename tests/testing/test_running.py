@@ -41,6 +41,42 @@ def test_a_module_as_the_reference() -> None:
     assert "5 runs agree" in str(certify_run(ps.Dense(*args), torch.nn.Linear, (B, args[0])))
 
 
+def test_inputs_that_select_rows() -> None:
+    """Numbers of tokens stay below the number of rows; a model's own inputs are taken where none are given."""
+    torch = imported("torch")
+    imported("numpy")
+    assert "5 runs agree" in str(certify_run(ps.Embedding(*ps.dims("num_embeddings embedding_dim")), torch.nn.Embedding, (B, 3)))
+
+    def twice(F: int, H: int) -> Any:
+        assert F > 0 < H
+        return lambda tensors, ids: tensors["words.weight"][ids] @ tensors["head.weight"].T
+
+    net = ps.Sequential(words=ps.Embedding(F, H), head=ps.Dense(H, F, bias=False))
+    assert "2 runs agree" in str(certify_run(net, twice, (B, 3), times=2))
+    with pytest.raises(ArgumentError, match="does not state its inputs"):
+        certify_run(net, twice)
+
+
+def test_a_module_with_statistics() -> None:
+    """A variance is positive."""
+    torch = imported("torch")
+    imported("numpy")
+    width = ps.dims("num_features")
+    assert "5 runs agree" in str(certify_run(ps.BatchNorm1d(width), torch.nn.BatchNorm1d, (B, width)))
+
+
+def test_a_module_with_other_names() -> None:
+    """The names that only one side has are listed."""
+    torch = imported("torch")
+    imported("numpy")
+    named = ps.Sequential(up=ps.Dense(H, F))
+    words = r"stores what the layer does not: 0\.weight, 0\.bias; .* the module does not: up\.weight, up\.bias"
+    with pytest.raises(RefutedError, match=words):
+        certify_run(named, lambda H, F: torch.nn.Sequential(torch.nn.Linear(H, F)), (B, H))
+    with pytest.raises(ArgumentError, match="wanted a function of the sizes that returns one"):
+        certify_run(named, torch.nn.Linear(2, 3), (B, H))
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "layer": ({"layer": 3}, "3"),
     "build": ({"build": {"weight": (2, 3)}}, "build is {'weight': "),
@@ -51,6 +87,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "two in one": ({"shape": ((2, H), (2, H))}, "wanted one shape"),
     "unknown extent": ({"shape": (None, H)}, "wanted one shape whose sizes are known"),
     "no shape": ({"shape": 3}, "input_shape is 3"),
+    "an input that does not fit": ({"shape": (B, H + 1)}, "Dense: the last axis has"),
     "a reference that fails": ({"build": int}, "the reference raised TypeError"),
     "no arrays": ({"build": lambda H, F: lambda tensors, x: {}}, "output 0 of the reference has shape"),  # noqa: ARG005 - the layer's
 }

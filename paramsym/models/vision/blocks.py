@@ -17,9 +17,10 @@ from sympy import Expr, Float, Max, Rational, ceiling, floor
 from paramsym.algebra.size import Dim, Shape, canonical, conditions_are_asked
 from paramsym.algebra.symbols import B, W
 from paramsym.core.compose import Residual, Sequential
-from paramsym.core.layer import Layer, Part
+from paramsym.core.layer import Layer, Part, Tensor
 from paramsym.errors import ArgumentError
 from paramsym.layers.activation import GELU, ReLU, Sigmoid
+from paramsym.layers.axes import per_channel, spatial
 from paramsym.layers.batch_norm import BatchNorm2d, BatchNorm3d
 from paramsym.layers.convolution import Conv2d, Conv3d
 from paramsym.layers.dense import Dense
@@ -28,10 +29,11 @@ from paramsym.layers.spatial import Extents
 from paramsym.models.blocks import Holder
 from paramsym.models.published import KERAS, Claim
 from paramsym.naming import described, nearest
-from paramsym.program import Own, Value, axes, rearrange, reduce
+from paramsym.program import Own, Value, apply, axes, rearrange, reduce
 
 Ratio: TypeAlias = Annotated[int | Expr, "ratio"]
 """A multiplier: an exact fraction, such as 1, ``Rational(3, 4)`` or ``w/4`` with a letter w; a ``Fraction`` becomes a Rational."""
+Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
 _Model = TypeVar("_Model", bound=type[Layer])
 _P = ParamSpec("_P")
 _Built = TypeVar("_Built")
@@ -258,6 +260,7 @@ def conv_norm(
     dilation: int = 1,
     padding: Any = None,
     eps: float = 1e-5,
+    norm: Norm = "BatchNorm2d",
     rank: Literal[2, 3] = 2,
 ) -> Sequential:
     """Return a convolution without bias, a norm and an activation, named 0, 1, 2; odd kernels keep the extents at stride 1.
@@ -270,12 +273,35 @@ def conv_norm(
     """
     if padding is None:
         padding = tuple((size - 1) // 2 * dilation for size in kernel) if isinstance(kernel, tuple) else (kernel - 1) // 2 * dilation
-    convolution, norm = (Conv2d, BatchNorm2d) if rank == 2 else (Conv3d, BatchNorm3d)
+    convolution = Conv2d if rank == 2 else Conv3d
     layers: list[Layer] = [
         convolution(incoming, outgoing, kernel, stride=stride, padding=padding, dilation=dilation, groups=groups, bias=False),
-        norm(outgoing, eps=eps),
+        norm_of(norm, outgoing, eps) if rank == 2 else BatchNorm3d(outgoing, eps=eps),
     ]
     return Sequential(*layers, *(() if activation is None else (activation,)))
+
+
+def norm_of(kind: Norm, channels: Dim, eps: float = 1e-5) -> Layer:
+    """Return batch normalisation by its name in the reference."""
+    return BatchNorm2d(channels, eps=eps) if kind == "BatchNorm2d" else FrozenBatchNorm2d(channels)
+
+
+@dataclass(frozen=True)
+class FrozenBatchNorm2d(Layer):
+    """Batch normalisation that is trained no more: all four vectors are buffers. Reference: ``torchvision.ops.FrozenBatchNorm2d``."""
+
+    channels: Dim
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Scale, shift, mean and variance."""
+        for name, role in (("weight", "scale"), ("bias", "bias"), ("running_mean", "statistic"), ("running_var", "statistic")):
+            yield Tensor(name, (self.channels,), role=role, buffer=True)
+
+    def forward(self, own: Own, x: Value) -> Value:
+        """One factor and one shift for each channel, which the four vectors make up."""
+        x, restored = spatial(x, 2, channels=self.channels)
+        scale = own.weight * apply("rsqrt", own.running_var + 1e-5)
+        return restored(x * per_channel(scale, 2) + per_channel(own.bias - own.running_mean * scale, 2))
 
 
 def in_row(sequence: Sequential) -> tuple[Layer, ...]:
@@ -313,14 +339,16 @@ class SqueezeExcitation(Layer):
 
 
 def depthwise_in(
-    incoming: Dim, expanded: Dim, kernel: int, stride: int, activation: Layer, *, expands: bool, dilation: int = 1, eps: float = 1e-5
+    incoming: Dim, expanded: Dim, kernel: int, stride: int, activation: Layer, *, expands: bool, dilation: int = 1, **norm: Any
 ) -> list[Layer]:
     """Return the first half of an inverted residual: more channels, by a 1x1 convolution where it ``expands``, and each filtered alone.
 
+    ``norm`` are the settings of the norms, as ``conv_norm`` has them.
+
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", section 3.
     """
-    wide = [conv_norm(incoming, expanded, 1, 1, activation, eps=eps)] if expands else []
-    return [*wide, conv_norm(expanded, expanded, kernel, stride, activation, groups=expanded, dilation=dilation, eps=eps)]
+    wide = [conv_norm(incoming, expanded, 1, 1, activation, **norm)] if expands else []
+    return [*wide, conv_norm(expanded, expanded, kernel, stride, activation, groups=expanded, dilation=dilation, **norm)]
 
 
 def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) -> Layer:

@@ -5,17 +5,17 @@ Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.compose import Block, Sequential
 from paramsym.core.layer import Layer
-from paramsym.errors import ArgumentError
 from paramsym.layers.convolution import Conv2d
 from paramsym.models.blocks import Holder
-from paramsym.models.resnet import Norm, ResNet
-from paramsym.models.vision.blocks import RELU, Tapped, conv_norm, remembered
+from paramsym.models.resnet import ResNet
+from paramsym.models.vision.blocks import RELU, Norm, Tapped, conv_norm, remembered
 from paramsym.models.vision.mobilenet_v3 import MobileNetV3
 from paramsym.program import Own, Value, apply, join, pool, rearrange, resample
 
@@ -33,7 +33,7 @@ Backbone: TypeAlias = Literal[
     "mobilenet_v3_large",
 ]
 FROZEN = {"resnet50": 53_120, "mobilenet_v3_large": 24_400}
-"""How many scales and shifts of norms are parameters in training from nothing, and buffers in the published detectors."""
+"""How many scales and shifts of norms are buffers in the published detectors."""
 
 
 @remembered
@@ -43,15 +43,10 @@ def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm,
     "pool" takes every other place of the last map for one more; "p5" and "c5" put two convolutions behind the last map, that of the
     pyramid or that of the backbone. ``normed`` puts a norm behind every convolution of the pyramid. Of a MobileNet the last two stages
     are taken, whatever ``stages`` are.
-
-    Raises:
-        ArgumentError: frozen norms for a MobileNet.
     """
+    taps: tuple[str, ...]
     if backbone == "mobilenet_v3_large":
-        if norm != "BatchNorm2d":
-            message = f"norm_layer is {norm!r}; a MobileNet has 'BatchNorm2d' here."
-            raise ArgumentError(message)
-        (features, *_) = MobileNetV3(backbone, norm_eps=1e-5).own_parts
+        (features, *_) = MobileNetV3(backbone, norm_layer=norm).own_parts
         layers, taps, widths = features.layer.items, ("13", "16"), [160, 960]  # type: ignore[attr-defined]
     else:
         body = ResNet(backbone, norm_layer=norm)
@@ -67,7 +62,7 @@ def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm,
     return Sequential(body=Tapped(layers, taps), fpn=_Pyramid(parts, more))
 
 
-def numbered(layers: list[Layer]) -> Block:
+def numbered(layers: Sequence[Layer]) -> Block:
     """Return layers under their numbers."""
     return Block({str(number): layer for number, layer in enumerate(layers)})
 

@@ -18,6 +18,7 @@ from paramsym.models.published import Claim
 from paramsym.models.vision.blocks import (
     RELU,
     Classifier,
+    Norm,
     Ratio,
     SqueezeExcitation,
     conv_norm,
@@ -72,7 +73,8 @@ class MobileNetV3(Classifier):
     """Inverted residuals of several kernels, some with squeeze-and-excitation, the later ones with hard swish.
 
     ``width_mult`` is an exact fraction; widths are rounded as MobileNetV2's. ``reduced_tail`` halves the last three blocks, ``dilated``
-    dilates them in the place of their stride; both are for segmentation and detection. ``norm_eps`` is what the norms add to a variance.
+    dilates them in the place of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
+    "FrozenBatchNorm2d" adds 1e-5 to a variance, as torchvision's detectors have it, and None 1e-3.
 
     Raises:
         ArgumentError: a multiplier that is no exact fraction, or an unknown name.
@@ -95,7 +97,7 @@ class MobileNetV3(Classifier):
     dropout: float = 0.2
     _: KW_ONLY
     in_channels: Dim = 3
-    norm_eps: float = 0.001
+    norm_layer: Norm | None = None
 
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {arch: {"arch": arch, "num_classes": 1000} for arch in _TABLES}
     claims: ClassVar[tuple[Claim, ...]] = counted("MobileNetV3", mobilenet_v3_large=5_483_032, mobilenet_v3_small=2_542_856)
@@ -104,13 +106,14 @@ class MobileNetV3(Classifier):
         """The stem, the blocks, a last 1x1 convolution, and two matrices."""
         rows = _TABLES[self.arch]
         near = self._rounded(16)
-        layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, Hardswish(), eps=self.norm_eps)]
+        norm = _settings(self.norm_layer)
+        layers: list[Layer] = [conv_norm(self.in_channels, near, 3, 2, Hardswish(), **norm)]
         for number, row in enumerate(rows):
             tail = len(rows) - number  # the last three blocks, of which the first is narrower in its output only
             layers.append(self._block(*row, tail=tail))
             near = self._rounded(row[3], halved=tail <= 3)
         wide = canonical(6 * near)
-        yield Part("features", Sequential(*layers, conv_norm(near, wide, 1, 1, Hardswish(), eps=self.norm_eps)))
+        yield Part("features", Sequential(*layers, conv_norm(near, wide, 1, 1, Hardswish(), **norm)))
         yield Part("avgpool", AdaptiveAvgPool2d(1))
         last = self._rounded(_LAST[self.arch], halved=True)
         matrices = (Dense(wide, last), Hardswish(), Dropout(self.dropout), Dense(last, self.num_classes))
@@ -121,7 +124,7 @@ class MobileNetV3(Classifier):
         far, dilation = self._rounded(outgoing, halved=tail <= 3), 2 if self.dilated and tail <= 3 else 1
         activation: Layer = Hardswish() if "HS" in has else RELU
         step = 1 if dilation > 1 else stride
-        return _block(near, expanded, far, kernel, stride, step, dilation, activation, self.norm_eps, excites="SE" in has)
+        return _block(near, expanded, far, kernel, stride, step, dilation, activation, self.norm_layer, excites="SE" in has)
 
     def _rounded(self, channels: int, *, halved: bool = False) -> Dim:
         return divisible((channels // 2 if halved and self.reduced_tail else channels) * self.width_mult)
@@ -129,9 +132,24 @@ class MobileNetV3(Classifier):
 
 @remembered
 def _block(
-    near: Dim, expanded: Dim, far: Dim, kernel: int, stride: int, step: int, dilation: int, activation: Layer, eps: float, *, excites: bool
+    near: Dim,
+    expanded: Dim,
+    far: Dim,
+    kernel: int,
+    stride: int,
+    step: int,
+    dilation: int,
+    activation: Layer,
+    kind: Norm | None,
+    *,
+    excites: bool,
 ) -> Layer:
-    layers = depthwise_in(near, expanded, kernel, step, activation, expands=not same(expanded, near), dilation=dilation, eps=eps)
+    norm = _settings(kind)
+    layers = depthwise_in(near, expanded, kernel, step, activation, expands=not same(expanded, near), dilation=dilation, **norm)
     if excites:
         layers.append(SqueezeExcitation(expanded, divisible(down(expanded, 4)), scale_activation=Hardsigmoid()))
-    return residual(Sequential(*layers, conv_norm(expanded, far, 1, 1, None, eps=eps)), near, far, stride, "block")
+    return residual(Sequential(*layers, conv_norm(expanded, far, 1, 1, None, **norm)), near, far, stride, "block")
+
+
+def _settings(kind: Norm | None) -> dict[str, Any]:
+    return {"eps": 0.001} if kind is None else {"norm": kind}

@@ -14,8 +14,7 @@ from paramsym.layers.convolution import Conv2d, ConvTranspose2d
 from paramsym.layers.dense import Dense
 from paramsym.layers.reshaping import Flatten
 from paramsym.models.published import Claim
-from paramsym.models.resnet import Norm
-from paramsym.models.vision.blocks import RELU, Pictures, conv_norm, named, remembered
+from paramsym.models.vision.blocks import RELU, Norm, Pictures, conv_norm, named, remembered
 from paramsym.models.vision.detection import FROZEN, Backbone, head, plain, pyramid
 from paramsym.program import Own, Value, axes, resample
 
@@ -90,10 +89,10 @@ class FasterRCNN(_RCNN):
 
     ``out_channels`` is the width of the pyramid, ``representation_size`` that of the second stage. ``version`` 2 puts norms into the
     pyramid, a second convolution into the first stage, and four into the second (Li et al. 2021). ``norm_layer`` "FrozenBatchNorm2d" has
-    the norms of a ResNet as buffers, as the published weights of version 1 do.
+    the norms of the backbone as buffers, as the published weights of version 1 do.
 
     Raises:
-        ArgumentError: frozen norms for a MobileNet, or an unknown name.
+        ArgumentError: an unknown name.
 
     Source: Ren et al. 2015, "Faster R-CNN: Towards Real-Time Object Detection with Region Proposal Networks"; Lin et al. 2017, "Feature
     Pyramid Networks for Object Detection", section 4.

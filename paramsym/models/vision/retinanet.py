@@ -13,8 +13,7 @@ from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv2d
 from paramsym.layers.normalization import GroupNorm
 from paramsym.models.published import Claim
-from paramsym.models.resnet import Norm
-from paramsym.models.vision.blocks import RELU, Pictures, named, remembered
+from paramsym.models.vision.blocks import RELU, Norm, Pictures, named, remembered
 from paramsym.models.vision.detection import FROZEN, Backbone, head, plain, pyramid
 from paramsym.program import Own, Value, apply
 
@@ -35,14 +34,14 @@ class RetinaNet(Pictures):
     norms of the backbone as buffers, as the published weights of version 1 do.
 
     Raises:
-        ArgumentError: frozen norms for a MobileNet, or an unknown name.
+        ArgumentError: an unknown name.
 
     Source: Lin et al. 2017, "Focal Loss for Dense Object Detection", section 4.
 
     >>> RetinaNet("retinanet_resnet50_fpn").params, RetinaNet("retinanet_resnet50_fpn_v2").params
     (34068119, 38198935)
     >>> RetinaNet().part("head").params
-    9*C*N*a + 72*C**2 + 36*C*a + 8*C + N*a + 4*a
+    72*C**2 + 9*C*N*a + 36*C*a + 8*C + N*a + 4*a
     """
 
     side = 128
@@ -87,14 +86,14 @@ class FCOS(Pictures):
 
     Raises:
         DivisibilityError: 32 groups that do not divide ``out_channels``.
-        ArgumentError: frozen norms for a MobileNet, or an unknown name.
+        ArgumentError: an unknown name.
 
     Source: Tian et al. 2019, "FCOS: Fully Convolutional One-Stage Object Detection", section 3.
 
     >>> FCOS("fcos_resnet50_fpn").params
     32322720
     >>> FCOS().part("head").params
-    9*C*N + 72*C**2 + 69*C + N + 5
+    72*C**2 + 9*C*N + 69*C + N + 5
     """
 
     side = 128

@@ -61,7 +61,7 @@ class SSD(_SSD):
     >>> SSD("ssd300_vgg16").params
     35641826
     >>> SSD().part("head.classification_head").params
-    134820*N
+    133662*N
     """
 
     extents = 300
@@ -128,19 +128,19 @@ def _six(num_anchors: Sequence[Dim]) -> None:
 @remembered
 def _vgg() -> Layer:
     """VGG-16 up to the last convolution before its fourth pooling, and what follows. Reference: ``SSDFeatureExtractorVGG``."""
-    (features, *_) = VGG("vgg16").own_parts
+    (features, *_) = VGG().own_parts
     layers = list(in_row(features.layer))  # type: ignore[arg-type]
     _, _, third, fourth, _ = (number for number, layer in enumerate(layers) if isinstance(layer, MaxPool2d))
     layers[third] = MaxPool2d(2, 2, ceil_mode=True)
     atrous = Conv2d(512, 1024, 3, padding=6, dilation=6)
     later: list[Layer] = [Sequential(*layers[fourth:-1], Sequential(MaxPool2d(3, 1, 1), atrous, RELU, Conv2d(1024, 1024, 1), RELU))]
-    for near, between, far, settings in (
-        (1024, 256, 512, {"stride": 2, "padding": 1}),
-        (512, 128, 256, {"stride": 2, "padding": 1}),
-        (256, 128, 256, {}),
-        (256, 128, 256, {}),
+    for near, between, far, stride, padding in (
+        (1024, 256, 512, 2, 1),
+        (512, 128, 256, 2, 1),
+        (256, 128, 256, 1, 0),
+        (256, 128, 256, 1, 0),
     ):
-        later.append(Sequential(Conv2d(near, between, 1), RELU, Conv2d(between, far, 3, **settings), RELU))
+        later.append(Sequential(Conv2d(near, between, 1), RELU, Conv2d(between, far, 3, stride=stride, padding=padding), RELU))
     return _Scaled({"features": Sequential(*layers[:fourth]), "extra": numbered(later)})
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from importlib import import_module
 from random import Random
@@ -59,19 +57,6 @@ def test_published() -> None:
 # Live -------------------------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def in_float64() -> Iterator[Any]:
-    """Give Keras, counting names from nothing and computing in 64 bits."""
-    keras = imported("keras")
-    before = keras.config.dtype_policy()
-    keras.utils.clear_session()
-    keras.config.set_dtype_policy("float64")
-    try:
-        yield keras
-    finally:
-        keras.config.set_dtype_policy(before)
-
-
 def compared(model: ps.Layer, theirs: Any, image: tuple[int, ...]) -> None:
     """Fail unless a network of Keras has these weights, in this order, and computes the same from random ones."""
     xp, keras = imported("numpy"), imported("keras")
@@ -84,7 +69,7 @@ def compared(model: ps.Layer, theirs: Any, image: tuple[int, ...]) -> None:
     x = generator.random((1, *image)) * 255
     wanted = keras.ops.convert_to_numpy(theirs(x, training=False))
     tensors = {weight.path.replace("/", "."): array for weight, array in zip(theirs.weights, arrays, strict=True)}
-    largest_difference(xp, model, ps.run(model, tensors, x), wanted, 1e-6)
+    largest_difference(xp, model, ps.run(model, tensors, x), wanted, 1e-5)
 
 
 draw = Random(19)
@@ -94,7 +79,9 @@ def case(name: str, *sides: int, **arguments: Any) -> tuple[str, dict[str, Any]]
     """Return a network with arguments of its own, random ones of those that all have, and images of these sides."""
     channels = draw.choice([1, 3, 4])
     top = draw.random() < 0.6
-    rest = {"classes": draw.randrange(2, 9)} if top else {"include_top": False, "pooling": draw.choice([None, "avg", "max"])}
+    rest: dict[str, Any] = (
+        {"classes": draw.randrange(2, 9)} if top else {"include_top": False, "pooling": draw.choice([None, "avg", "max"])}
+    )
     if draw.random() < 0.3:
         rest["classifier_activation"] = None
     return name, {"input_shape": (*sides, channels), **rest, **arguments}
@@ -102,24 +89,18 @@ def case(name: str, *sides: int, **arguments: Any) -> tuple[str, dict[str, Any]]
 
 LIVE = (
     case("VGG16", 40, 33),
-    case("VGG19", 64, 32, include_top=True, classes=3),
     case("Xception", 71, 90),
     case("Xception", 85, 72),
     case("ResNet50", 40, 33),
-    case("ResNet101", 33, 32),
-    case("ResNet152", 32, 32),
     case("ResNet50V2", 41, 32),
-    case("ResNet101V2", 32, 33),
-    case("ResNet152V2", 32, 32),
     case("DenseNet121", 48, 33),
-    case("DenseNet169", 32, 32),
-    case("DenseNet201", 32, 32),
     case("InceptionV3", 75, 90),
     case("InceptionResNetV2", 80, 75),
     case("NASNetMobile", 64, 51),
     case("NASNetMobile", 97, 64),
     *(case("MobileNet", 33, 40, alpha=Fraction(draw.randrange(2, 12), 8), depth_multiplier=m, dropout=0.2) for m in (1, 2)),
     *(case("MobileNetV2", draw.randrange(32, 50), 40, alpha=Fraction(draw.randrange(2, 12), 8)) for _ in range(3)),
+    case("MobileNetV2", 32, 41, alpha=Fraction(14, 25)),  # a width of 8.96, which Keras rounds to 8 and torchvision to 16
     *(
         case(f"MobileNetV3{size}", draw.randrange(32, 50), 40, alpha=Fraction(draw.randrange(2, 12), 8), minimalistic=minimalistic)
         for size in ("Small", "Large")
@@ -128,13 +109,11 @@ LIVE = (
     case("MobileNetV3Small", 47, 33, include_top=True, dropout_rate=0, include_preprocessing=False),
     case("EfficientNetB0", 33, 46),
     case("EfficientNetB1", 45, 32),
-    case("EfficientNetB4", 32, 32),
     case("EfficientNetV2B0", 33, 46),
     case("EfficientNetV2B1", 40, 45, include_preprocessing=False),
-    case("EfficientNetV2B3", 32, 32),
     case("EfficientNetV2S", 45, 32),
-    case("ConvNeXtTiny", 40, 33),
-    case("ConvNeXtSmall", 32, 32, include_preprocessing=False),
+    case("ConvNeXtTiny", 40, 33, include_preprocessing=False),
+    case("ConvNeXtTiny", 32, 35),
 )
 
 
@@ -151,14 +130,6 @@ def built(keras: Any, name: str, arguments: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(("name", "arguments"), LIVE, ids=[f"{name}-{arguments}" for name, arguments in LIVE])
 def test_live(name: str, arguments: dict[str, Any]) -> None:
     """Names, shapes and order of weights and layers, and the output on random weights, of Keras' network with these arguments."""
-    with in_float64() as keras:
-        theirs = built(keras, name, arguments)
-        compared(OF[KERAS + name](name, **arguments), theirs, arguments["input_shape"])
-
-
-def test_two_versions_of_widths() -> None:
-    """Keras rounds a width of MobileNetV2 down before it makes a multiple of 8 of it; torchvision does not."""
-    alpha = Fraction(59, 60)
-    theirs = ps.models.MobileNetV2("mobilenet_v2", width_mult=alpha)
-    ours = ps.models.KerasMobileNetV2("MobileNetV2", alpha=alpha)
-    assert theirs.count != ours.count
+    keras = imported("keras")
+    keras.utils.clear_session()  # it numbers layers without a name
+    compared(OF[KERAS + name](name, **arguments), built(keras, name, arguments), arguments["input_shape"])

@@ -1,0 +1,211 @@
+"""What a ``config.json`` may say so that a variant is what the library reads in it: found by asking the library, key by key.
+
+A key is a size, has one of the values that were tried, or changes nothing that the page shows; everything else the page refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from sympy import Symbol
+from variants import Variant
+
+import paramsym as ps
+from paramsym.errors import ParamsymError
+from paramsym.models import family_of
+from paramsym.models.family import CENTRAL, COMMON, USUAL, Family
+from paramsym.models.keys import Key, Limit, Pair, Real, Several, Size, Whole
+
+ROPE: Mapping[str, dict[str, Any]] = {
+    "default": {"rope_type": "default"},
+    "linear": {"type": "linear", "factor": 2.0},
+    "llama3": {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+    "yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768},
+}
+"""Settings of rotations as configurations have them."""
+Lettered = Size | Pair | Limit
+"""Keys that become a letter."""
+_NOT_THERE = object()
+
+
+class Rules:
+    """The rules of one variant for one ``model_type``."""
+
+    def __init__(self, variant: Variant, model_type: str) -> None:
+        """Take the variant's own configuration as the one from which keys are changed."""
+        self.root, self.config = variant.root, {**variant.configs[model_type], "model_type": model_type}
+        self.reader: Family = family_of(model_type)
+        self.sizes = self._read({}) or {}
+
+    def _read(self, changed: Mapping[str, Any]) -> dict[Symbol, int] | None:
+        """Return the sizes that the configuration has with some keys changed; None where it is another structure, or refused."""
+        config = {key: value for key, value in {**self.config, **changed}.items() if value is not _NOT_THERE}
+        try:
+            model = ps.from_config(config, strict=True)
+        except ParamsymError:
+            return None
+        root, sizes = model.origin
+        return {symbol: int(size) for symbol, size in sizes.items()} if root == self.root else None
+
+    def written(self) -> dict[str, Any] | None:
+        """Return the rules as data; None where the library does not read the variant in its configuration."""
+        if not self.sizes and self.root.symbols:
+            return None
+        architecture = self.config["architectures"][0]
+        found: dict[str, Any] = {
+            "architectures": [architecture, *(old for old, new in self.reader.former.items() if new == architecture)],
+            "first": architecture == self.reader.architectures[0],
+            "sizes": {},
+            "lists": {},
+            "equal": {},
+            "fixed": {},
+            "free": [key for key in self._unlike if self._free(key)],
+        }
+        if architecture in self.reader.labelled:
+            found["labels"] = self.reader.labels
+        for name, key in self.reader.keys.items():
+            if isinstance(key, Lettered) and key.letter in self.sizes and (rule := self._size(name, key)):
+                found["sizes"][name] = rule
+            elif isinstance(key, Several) and (listed := self._list(name, key)):
+                found["lists"][name] = listed
+            elif name not in found["free"]:
+                found["fixed"][name] = [*self._values(name, key)]
+        for name, source in self.reader.follows.items():
+            if found["fixed"].get(name) and source in found["sizes"] and self._follows(name, self.reader.keys[source]):
+                found["equal"][name] = source
+        return found
+
+    def _size(self, name: str, key: Lettered) -> list[Any] | None:
+        """Return the letter, the least size, and what holds where the key is missing or null; None for what is not one letter alone."""
+        value, least = self.sizes[key.letter], getattr(key, "least", 1)
+        for other in (2 * value, 3 * value, value // 2, value + 1, value - 1):
+            sizes = self._read({name: other}) if other >= least and other != value else None
+            if sizes is not None:
+                if sizes != {**self.sizes, key.letter: other}:
+                    return None
+                return [key.letter.name, least, self._missing(name, key, _NOT_THERE), self._missing(name, key, None)]
+        return None
+
+    def _list(self, name: str, key: Several) -> list[Any] | None:
+        """Return the letters of a list, the least size, and the list that holds where the key is missing."""
+        letters = getattr(self.root, name, ())
+        if not letters or not all(isinstance(one, Symbol) and one in self.sizes for one in letters) or len({*letters}) < len(letters):
+            return None
+        values = [self.sizes[one] for one in letters]
+        if self._read({name: [*values[:-1], 2 * values[-1]]}) != {**self.sizes, letters[-1]: 2 * values[-1]}:
+            return None
+        missing = self._read({name: _NOT_THERE})
+        return [[one.name for one in letters], key.least, [*key.default] if missing and len(key.default) == len(letters) else None]
+
+    def _follows(self, name: str, source: Any) -> bool:
+        """Whether a key that is no letter of the variant's may state what it follows."""
+        value = self.sizes[source.letter]
+        source_name = next(one for one, how in self.reader.keys.items() if how is source)
+        other = self._read({name: 2 * value, source_name: 2 * value})
+        return self._read({name: value}) == self.sizes and other == {**self.sizes, source.letter: 2 * value}
+
+    def _missing(self, name: str, key: Lettered, nothing: object) -> Any:
+        """Return the number that a key has without being given, the letter that it is equal to then, or None where it has to be given."""
+        sizes = self._read({name: nothing})
+        if sizes is None:
+            return None
+        if sizes[key.letter] == key.default:
+            return key.default
+        for letter, value in self.sizes.items():
+            source = next((one for one, how in self.reader.keys.items() if isinstance(how, Lettered) and how.letter == letter), "")
+            other = self._read({name: nothing, source: 2 * value}) if source and letter != key.letter else None
+            if other is not None and sizes[key.letter] == value and other[key.letter] == 2 * value:
+                return letter.name
+        return None
+
+    def _values(self, name: str, key: Key) -> Iterator[Any]:
+        """Yield the values that leave the variant as it is; ``[]`` for a key that is not there."""
+        default = key.default if not isinstance(key.default, tuple) else [*key.default]
+        tried = [_NOT_THERE, None, self.config.get(name, default), default]
+        if name in {"rope_parameters", "rope_scaling"}:
+            tried += ROPE.values()
+        seen: list[Any] = []
+        for value in tried:
+            if any(value is one or (type(value) is type(one) and value == one) for one in seen):
+                continue
+            seen.append(value)
+            if self._read({name: value}) == self.sizes or (isinstance(value, dict) and self._changes_nothing({name: value})):
+                yield [] if value is _NOT_THERE else [value]
+
+    @cached_property
+    def _unlike(self) -> list[str]:
+        """The keys that hold numbers which are no sizes, such as what is added to a variance."""
+        return [name for name, key in self.reader.keys.items() if isinstance(key, Real | Whole) and self._other(name) is not None]
+
+    def _other(self, name: str) -> Any:
+        value = self.config.get(name, self.reader.keys[name].default)
+        return 2 * value if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
+
+    def _free(self, name: str) -> bool:
+        """Whether a number changes nothing that the page shows; asked of all of them at once first."""
+        return self._all_free or self._changes_nothing({name: self._other(name)})
+
+    @cached_property
+    def _all_free(self) -> bool:
+        return self._changes_nothing({name: self._other(name) for name in self._unlike})
+
+    def _changes_nothing(self, changed: Mapping[str, Any]) -> bool:
+        try:
+            model = ps.from_config({**self.config, **changed}, strict=True)
+        except ParamsymError:
+            return False
+        root, sizes = model.origin
+        same = {symbol.name: int(size) for symbol, size in sizes.items()} == {symbol.name: size for symbol, size in self.sizes.items()}
+        return same and (root == self.root or _shown(root) == self._own)
+
+    @cached_property
+    def _own(self) -> list[Any]:
+        return _shown(self.root)
+
+
+def _shown(root: ps.Layer) -> list[Any]:
+    """Return what the page shows of a model, as polynomials."""
+    found: list[Any] = [root.polynomial]
+    asks: tuple[Callable[[ps.Layer], ps.Cost], ...] = (
+        ps.flops,
+        ps.kv_cache,
+        partial(ps.memory, dtype="bfloat16", convention="torch-eager"),
+        partial(ps.memory, dtype="bfloat16", convention="torch-sdpa"),
+        partial(ps.memory, use="inference", convention="torch-sdpa"),
+    )
+    for ask in asks:
+        try:
+            found.append(ask(root).polynomial)
+        except ParamsymError as error:
+            found.append(type(error))
+    return found
+
+
+def of_variant(variant: Variant) -> dict[str, Any]:
+    """Return the rules of a variant by ``model_type``."""
+    written = {model_type: Rules(variant, model_type).written() for model_type in variant.configs}
+    return {model_type: rules for model_type, rules in written.items() if rules is not None}
+
+
+def of_type(model_type: str) -> dict[str, Any]:
+    """Return what holds for the configurations of a type: other spellings of keys, and keys that change nothing."""
+    reader = family_of(model_type)
+    return {
+        "aliases": dict(reader.aliases),
+        "ignored": sorted(word for names in reader.ignored.values() for word in names.split()),
+        "usual": {name: [*values] for name, values in reader.usual.items()},
+    }
+
+
+def of_all() -> dict[str, Any]:
+    """Return what holds for the configurations of all types: keys that change nothing, and those that do not at some values."""
+    common = sorted({word for names in COMMON.values() for word in names.split()} | CENTRAL)
+    return {"ignored": common, "usual": {name: [*values] for name, values in USUAL.items()}}

@@ -1,0 +1,161 @@
+"""What the explorer knows of a variant, as JavaScript: names, conditions and LaTeX as data, arithmetic as ``ps.export`` writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from configs import of_variant
+from questions import QUESTIONS, Answered, NoClosedForm, Question, answered, choices, divided
+from sympy import Expr, Symbol
+from variants import Variant, meaning
+
+import paramsym as ps
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import Condition
+from paramsym.algebra.symbols import LETTERS
+from paramsym.analysis.counted import Counted, lines
+from paramsym.core.conditions import conditions_of
+from paramsym.errors import ParamsymError
+from paramsym.measure.trace import stated_inputs
+from paramsym.render import latex
+from paramsym.render.table import Letters
+
+MOST_TENSORS = 60
+PLACE = r"\letter{%s}"
+"""What stands in LaTeX where the page writes the letter of the paper chosen."""
+
+
+def lettering(symbols: Iterable[Symbol]) -> Letters:
+    """Return the letters in their usual order, each as its place."""
+    known = [letter.name for letter in LETTERS]
+    names = [*known, *sorted({symbol.name for symbol in symbols} - {*known})]
+    return Letters(tuple((name, PLACE % name) for name in names))
+
+
+@dataclass
+class Program:
+    """What one exported function computes, under the conditions of its first subject; each distinct amount once."""
+
+    subjects: list[Counted | Expr]
+    places: dict[Polynomial, int]
+
+    def place(self, amount: Polynomial) -> int:
+        """Return the number under which an amount is returned."""
+        if amount not in self.places:
+            self.places[amount] = len(self.subjects)
+            self.subjects.append(amount.as_expr())
+        return self.places[amount]
+
+    def script(self) -> str:
+        """Write the function with the names of its arguments."""
+        source = ps.export({str(place): one for place, one in enumerate(self.subjects)}, "javascript", name="count")
+        return f'{{"arguments": {json.dumps(source.arguments)}, "run": {source.code.partition(chr(10))[2]}}}'
+
+
+class _Writer:
+    """Collects what the questions about one variant share: programs by their conditions, LaTeX, letters."""
+
+    def __init__(self, root: ps.Layer) -> None:
+        self.root, self.letters = root, lettering(root.symbols)
+        self.programs: list[Program] = []
+        self.texts: dict[str, int] = {}
+        self.asked: dict[Condition, None] = {}
+        self.symbols: set[Symbol] = set()
+
+    def question(self, question: Question) -> dict[str, Any]:
+        """Return for each choice the program, the total, the terms and the parts; raise ``NoClosedForm`` where there is none."""
+        return {"/".join(choice): self._answer(answered(self.root, question, choice, self.letters)) for choice in choices(question)}
+
+    def _program(self, subject: Counted) -> Program:
+        """Return the program of a subject: of the parameters, or of all costs, whose conditions are those of tracing the model once."""
+        number = 0 if subject is self.root else 1
+        if number == len(self.programs):
+            self.asked |= dict.fromkeys(conditions_of(subject))
+            self.programs.append(Program([subject], {subject.polynomial: 0}))
+        return self.programs[number]
+
+    def _answer(self, one: Answered) -> list[Any]:
+        self.symbols |= one.subject.symbols
+        program = self._program(one.subject)
+        total = program.place(one.subject.polynomial)
+        terms = [[self.texts.setdefault(written, len(self.texts)), program.place(amount)] for written, amount in one.terms]
+        parts = [[name, program.place(amount), within] for name, amount, within in one.parts]
+        return [self.programs.index(program), total, terms, parts]
+
+    def divisors(self) -> list[tuple[str | int, str | int]]:
+        """Return which letter or number has to divide which letter, and which letter a number."""
+        pairs = ((one.small, one.large) for one in self.asked if one.kind == "divides")
+        plain = ((small, large) for small, large in pairs if isinstance(small, Symbol | int) and isinstance(large, Symbol | int))
+        return [(getattr(small, "name", small), getattr(large, "name", large)) for small, large in plain]
+
+    def least(self, symbol: Symbol) -> int:
+        """Return the least value of a letter."""
+        asked = (one.small for one in self.asked if one.kind == "at most" and one.large == symbol)
+        return max((small for small in asked if isinstance(small, int)), default=1)
+
+
+def variant_data(variant: Variant) -> dict[str, Any]:
+    """Return what the page knows of a variant; ``programs`` is JavaScript."""
+    writer = _Writer(variant.root)
+    questions: dict[str, dict[str, Any]] = {}
+    missing: dict[str, str] = {}
+    for question in QUESTIONS:
+        try:
+            questions[question.name] = writer.question(question)
+        except NoClosedForm as error:
+            missing[question.name] = str(error)
+    inputs = sorted(writer.symbols - {*variant.letters}, key=lambda symbol: symbol.name)
+    return {
+        "title": variant.title,
+        "python": python(variant),
+        "letters": [[one.name, writer.least(one), variant.argument(one), meaning(one.name)] for one in variant.letters],
+        "inputs": [[one.name, writer.least(one), "", meaning(one.name)] for one in inputs],
+        "shapes": shapes(variant.root),
+        "divides": writer.divisors(),
+        "models": {name: [sizes.get(symbol.name) for symbol in variant.letters] for name, sizes in variant.sizes.items()},
+        "tensors": tensors(variant.root, writer.letters),
+        "configs": of_variant(variant),
+        "texts": [*writer.texts],
+        "questions": questions,
+        "missing": missing,
+        "programs": f"[{','.join(program.script() for program in writer.programs)}]",
+    }
+
+
+def python(variant: Variant) -> str:
+    """Return the Python that builds the variant's model."""
+    published = next((name for name in variant.sizes if "(" not in name), None)
+    if published is not None:
+        return f"ps.load({published!r})"
+    config = next(iter(variant.configs.values()), None)
+    return f"ps.models.{type(variant.root).__name__}()" if config is None else f"ps.from_config({config!r})"
+
+
+def shapes(root: ps.Layer) -> str:
+    """Return the inputs of a model as a sentence has them; empty for one that does not state them."""
+    try:
+        return ", ".join(f"{name} ({', '.join(map(str, shape))})" for name, shape in stated_inputs(root).items())
+    except ParamsymError:
+        return ""
+
+
+def tensors(root: ps.Layer, letters: Letters) -> list[list[Any]]:
+    """Return the tensors, each with its shape; of models that have very many, none."""
+    listed = lines(root)
+    if len(listed) > MOST_TENSORS:
+        return []
+    parts = {id(line): number for number, (_, members) in enumerate(part for part in divided(listed, by_kind=False)) for line in members}
+    total = latex.ordered(root.params, letters)
+    places = {next(iter(Polynomial.of(term).terms)): number for number, term in enumerate(total) if len(Polynomial.of(term).terms) == 1}
+    return [
+        [
+            f"{line.name}{f' ({line.label})' if line.label else ''}",
+            ", ".join(latex.expression(size, letters) for size in line.sizes),
+            parts[id(line)],
+            sorted(places[monomial] for monomial in line.polynomial().terms if monomial in places),
+        ]
+        for line in listed
+    ]

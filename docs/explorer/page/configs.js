@@ -1,0 +1,188 @@
+"use strict";
+/* A config.json that is dropped on the page: read by the rules that the library was asked for, or refused with what is in the way. */
+
+class Refused extends Error {}
+
+/* The letters that a refusal asks the reader to take to the library. */
+const INSTEAD = 'ps.from_config("config.json") reads it.';
+
+const shown = (value) => { const text = JSON.stringify(value, (_, one) => (typeof one === "bigint" ? String(one) : one)) ?? "nothing"; return text.length > 60 ? `${text.slice(0, 57)}...` : text; };
+
+/* Keys that stand twice in one object: readers disagree about which of them counts. */
+const twice = (text) => {
+  const open = [];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
+    if (token === "{" || token === "[") open.push(new Set());
+    else if (token === "}" || token === "]") open.pop();
+    else if (token.endsWith(":")) {
+      const key = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+      if (open.at(-1)?.has(key)) return key;
+      open.at(-1)?.add(key);
+    }
+  }
+  return null;
+};
+
+/* Whole numbers as BigInts, others as numbers: 768.0 is no size, and no digit is lost. */
+const parsed = (text, name) => {
+  let config;
+  try {
+    config = JSON.parse(text, (_, value, context) => {
+      if (typeof value !== "number") return value;
+      const source = context?.source ?? (Number.isSafeInteger(value) ? String(value) : null);
+      return source !== null && /^-?\d+$/.test(source) ? BigInt(source) : value;
+    });
+  } catch (error) { throw new Refused(`${name} is not JSON: ${error.message}.`); }
+  if (config === null || typeof config !== "object" || Array.isArray(config)) throw new Refused(`${name} holds ${shown(config)}; wanted one JSON object.`);
+  const key = twice(text);
+  if (key !== null) throw new Refused(`${name}: the key '${key}' stands twice.`);
+  return config;
+};
+
+const same = (one, other) => {
+  if (typeof one === "bigint" || typeof other === "bigint") return typeof one === "bigint" && Number.isSafeInteger(other) && one === BigInt(other);
+  if (one === null || other === null || typeof one !== "object" || typeof other !== "object") return one === other;
+  const keys = Object.keys(one);
+  return Array.isArray(one) === Array.isArray(other) && keys.length === Object.keys(other).length && keys.every((key) => key in other && same(one[key], other[key]));
+};
+
+const LARGEST = 2n ** 63n - 1n;
+
+const whole = (value, where, least) => {
+  if (typeof value !== "bigint" || value < BigInt(least) || value > LARGEST) {
+    throw new Refused(`${where} is ${shown(value)}; wanted ${least ? "a positive whole number" : "a whole number, zero or more"}.`);
+  }
+  return value;
+};
+
+/* Settings of a rotation: of a kind that was tried, with no other keys, and numbers for its numbers. */
+const alike = (value, known) => value !== null && typeof value === "object" && known !== null && typeof known === "object" && !Array.isArray(known)
+  && (value.rope_type ?? value.type) === (known.rope_type ?? known.type)
+  && Object.entries(value).every(([key, one]) => (["rope_type", "type"].includes(key) ? one === (known.rope_type ?? known.type)
+    : (key in known || key === "rope_theta") && (typeof one === "bigint" || typeof one === "number") && one > 0));
+
+/* The sizes that a configuration gives one variant; throws where it says anything that the variant's rules do not know. */
+const sizesOf = (config, rules, architecture, reader) => {
+  const given = { ...config };
+  for (const [alias, name] of Object.entries(reader.aliases)) {
+    if (alias in config) {
+      if (name in config && !same(config[alias], config[name])) throw new Refused(`${alias} and ${name} say different things. ${INSTEAD}`);
+      given[name] = config[alias];
+    }
+  }
+  if (architecture === undefined ? !rules.first : !rules.architectures.includes(architecture)) throw new Refused("");
+  const sizes = {};
+  for (const [name, [letter, least, missing, nothing]] of Object.entries(rules.sizes)) {
+    const rule = !(name in given) ? missing : given[name] === null ? nothing : undefined;
+    if (rule === null) throw new Refused(`${name} is ${name in given ? "null" : "not given"}, and this page has no formula for that. ${INSTEAD}`);
+    sizes[letter] = rule === undefined ? whole(given[name], name, least) : typeof rule === "number" ? BigInt(rule) : rule;
+  }
+  for (const [letter, value] of Object.entries(sizes)) if (typeof value === "string") sizes[letter] = sizes[value];
+  for (const [name, [letters, least, missing]] of Object.entries(rules.lists)) {
+    const value = name in given ? given[name] : missing?.map(BigInt);
+    if (!Array.isArray(value) || value.length !== letters.length) throw new Refused(`${name} is ${shown(value)}; this page has the formula for ${letters.length} of them. ${INSTEAD}`);
+    letters.forEach((letter, place) => { sizes[letter] = whole(value[place], `${name}[${place}]`, least); });
+  }
+  for (const [name, values] of Object.entries(rules.fixed)) {
+    const source = rules.equal[name];
+    if (source !== undefined && name in given && given[name] === sizes[rules.sizes[source][0]]) continue;
+    const fits = values.some((one) => (one.length ? name in given && (same(given[name], one[0]) || alike(given[name], one[0])) : !(name in given)));
+    if (!fits) {
+      const known = values.filter((one) => one.length).map(([one]) => shown(one)).join(" or ");
+      throw new Refused(`${name} is ${name in given ? shown(given[name]) : "not given"}; this page has the formula for ${known || "its absence"}. ${INSTEAD}`);
+    }
+  }
+  for (const name of rules.free) {
+    const value = given[name];
+    if (name in given && !((typeof value === "number" || typeof value === "bigint") && value > 0)) throw new Refused(`${name} is ${shown(value)}; this page takes positive numbers there. ${INSTEAD}`);
+  }
+  if (rules.labels !== undefined) {
+    const { num_labels: number, id2label: names } = config;
+    if (number !== undefined && number !== null) sizes.N = whole(number, "num_labels", 0);
+    else if (names === undefined || names === null) sizes.N = BigInt(rules.labels);
+    else if (typeof names !== "object" || Array.isArray(names) || !Object.keys(names).every((one) => /^(0|[1-9]\d*)$/.test(one))) throw new Refused(`id2label is ${shown(names)}; wanted an object from numbers to labels.`);
+    else sizes.N = BigInt(Object.keys(names).length);
+  }
+  return sizes;
+};
+
+/* Keys that nothing is known about, which could change the tensors. */
+const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
+  if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in reader.aliases) return false;
+  for (const { usual, ignored } of [reader, explorer.keys]) {  // what the family says of a key goes before what holds for all
+    if (key in usual) return !usual[key].some((one) => same(value, one));
+    if (ignored.includes(key)) return false;
+  }
+  return true;
+}).map(([key]) => key);
+
+/* Return the family, the variant and the sizes that a configuration means, and the keys that were passed over. */
+explorer.readConfig = async (text, name = "config.json") => {
+  const config = parsed(text, name);
+  const type = config.model_type;
+  if (typeof type !== "string") throw new Refused(`the configuration has no model_type that is a word. ${INSTEAD}`);
+  const found = Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
+  if (!found) throw new Refused(`model_type '${type}' is not on this page. Known are ${[...new Set(Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.types)))].sort().join(", ")}.`);
+  const [family] = found, { variants, types } = await explorer.load(family);
+  const named = config.architectures;
+  if (named !== undefined && named !== null && !Array.isArray(named)) throw new Refused(`architectures is ${shown(named)}; wanted a list of class names.`);
+  const architecture = named?.[0];
+  const own = variants.map((one, number) => ({ one, number, rules: one.configs[type] })).filter(({ rules }) => rules);
+  const asked = own.filter(({ rules }) => (architecture === undefined ? rules.first : rules.architectures.includes(architecture)));
+  if (!asked.length) throw new Refused(`architecture '${architecture ?? "(the base class)"}' of ${type} is not on this page, which has ${[...new Set(own.map(({ one }) => one.title))].join(", ")}. ${INSTEAD}`);
+  const refusals = [];
+  for (const { one, number, rules } of asked) {
+    try {
+      const sizes = sizesOf(config, rules, architecture, types[type]), open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes));
+      if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
+      const model = await explorer.model(family, number, undefined, sizes);
+      for (const place of one.programs.keys()) {
+        const { error } = explorer.run(one, place, explorer.all(model, {}));
+        if (error) throw new Refused(`this configuration cannot be built. ${error}`);
+      }
+      return { family, number, sizes, unknown: unknown(config, rules, types[type]), type };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refusals.push(error);
+    }
+  }
+  throw refusals.at(0);
+};
+
+const take = async (file) => {
+  const said = explorer.find("config-said");
+  said.replaceChildren();
+  said.classList.remove("bad");
+  try {
+    if (file.size > 16 * 2 ** 20) throw new Refused(`${file.name} has more than 16 MiB, which is no configuration.`);
+    const read = await explorer.readConfig(await file.text(), file.name);
+    const use = async () => {
+      await explorer.choose(read.family, read.number, explorer.index[read.family][read.number].names[0], read.sizes);
+      explorer.state.models[explorer.state.active].name = file.name;
+      explorer.rebuild();
+      said.textContent = `${file.name} is read: ${explorer.index[read.family][read.number].title}.`;
+      said.classList.remove("bad");
+    };
+    if (!read.unknown.length) { await use(); return; }
+    said.classList.add("bad");
+    said.append(`${read.type} does not know these config keys: ${read.unknown.slice(0, 12).join(", ")}. They could change the tensors. `,
+      explorer.element("button", { type: "button", onclick: use }, "Read it without them"));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    said.classList.add("bad");
+    said.textContent = error.message;
+  }
+};
+
+explorer.listenToConfigs = () => {
+  const drop = explorer.find("drop"), file = explorer.find("file");
+  explorer.find("open").addEventListener("click", () => file.click());
+  file.addEventListener("change", () => { if (file.files[0]) take(file.files[0]); file.value = ""; });
+  for (const kind of ["dragover", "drop", "dragleave"]) {
+    document.addEventListener(kind, (event) => {  // anywhere on the page: a browser would open the file in the place of the page
+      event.preventDefault();
+      drop.classList.toggle("over", kind === "dragover");
+      if (kind === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+    });
+  }
+};

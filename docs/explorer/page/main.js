@@ -1,0 +1,57 @@
+"use strict";
+/* Start, and one way for every change: from the state to the page and to its address. */
+
+explorer.update = () => {
+  explorer.showSizes();
+  explorer.answers = explorer.showAnswer();
+  explorer.showWhy();
+  clearTimeout(explorer.waiting);
+  explorer.waiting = setTimeout(() => {
+    explorer.showChart();
+    history.replaceState(null, "", explorer.address(explorer.state));
+  }, 60);
+};
+
+explorer.rebuild = () => {
+  explorer.buildSizes();
+  explorer.buildLetterChoices();
+  explorer.update();
+};
+
+const themes = { auto: "as the system has them", light: "light", dark: "dark" };
+
+const setTheme = (name) => {
+  document.documentElement.dataset.theme = name;
+  explorer.find("theme").setAttribute("aria-label", `Colours: ${themes[name]}`);
+  explorer.find("theme").textContent = { auto: "◐", light: "☀", dark: "☾" }[name];
+  try { localStorage.setItem("theme", name); } catch { /* a browser that keeps nothing */ }
+};
+
+explorer.start = async () => {
+  document.documentElement.classList.toggle("framed", globalThis.top !== globalThis);
+  const names = Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.names));
+  explorer.find("models").replaceChildren(...names.map((name) => explorer.element("option", { value: name })));
+  explorer.find("paper").replaceChildren(...Object.entries(explorer.papers).map(([name, { source }]) => explorer.element("option", { value: name }, source)));
+  explorer.find("theme").addEventListener("click", () => {
+    const order = Object.keys(themes), now = document.documentElement.dataset.theme;
+    setTheme(order[(order.indexOf(now) + 1) % order.length]);
+  });
+  setTheme(document.documentElement.dataset.theme in themes ? document.documentElement.dataset.theme : "auto");
+  explorer.buildTabs();
+  explorer.listenToSizes();
+  explorer.listenToWhy();
+  explorer.listenToChart();
+  explorer.listenToCopies();
+  explorer.listenToConfigs();
+  await explorer.restore(location.hash);
+  explorer.rebuild();
+  document.body.dataset.ready = "true";
+  addEventListener("hashchange", async () => {
+    if (location.hash === explorer.address(explorer.state)) return;
+    await explorer.restore(location.hash);
+    explorer.rebuild();
+  });
+  requestAnimationFrame(() => setTimeout(explorer.loadMathJax));
+};
+
+explorer.start();

@@ -1,0 +1,92 @@
+"""Why a letter changes a count or cancels from it: the library's derivations, as data, and the program of their numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from data import Program, lettering
+from sympy import Expr, Symbol
+from variants import Variant
+
+import paramsym as ps
+from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import symbols_in
+from paramsym.analysis.counted import Counted, lines
+from paramsym.analysis.derivation import Step, Sum
+from paramsym.errors import ParamsymError
+from paramsym.measure.work import PAIRS
+from paramsym.render import latex
+from paramsym.render.table import Letters
+
+LONGEST = 6000
+"""Characters of a derivation beyond which nobody follows it; models of convolutions with many stages have such."""
+
+
+def counts(root: ps.Layer) -> dict[str, Counted]:
+    """Return what is explained: the parameters, and of models with attention what they compute, keep and remember."""
+    found: dict[str, Counted] = {"params": root}
+    try:
+        flops = ps.flops(root)
+        if any(line.role == PAIRS for line in lines(flops)):
+            found |= {"flops": flops, "activations": ps.activations(root), "cache": ps.kv_cache(root)}
+    except ParamsymError:
+        pass
+    return found
+
+
+def reasons_data(variant: Variant) -> dict[str, Any]:
+    """Return the derivations of a variant, by count and letter; ``programs`` is JavaScript."""
+    program = Program([], {})
+    written: dict[str, dict[str, Any]] = {}
+    for name, subject in counts(variant.root).items():
+        letters = lettering(subject.symbols)
+        for symbol in sorted(subject.symbols, key=lambda one: one.name):
+            why = ps.explain(subject, symbol)
+            if sum(len(step.to_latex(letters)) for step in why.steps) > LONGEST or (name != "params" and not telling(why)):
+                continue
+            written.setdefault(name, {})[symbol.name] = {
+                "cancels": why.cancels,
+                "enters": why.enters,
+                "verdict": _said(why._said, letters),
+                "steps": [_step(step, program, letters) for step in why.steps],
+            }
+    if not program.subjects:
+        program.place(Polynomial.of(0))
+    return {"counts": written, "programs": f"[{program.script()}]"}
+
+
+def telling(why: ps.Explanation) -> bool:
+    """Whether a letter does more than multiply: it cancels, stands in a quotient, or stands twice in one product."""
+    if why.cancels:
+        return True
+    held = ([factor for factor in group.factors if why.symbol in symbols_in((factor,))] for group in why.groups)
+    return any(len(factors) > 1 or any(factor != why.symbol for factor in factors) for factors in held)
+
+
+def _step(step: Step, program: Program, letters: Letters) -> dict[str, Any]:
+    return {
+        "said": _said(step.said, letters),
+        "equation": step.to_latex(letters).replace("&=", "="),
+        "numbers": _numbers(step.left, program),
+        "value": program.place(Polynomial.of(step.right)),
+    }
+
+
+def _numbers(left: Sum, program: Program) -> list[Any] | None:
+    """Return the terms as factors whose values can be put in; None for sums over copies, which have no single factors."""
+    if any(product.spans for _, product in left.signed):
+        return None
+    return [[times, [_factor(factor, program) for factor in product.factors]] for times, product in left.signed]
+
+
+def _factor(factor: Expr | int, program: Program) -> str | int:
+    """Return a letter or a number as a word, anything else as the number under which the program returns it."""
+    return str(factor) if isinstance(factor, int | Symbol) else program.place(Polynomial.of(factor))
+
+
+def _said(pieces: Any, letters: Letters) -> list[Any]:
+    return [piece if isinstance(piece, str) else [latex.expression(_plain(piece), letters)] for piece in pieces]
+
+
+def _plain(piece: Expr | int) -> Expr | int:
+    return piece if isinstance(piece, int) else piece.doit()

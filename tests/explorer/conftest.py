@@ -1,0 +1,46 @@
+"""The explorer's page, written for these tests, in one browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Browser, command
+from explored import show
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page and all families."""
+    command()
+    made = tmp_path_factory.mktemp("pages")
+    kept = os.environ.get("EXPLORER_KEPT") or str(made / "kept")
+    subprocess.run([sys.executable, "docs/explorer/build.py", str(made), "--kept", kept], cwd=ROOT, check=True)
+    return made
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests."""
+    one = Browser()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def page(folder: Path, browser: Browser) -> Iterator[Browser]:
+    """The page as it is when it is opened; afterwards nothing was asked of the network, and nothing is wrong in the console."""
+    browser.console.clear()
+    browser.requests.clear()
+    browser.size(1400)
+    show(browser, folder, "")
+    yield browser
+    assert [one for one in browser.requests if not re.match(r"(file|data|blob):|about:blank", one)] == []
+    assert browser.console == []
