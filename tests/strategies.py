@@ -102,7 +102,7 @@ def layers(draw: st.DrawFn, cls: Subject) -> ps.Layer:
         return cls(*SEEDS[cls.__name__])
     default = plain(cls)
     arguments = [getattr(default, field.name) for field in fields(cls) if _default(field) is MISSING]  # type: ignore[arg-type]
-    changed = {name: draw(values) for name, values in _choices(cls).items() if draw(st.integers(0, 3)) == 0}
+    changed = {name: draw(values) for name, values in _choices(cls).items() if draw(st.integers(0, 3)) == 0}  # type: ignore[arg-type]
     if not changed:
         return default
     try:
@@ -141,9 +141,13 @@ def sized(draw: st.DrawFn, layer: ps.Layer) -> tuple[dict[Symbol, int], ps.Layer
     raise AssertionError
 
 
-@cache
 def plain(cls: Subject) -> ps.Layer:
-    """Build a layer of one class, or behind one door, with its defaults; once, because layers are values."""
+    """Return a layer of one class, or behind one door, with its defaults; it is built once, because layers are values."""
+    return _plain(cls)  # type: ignore[arg-type]
+
+
+@cache
+def _plain(cls: Subject) -> ps.Layer:
     if isinstance(cls, Door):
         return cls.open(cls.plain)
     if cls.__name__ in SEEDS:
