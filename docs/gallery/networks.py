@@ -1,7 +1,7 @@
-"""What is said about convolutional networks, with the place where it is said, and the call that settles it.
+"""What is said about convolutional networks, who says it, and the call that settles it.
 
-``value`` is what a source outside of this library has: a state dict, a paper's or a framework's own figure, or arithmetic by hand. The
-page shows what the call gives, and a test holds both together. What stands in braces is computed when the page is built.
+``value`` comes from outside this library: a state dict, a figure of a paper or a framework, or arithmetic by hand. The page shows the result of
+the call, and a test compares the two. Expressions in braces are computed when the page is built.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LAST = "(1, 224, 224, 3)"
 
 
 class Said(NamedTuple):
-    """A claim, where it stands, how right it is, the call that settles it, what the call gives, and why."""
+    """A claim, its source, the verdict, the call that settles it, the value from outside, and the explanation."""
 
     claim: str
     source: str
@@ -32,7 +32,7 @@ NETWORKS: dict[str, Said] = {
         "right",
         "[ps.load('vgg16').count, ps.load('vgg16').part('classifier.0').count]",
         [138_357_544, 102_764_544],
-        "The thirteen convolutions hold {ps.load('vgg16').part('features').count:,}, a tenth; the matrix behind 7x7 places of 512 channels holds 25088*4096 + 4096, three quarters.",
+        "The thirteen convolutions hold {ps.load('vgg16').part('features').count:,}, a tenth; the dense layer behind 7x7 positions of 512 channels holds 25088*4096 + 4096, three quarters.",
     ),
     "N-02": Said(
         "One image takes 24M numbers of memory in VGG-16, 93 MB.",
@@ -56,7 +56,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         f"ps.macs(ps.load('ResNet50'), {_LAST}).total",
         3_857_973_248,
-        "These are multiply-adds of the network of the paper, which Keras has: the stride of a bottleneck stands in its first convolution. The paper cuts 3.86 off.",
+        "These are multiply-adds of the paper's network, which is Keras': the first convolution of a bottleneck has the stride. The paper truncates 3.86.",
     ),
     "N-05": Said(
         "ResNet-50 takes 4.1 billion FLOPs.",
@@ -64,7 +64,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         f"[ps.macs(ps.load('resnet50'), {_RGB}).total, ps.flops(ps.load('resnet50'), {_RGB}).total]",
         [4_089_184_256, 8_178_368_512],
-        "Also multiply-adds, of torchvision's network, whose stride stands in the middle convolution and leaves the first at four times as many places. Counted as two operations each, the same network takes 8.2 billion.",
+        "Also multiply-adds, of torchvision's network: the middle convolution has the stride, so that the first works at four times as many positions. Counted as two operations each, the same network takes 8.2 billion.",
     ),
     "N-06": Said(
         "ResNet-101 and ResNet-152 take 7.6 and 11.3 billion FLOPs.",
@@ -72,7 +72,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         f"[ps.macs(ps.load(name), {_LAST}).total for name in ('ResNet101', 'ResNet152')]",
         [7_570_194_432, 11_282_415_616],
-        "Multiply-adds again, with the stride in front; torchvision's networks of these names take {int(ps.macs(ps.load('resnet101'), (1, 3, 224, 224)).total):,} and {int(ps.macs(ps.load('resnet152'), (1, 3, 224, 224)).total):,}.",
+        "Multiply-adds again, with the stride in the first convolution; torchvision's networks of these names take {int(ps.macs(ps.load('resnet101'), (1, 3, 224, 224)).total):,} and {int(ps.macs(ps.load('resnet152'), (1, 3, 224, 224)).total):,}.",
     ),
     "N-07": Said(
         "ResNet-50 has 25,636,712 parameters.",
@@ -104,7 +104,7 @@ NETWORKS: dict[str, Said] = {
         "wrong",
         "ps.load('mobilenet_v2').count",
         3_504_872,
-        "Without the scales and shifts of the norms they are {int(ps.load('mobilenet_v2').ledger().where(lambda line: len(line.shape) > 1 or 'classifier' in line.name).stored):,}, the 3.47 million of slim's page, which the paper cuts off.",
+        "Without the scales and shifts of the norms they are {int(ps.load('mobilenet_v2').ledger().where(lambda line: len(line.shape) > 1 or 'classifier' in line.name).stored):,}, the 3.47 million of slim's page, which the paper truncates.",
     ),
     "N-11": Said(
         "A 7x7 convolution has 81 % more parameters than three of 3x3 that see as far.",
@@ -128,7 +128,7 @@ NETWORKS: dict[str, Said] = {
         "right",
         "ps.Sequential(ps.MaxPool2d(2), ps.AvgPool2d(3), ps.AdaptiveAvgPool2d(1)).count",
         0,
-        "Counts that give a pooling parameters are those of its neighbours. In LeNet-5 of 1998 the maps that halve had one weight and one bias each: {ps.models.LeNet5().part('S2').count} in the first such layer.",
+        "LeNet-5 of 1998 is the exception: each map of its subsampling layers has one weight and one bias, {ps.models.LeNet5().part('S2').count} in the first such layer.",
     ),
     "N-14": Said(
         "AlexNet has 60 million parameters and 650,000 neurons.",
@@ -176,7 +176,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[one for name, side in (('efficientnet_b0', 224), ('efficientnet_b7', 600)) for one in (ps.load(name).count, ps.macs(ps.load(name), (1, 3, side, side)).total)]",
         [5_288_548, 385_814_752, 66_347_960, 37_745_884_192],
-        "FLOPs are multiply-adds here, too, at the resolution of each network; B7's are cut off.",
+        "FLOPs are multiply-adds here, too, at the resolution of each network; B7's are truncated.",
     ),
     "N-20": Said(
         "DenseNet-121 has 8,062,504 parameters.",
@@ -192,7 +192,7 @@ NETWORKS: dict[str, Said] = {
         "right under an assumption",
         "[ps.receptive_field(ps.load(name)) for name in ('ResNet50', 'ResNet50V2', 'resnet50')]",
         [[483, 483], [483, 483], [427, 427]],
-        "Where the first convolution of a stage moves by two, or the last block of the stage before it, every 3x3 convolution of the stage works on the coarser map already. In torchvision the first of them moves itself, and sees half as far.",
+        "Where the first convolution of a stage moves by two, or the last block of the stage before it, every 3x3 convolution of the stage works on the coarser map. In torchvision the first of them has the stride itself, works on the finer map, and sees half as far.",
     ),
     "N-22": Said(
         "U-Net has 31 million parameters.",

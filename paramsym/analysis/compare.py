@@ -231,8 +231,10 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
 
 
 def _sign(value: Expr) -> int:
-    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen."""
+    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen, as inside a floor."""
     letters = cast("set[Symbol]", value.free_symbols)
+    if not value.is_polynomial(*letters):
+        return 0
     shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in letters}), *letters or [sympy.Dummy()])
     coefficients = shifted.coeffs()
     ends = shifted.TC()

@@ -217,9 +217,10 @@ def _raised(program: StraightLine, divide: str, compare: str, value: str, quotie
 
     def written(position: int, op: Op, left: str, right: str) -> str:
         template = divide if op.kind in QUOTIENTS else compare.replace("OP", _BROKEN[cast("Check", op.kind)][0])
-        sides = [text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right)]
-        shown = (*sides, value.format(quotient.format(left, right)), value.format(f"{left} % {right}"))
-        return template.format(left, right).replace("SAID", refusal(op.kind, program.asked.get(position), *shown))
+        one, other = (text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right))
+        goes, leaves = value.format(quotient.format(left, right)), value.format(f"{left} % {right}")
+        said = refusal(op.kind, program.asked.get(position), one, other, goes, leaves)
+        return template.format(left, right).replace("SAID", said)
 
     return written
 

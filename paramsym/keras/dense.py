@@ -12,6 +12,7 @@ from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Given, anywhere, axis_size, door, listed, shape_of
 from paramsym.layers import activation, dense, embedding
 from paramsym.layers.lora import LoRA
+from paramsym.naming import quoted
 
 
 def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:
@@ -110,7 +111,7 @@ def PReLU(given: Given, shape: Any) -> Layer:
     slopes: list[Dim | None] = list(inputs[1:])
     for axis in given.shared_axes:
         if not -len(slopes) <= axis - 1 < len(slopes):
-            message = f"shared_axes has {axis}, which is outside the input shape {inputs}."
+            message = f"shared_axes has {quoted(axis)}, which is outside the input shape {inputs}."
             raise ArgumentError(message)
         slopes[axis - 1] = 1  # counted as Keras counts: -1 is the last axis but one
     return activation.PReLU(tuple(axis_size(tuple(slopes), axis) for axis in range(len(slopes))), dialect="keras")

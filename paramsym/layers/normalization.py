@@ -13,6 +13,7 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
+from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
 
 
@@ -64,7 +65,7 @@ class FeatureNorm(Layer):
 
     def conditions(self) -> None:
         if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(_as_shape(self.normalized_shape))):  # type: ignore[attr-defined]
-            message = f"axis is {self.axis}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
+            message = f"axis is {quoted(self.axis)}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
             raise ArgumentError(message)
 
     def over(self, x: Value) -> tuple[Value, tuple[int, ...]]:

@@ -40,6 +40,9 @@ class Memory:
     mask: int | None = 1
     copies: bool = True
     drops: bool = True
+    wrong: str = (
+        "what kernels hold for a moment, and the caching of the allocator, are left out; autocast keeps a copy of every weight more"
+    )
 
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
@@ -54,7 +57,15 @@ MEMORY: Mapping[str, Memory] = {
         Memory("torch-sdpa-cpu", f"{_CPU}; fused attention where it has no dropout", "fused", statistic=None, mask=None, drops=False),
         Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None),
         Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; fused attention where it has no dropout", "fused", statistic=None, drops=False),
-        Memory("korthikanti", _KORTHIKANTI, dtype="float16", statistic=0, index=0, copies=False),
+        Memory(
+            "korthikanti",
+            _KORTHIKANTI,
+            dtype="float16",
+            statistic=0,
+            index=0,
+            copies=False,
+            wrong="torch keeps the mean and the deviation of each norm as well, 16*s*b bytes in a block, and for GPT-2's own GELU 24*s*b*h",
+        ),
     )
 }
 """Ways to account for activations, by name."""

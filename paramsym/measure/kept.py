@@ -12,7 +12,8 @@ from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
-from paramsym.measure.work import looped, shown, times
+from paramsym.measure.once import once
+from paramsym.measure.work import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Pad
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
@@ -83,7 +84,8 @@ def keeping(
         NotYetError: a part that does not say what it computes.
     """
     layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
-    return _Keeper(program, needs, way, frozen=frozen, stored=stored, layouts=layouts, split=split).found()
+    question = ("kept", needs, way, frozen, stored, layouts, split)
+    return once(program, question, _Keeper(program, needs, way, frozen=frozen, stored=stored, layouts=layouts, split=split).found)
 
 
 class _Keeper:
@@ -116,7 +118,7 @@ class _Keeper:
         """Collect what every step keeps, and sort it into inputs, outputs and what is inside."""
         for step in self.program.steps:
             for number in step.gives:
-                self.labels[number] = (str(step.operation).partition(" ")[0],)
+                self.labels[number] = (word(step.operation),)
             self._step(step)
         inputs = self.program.inputs
         roots = [self.root[number] for number in self.program.outputs]

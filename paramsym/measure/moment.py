@@ -10,6 +10,7 @@ from sympy import Max
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.measure.layout import plain, viewed
+from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, bodies
 from paramsym.program.lookups import Constant, Drop, Stored
 from paramsym.program.state import Remember
@@ -27,6 +28,10 @@ def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) 
 
 def _moments(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
     """Return the moments of which none is as wide as another for all sizes; what a program is given is not its own."""
+    return once(program, ("moments", tuple(widths.items()), fused), lambda: _found(program, widths, fused=fused))
+
+
+def _found(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
     root = _roots(program)
     last = {root[number]: place for place, step in enumerate(program.steps) for number in step.takes}
     last |= {root[number]: len(program.steps) for number in program.outputs}

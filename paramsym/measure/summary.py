@@ -29,8 +29,8 @@ def summary(
     weights. A last row takes back what tied weights would count twice, or adds what is stored and not applied, such as classifiers that
     only training uses.
 
-    With ``stages`` every size of the map has one row, as in the tables of papers about networks for images: all layers from the one that
-    leaves this size on.
+    With ``stages`` there is one row for each size of the map, as in the tables of papers about networks for images: all layers whose output
+    has this size.
 
     Raises:
         ShapeError: an input shape that the layer cannot take.
@@ -79,9 +79,9 @@ def summary(
 def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
     """Group neighbours that leave a map of one size.
 
-    Padding, and what is done to the input first, stand with what follows. One place in the middle of a network, such as the means of
-    squeeze-and-excitation, is no size of its own; and where branches to a smaller map are listed one after another, what they leave on the
-    way stands with the larger one.
+    Padding, and layers before the first with weights, belong to the size that follows. A single position in the middle of a network, such
+    as the means of squeeze-and-excitation, is no size of its own. Branches that shrink a map are listed one after another; their layers
+    before the stride belong to the larger size.
     """
     sizes = _sizes([entry.visit for entry in entries])
     last = max((position for position, size in enumerate(sizes) if any(extent != 1 for extent in size)), default=-1)
@@ -101,7 +101,7 @@ def _by_size(entries: list[_Entry]) -> Iterator[tuple[Shape, list[_Entry]]]:
 
 
 def _sizes(visited: list[Visit]) -> list[Shape]:
-    """Return the extents of the places that every layer leaves; features behind a map have one place."""
+    """Return the spatial extents of every layer's output; features behind a map have one position."""
     layers = [visit.layer for visit in visited]
     last = any(getattr(one, "data_format", "") == "channels_last" or getattr(one, "dialect", "torch") != "torch" for one in layers)
     left = [each_input(visit.left)[0] for visit in visited]

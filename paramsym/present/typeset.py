@@ -287,8 +287,7 @@ def _piece(piece: Any) -> str:
     if isinstance(piece, str):
         return displayed(piece) if piece.startswith("\\begin{") else piece
     if isinstance(piece, Table | Tabular):
-        table = piece if isinstance(piece, Table) else piece.table()
-        return displayed(table.to_latex(long=True))
+        return displayed(piece.to_latex(long=True))
     if isinstance(piece, type):
         message = f"{quoted(piece)} is a class; give what is built from it."
         raise ArgumentError(message)

@@ -93,7 +93,7 @@ def test_stages_of_vgg() -> None:
     assert table.columns == ("size", "layers", "output", "parameters", "neurons", "connections")
     assert table.footer == ("total", "", *whole.footer[3:])
     for column in (3, 4, 5):
-        assert sum(row[column] for row in table.rows) == table.footer[column]
+        assert sum(int(str(row[column])) for row in table.rows) == table.footer[column]
 
 
 def test_stages_of_resnet() -> None:

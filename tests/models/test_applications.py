@@ -121,18 +121,25 @@ def test_pieces_that_may_be_left_out() -> None:
 
 def test_multipliers_in_letters() -> None:
     """A multiplier with a letter gives what its value gives."""
-    for cls, multiplier, others in (
-        (models.MobileNet, "alpha", {}),
-        (models.KerasMobileNetV2, "alpha", {}),
-        (models.KerasMobileNetV3, "alpha", {}),
-        (models.KerasEfficientNet, "width_coefficient", {}),
-        (models.KerasEfficientNetV2, "width_coefficient", {}),
+    for cls, multiplier in (
+        (models.MobileNet, "alpha"),
+        (models.KerasMobileNetV2, "alpha"),
+        (models.KerasMobileNetV3, "alpha"),
+        (models.KerasEfficientNet, "width_coefficient"),
+        (models.KerasEfficientNetV2, "width_coefficient"),
     ):
-        lettered = cls(**{multiplier: w / 8}, classes=10, **others)
+        lettered = cls(**{multiplier: w / 8}, classes=10)
         for eighths in (3, 8, 11):
-            assert lettered.at(w=eighths).count == cls(**{multiplier: Fraction(eighths, 8)}, classes=10, **others).count
+            assert lettered.at(w=eighths).count == cls(**{multiplier: Fraction(eighths, 8)}, classes=10).count
     assert models.KerasResNet((1, 1), C).params.diff(C).subs({C: 1, dims("N"): 1}) > 0
     assert models.KerasVGG(((C,), (2 * C,)), classes=10, input_shape=(32, 32, 3)).part("block2_conv1").params == 18 * C**2 + 2 * C
+
+
+def test_two_ways_to_round() -> None:
+    """16 channels times 14/25 are 8.96: Keras takes the whole part first, 8; torchvision goes up, because 8 is less than nine tenths."""
+    alpha = Fraction(14, 25)
+    assert models.KerasMobileNetV2(alpha=alpha).shapes()["expanded_conv_project.kernel"][-1] == 8
+    assert models.MobileNetV2(width_mult=alpha).shapes()["features.1.conv.1.weight"][0] == 16
 
 
 def test_inputs() -> None:

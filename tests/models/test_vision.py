@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from sympy import Integer, Rational
+from sympy import Integer, Rational, Symbol
 
 import paramsym as ps
 from paramsym import C, dims
@@ -51,6 +51,7 @@ def test_nearest_whole() -> None:
         (lambda: models.MobileNetV2(width_mult=1.4), r"wanted an exact fraction, as in Rational\(7, 5\)"),
         (lambda: models.MobileNetV2(width_mult=0), "wanted more than zero"),
         (lambda: models.MobileNetV2(width_mult=True), "wanted an exact fraction"),
+        (lambda: models.MobileNetV2(width_mult=Symbol("c", commutative=False)), "width_mult is c .*wanted an exact fraction"),
         (lambda: models.MobileNetV2(width_mult=float("-inf")), r"width_mult is -inf \(float\); wanted an exact fraction\."),
         (lambda: models.EfficientNet(depth_mult="2"), "depth_mult"),
         (lambda: models.RegNet(depths=(1, 2)), "one of each for every stage"),
@@ -135,3 +136,25 @@ def test_blocks_of_one() -> None:
             network.at(L_1=1, L_2=1, L_3=1).formula.xreplace(dict.fromkeys(depths, Integer(1))).expand()
             == models.MViT(depths=(1, 1, 1), **flags).params
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "flops"),
+    [
+        ("swin3d_t", (1, 3, 8, 64, 100), 6_000_336_384),
+        ("swin3d_t", (2, 3, 17, 61, 30), 12_840_483_840),
+        ("swin3d_t", (1, 3, 19, 240, 30), 25_281_240_576),
+        ("mvit_v1_b", (1, 3, 4, 72, 72), 3_620_770_944),
+        ("mvit_v1_b", (1, 3, 6, 64, 44), 2_714_236_800),
+        ("mvit_v2_s", (1, 3, 4, 72, 72), 3_253_044_096),
+        ("mvit_v2_s", (1, 3, 6, 64, 44), 2_417_076_096),
+    ],
+)
+def test_videos_of_odd_extents(name: str, size: tuple[int, ...], flops: int) -> None:
+    """Windows that shrink, and tables of another length than there are distances: torch 2.13's counter on torchvision 0.28, 5 classes."""
+    frames, *sides = size[2:]
+    if name.startswith("swin"):
+        network = models.SwinTransformer3d(name, num_classes=5)
+    else:
+        network = models.MViT(name, num_classes=5, spatial_size=tuple(sides), temporal_size=frames, residual_with_cls_embed=frames == 6)
+    assert ps.flops(network, size).total == flops

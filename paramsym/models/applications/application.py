@@ -21,9 +21,9 @@ from paramsym.program import Own, Value, axes
 class Application(Pictures):
     """A network of Keras, abstract, with the arguments that all have in Keras; images hold their channels last.
 
-    ``input_shape`` is (height, width, channels) of the images; None for a side that is open, and in its place for images with three
-    channels. ``include_top=False`` leaves out the classifier; ``pooling`` then says what is kept of each channel: its mean ("avg"), its
-    maximum ("max"), or None for all places. ``classifier_activation=None`` gives scores in the place of probabilities.
+    ``input_shape`` is (height, width, channels) of the images, with None for a side of any length; by default three channels and any
+    sides. ``include_top=False`` leaves out the classifier. ``pooling`` then keeps of each channel its mean ("avg") or its maximum
+    ("max"); None keeps the whole map. ``classifier_activation=None`` gives scores instead of probabilities.
 
     Raises:
         ArgumentError: an ``input_shape`` of other than three sizes, without channels, or with a side that Keras refuses as too small.
@@ -39,7 +39,7 @@ class Application(Pictures):
     least: ClassVar[int] = 32
     """The smallest side of an image."""
     usual: ClassVar[Dim] = 32 * W
-    """The side of the images where none is given: what leaves no floors, or the one of the weights."""
+    """The side of the images by default: one that leaves no floors, or that of the published weights."""
 
     def conditions(self) -> None:
         """The images have two sides and channels."""
@@ -54,7 +54,7 @@ class Application(Pictures):
 
     @property
     def image(self) -> tuple[Dim, Dim, Dim]:
-        """Height, width and channels of an image, open sides as they usually are."""
+        """Height, width and channels of an image, with default sides for those that are None."""
         height, width, channels = self.input_shape or (None, None, 3)
         assert channels is not None  # noqa: S101 - checked above
         return self.usual if height is None else height, self.usual if width is None else width, channels
@@ -65,7 +65,7 @@ class Application(Pictures):
         return {"x": (B, *self.image)}
 
     def drawn(self, x: Map) -> Map:
-        """Draw the network behind the images."""
+        """Draw the network, from its input to its output."""
         raise NotImplementedError
 
     def parts(self) -> Iterator[Part]:
@@ -75,7 +75,7 @@ class Application(Pictures):
                 yield Part(one.name, one.layer)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """Probabilities of classes, (batch, classes); without the classifier the last map, or what is kept of it."""
+        """Probabilities of classes, (batch, classes); without the classifier the last map, or what ``pooling`` keeps of it."""
         found: dict[Map, Any] = {}
         result: Any = axes(x, "batch height width channels", channels=self.image[2])[0]
         for one in _drawing(self):
@@ -86,15 +86,15 @@ class Application(Pictures):
         return last
 
     def ended(self, x: Map, mean: str = "avg_pool", kept: str = "", drop: float = 0, dropped: str = "") -> Map:
-        """Draw the classifier, or what is kept of each channel; ``mean`` names the pooling before the classifier, ``kept`` the other."""
+        """Draw the classifier, or ``pooling``; ``mean`` names the pooling before the classifier, ``kept`` ends the name of the other."""
         if not self.include_top:
-            return x.over_places(self.pooling, kept and f"{self.pooling}_{kept}") if self.pooling else x
-        x = x.over_places("avg", mean)
+            return x.pool_all(self.pooling, kept and f"{self.pooling}_{kept}") if self.pooling else x
+        x = x.pool_all("avg", mean)
         x = x.drop(drop, dropped) if drop else x
         return x.dense(self.classes, "predictions", self.classifier_activation or "")
 
     def labelled(self, x: Map) -> Map:
-        """Draw the last activation as a layer of its own, which is there without a function, too."""
+        """Draw the last activation as a layer of its own; without an activation it is the identity."""
         return x.act(self.classifier_activation or "linear", "predictions")
 
 

@@ -31,7 +31,7 @@ class KerasConvNeXt(Application):
     """Blocks of a 7x7 convolution of each channel and two matrices, with one norm and one activation each.
 
     ``depths`` has the blocks of every stage, ``projection_dims`` their widths, ``prefix`` what every name begins with. Where three channels
-    come in, ``include_preprocessing`` standardises the pixels, 0 to 255. Without the classifier a last norm stays.
+    come in, ``include_preprocessing`` standardises the pixels, 0 to 255. Without the classifier the network ends with a norm.
 
     Raises:
         ArgumentError: not as many widths as depths.
@@ -69,7 +69,7 @@ class KerasConvNeXt(Application):
             raise ArgumentError(message)
 
     def drawn(self, x: Map) -> Map:
-        """Draw the standardisation, then the stages, each behind a convolution that narrows."""
+        """Draw the standardisation, then the stages, each after a convolution that shrinks the map."""
         if self.include_preprocessing and x.width == 3:
             scale, offset = tuple(1 / (255 * one) for one in DEVIATION), tuple(-a / b for a, b in zip(MEAN, DEVIATION, strict=True))
             x = x.to(Rescaling(scale, offset), f"{self.prefix}_prestem_normalization", "")
@@ -80,7 +80,7 @@ class KerasConvNeXt(Application):
                 x = self._block(x, f"{self.prefix}_stage_{stage}_block_{block}", f"variable_{done}" if done else "variable")
                 done += 1
         if self.include_top:
-            x = x.over_places("avg", f"{self.prefix}_head_gap").layer_norm(f"{self.prefix}_head_layernorm")
+            x = x.pool_all("avg", f"{self.prefix}_head_gap").layer_norm(f"{self.prefix}_head_layernorm")
             return x.dense(self.classes, f"{self.prefix}_head_dense", self.classifier_activation or "")
         return self.ended(x).layer_norm()
 

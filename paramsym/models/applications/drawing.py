@@ -1,7 +1,7 @@
 """How a network of Keras is written down: layer after layer is applied to what others gave, and the order of the layers follows.
 
-Keras sorts the layers of such a graph by how far they are from its end, and those that are equally far by a walk back from there. Names
-that are not given are numbered by kind: ``conv2d``, ``conv2d_1``, ... Reference: ``keras.Model`` of Keras 3.15.
+Keras sorts the layers of such a graph by their distance from the output, and those at equal distance by a depth-first walk from the output.
+Layers without a given name are numbered by kind: ``conv2d``, ``conv2d_1``, ... Reference: ``keras.Model`` of Keras 3.15.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ Word: TypeAlias = Literal["valid", "same"]
 
 
 class Map:
-    """What a layer gives while a network is drawn: ``width`` channels. Its methods apply the next layer; each returns what that one gives.
+    """The output of a layer while a network is drawn, with ``width`` channels; each method applies a layer to it and returns the next map.
 
-    ``numbers`` counts the layers without a name, by kind, for the whole network. An operation of Keras that is no layer has no name.
+    ``numbers`` counts the layers without a given name, by kind, for the whole network. An operation of Keras that is no layer has no name.
     """
 
     __slots__ = ("layer", "name", "numbers", "place", "takes", "width")
@@ -54,7 +54,7 @@ class Map:
     def __init__(
         self, width: Dim, name: str = "", layer: Any = None, takes: tuple[Map, ...] = (), numbers: Counter[str] | None = None
     ) -> None:
-        """Begin a drawing with the network's input, or go on."""
+        """Take the number of channels; the input of a network has no layer."""
         self.width, self.name, self.layer, self.takes = width, name, layer, takes
         self.numbers: Counter[str] = Counter() if numbers is None else numbers
         self.numbers[""] += 1
@@ -90,12 +90,12 @@ class Map:
         return self.to(activated(plain, activation), name, "conv2d", width)
 
     def depthwise(self, kernel: int, name: str, stride: int = 1, padding: Word = "same", multiplier: Dim = 1) -> Map:
-        """Every channel filtered alone."""
+        """A convolution that filters every channel on its own."""
         alone = layer(DepthwiseConv2d, self.width, kernel, multiplier, stride, padding, bias=False, dialect="keras")
         return self.to(alone, name, "depthwise_conv2d", canonical(self.width * multiplier))
 
     def separable(self, width: Dim, kernel: int, name: str, stride: int = 1, padding: Word = "same") -> Map:
-        """Every channel filtered alone, then all mixed."""
+        """A depthwise convolution, then one of 1x1 that mixes the channels."""
         plain = layer(SeparableConv2d, self.width, width, kernel, stride, padding, bias=False, dialect="keras")
         return self.to(plain, name, "separable_conv2d", width)
 
@@ -108,7 +108,7 @@ class Map:
         return self.to(layer(BatchNorm2d, self.width, eps, scale=scale, dialect="keras"), name, "batch_normalization")
 
     def layer_norm(self, name: str = "") -> Map:
-        """Normalisation over the channels of every place, as ConvNeXt has it."""
+        """Normalisation over the channels at every position, as ConvNeXt has it."""
         return self.to(layer(LayerNorm, self.width, 1e-6, dialect="keras"), name, "layer_normalization")
 
     def act(self, which: str = "relu", name: str = "") -> Map:
@@ -116,15 +116,15 @@ class Map:
         return self.to(ACTIVATIONS[which], name, "activation")
 
     def relu(self, name: str = "", which: str = "relu") -> Map:
-        """ReLU as a layer of its own class, which Keras numbers apart."""
+        """ReLU or ReLU6 as Keras' class ``ReLU``, whose numbers are apart from those of ``Activation``."""
         return self.to(ACTIVATIONS[which], name, "re_lu")
 
     def pad(self, before: int, after: int, name: str = "") -> Map:
-        """Zeros around the map, as many before each side and after it."""
+        """Zeros before and after the entries of both spatial axes."""
         return self.to(layer(ZeroPad2d, (before, after) * 2, data_format="channels_last"), name, "zero_padding2d")
 
     def pad_to_halve(self, kernel: int, name: str) -> Map:
-        """Zeros for a window that moves by two."""
+        """Zeros before a window with stride 2, as ``HalvingPad`` adds them."""
         return self.to(layer(HalvingPad, kernel), name, "zero_padding2d")
 
     def max_pool(self, kernel: int, stride: int, name: str = "", padding: Word = "valid") -> Map:
@@ -135,7 +135,7 @@ class Map:
         """The mean of every window."""
         return self.to(layer(AvgPool2d, kernel, stride, padding, data_format="channels_last"), name, "average_pooling2d")
 
-    def over_places(self, statistic: str, name: str = "", *, keep: bool = False) -> Map:
+    def pool_all(self, statistic: str, name: str = "", *, keep: bool = False) -> Map:
         """One number for every channel: its mean, "avg", or its maximum, "max"."""
         kind = GlobalAvgPool if statistic == "avg" else GlobalMaxPool
         word = "average" if statistic == "avg" else "max"
@@ -150,7 +150,7 @@ class Map:
         return self.to(layer(Merge, "add"), name, "add", others=others)
 
     def times(self, other: Map, name: str = "") -> Map:
-        """The product with another map, which may have one place only."""
+        """The product with another map, which may have one position only."""
         return self.to(layer(Merge, "multiply"), name, "multiply", others=(other,))
 
     def beside(self, *others: Map, name: str = "") -> Map:
@@ -159,7 +159,7 @@ class Map:
 
 
 def in_keras_order(end: Map) -> Iterator[Map]:
-    """Yield all that leads to the end of a network, the input first, in the order of Keras' ``model.layers``."""
+    """Yield every map that the output needs, the input first, in the order of Keras' ``model.layers``."""
     walk: dict[Map, int] = {}
     ahead = [end]
     while ahead:
@@ -195,9 +195,9 @@ class Merge(Layer):
 
 @dataclass(frozen=True)
 class HalvingPad(Layer):
-    """Zeros around a map so that a window that moves by two rests on every second place, whether a side is odd or even.
+    """Zeros around a map before a window with stride 2, so that half of the positions are left, rounded up.
 
-    Half of the window, rounded down, behind each side; as much before an odd side, and one less before an even one. Reference:
+    After each axis half of the window, rounded down; before it as many where its length is odd, and one fewer where it is even. Reference:
     ``keras.src.applications.imagenet_utils.correct_pad``.
     """
 

@@ -92,7 +92,7 @@ class Scaled(Application):
 
     def squeezed(self, x: Map, near: Dim, name: str) -> Map:
         """Draw the scaling of every channel by what the means of all channels give: a quarter of the channels that enter the block."""
-        scale = x.over_places("avg", f"{name}se_squeeze").to(Reshape((1, 1, x.width)), f"{name}se_reshape", "reshape")
+        scale = x.pool_all("avg", f"{name}se_squeeze").to(Reshape((1, 1, x.width)), f"{name}se_reshape", "reshape")
         scale = scale.conv(down(near, 4), 1, f"{name}se_reduce", bias=True, activation="swish")
         return x.times(scale.conv(x.width, 1, f"{name}se_expand", bias=True, activation="sigmoid"), f"{name}se_excite")
 

@@ -59,7 +59,7 @@ _SIDES = {"S": 384, "M": 480, "L": 480}
 @named
 @dataclass(frozen=True)
 class KerasEfficientNetV2(Scaled):
-    """EfficientNet with plain convolutions in the place of separable ones in the first three stages, and no squeezing there.
+    """EfficientNet with plain convolutions instead of separable ones in the first three stages, which have no squeeze-and-excitation.
 
     The arguments are those of ``KerasEfficientNet``. ``include_preprocessing`` brings the pixels, 0 to 255, to -1 to 1; with
     ``standardised``, and three channels, to mean 0 and deviation 1 over ImageNet.
@@ -117,7 +117,7 @@ class KerasEfficientNetV2(Scaled):
         return canonical(8 * Max(1, floor(eighths + Rational(1, 2))))
 
     def block(self, x: Map, name: str, stage: Stage, drop: float) -> Map:
-        """Draw an inverted residual; in the first three stages with one convolution in the place of two."""
+        """Draw an inverted residual; in the first three stages with one convolution instead of two."""
         kernel, number, near, far, expansion, stride = stage
         passed, fused, wide = x, number < 4, canonical(near * expansion)
         if expansion != 1:

@@ -38,7 +38,7 @@ def _mixed(x: Map, name: str, *routes: Route, pooled: int = 0) -> Map:
 
 
 def _stem(x: Map) -> Map:
-    """Draw what both networks begin with, down to 35x35 places."""
+    """Draw what both networks begin with, down to 35x35 positions."""
     x = _normed(x, 32, 3, 2)
     x = x.conv(32, 3, padding="valid").norm(scale=False).act()
     x = _normed(x, 64, 3).max_pool(3, 2)
@@ -62,7 +62,7 @@ class KerasInceptionV3(Application):
     least, usual = 75, 299
 
     def drawn(self, x: Map) -> Map:
-        """Draw the modules at 35x35, 17x17 and 8x8 places."""
+        """Draw the modules at 35x35, 17x17 and 8x8 positions."""
         row, column = (1, 7), (7, 1)
         x = _stem(x)
         for number, pooled in enumerate((32, 64, 64)):

@@ -64,7 +64,7 @@ class MobileNet(Application):
             x = self._normed(x.conv(self._width(channels), 1, f"conv_pw_{number}"), f"conv_pw_{number}")
         if not self.include_top:
             return self.ended(x)
-        x = x.over_places("avg", keep=True).drop(self.dropout, "dropout").conv(self.classes, 1, "conv_preds", bias=True)
+        x = x.pool_all("avg", keep=True).drop(self.dropout, "dropout").conv(self.classes, 1, "conv_preds", bias=True)
         return self.labelled(x.to(Reshape((self.classes,)), "reshape_2", "reshape"))
 
     def _normed(self, x: Map, name: str) -> Map:

@@ -84,7 +84,7 @@ class KerasMobileNetV3(Application):
         x = self._bent(x.conv(divisible(canonical(6 * x.width)), 1, "conv_1").norm("conv_1_bn"), hard=True)
         if not self.include_top:
             return self.ended(x, kept="pool")
-        x = self._bent(x.over_places("avg", keep=True).conv(last_width(self.last, self.alpha), 1, "conv_2", bias=True), hard=True)
+        x = self._bent(x.pool_all("avg", keep=True).conv(last_width(self.last, self.alpha), 1, "conv_2", bias=True), hard=True)
         x = (x.drop(self.dropout_rate) if self.dropout_rate else x).conv(self.classes, 1, "logits", bias=True)
         return self.labelled(x.to(Flatten(), "", "flatten"))
 
@@ -107,6 +107,6 @@ class KerasMobileNetV3(Application):
     def _squeezed(self, x: Map, name: str) -> Map:
         """Draw the scaling of every channel by what the means of all channels give."""
         inside = divisible(canonical(x.width * Rational(1, 4)))
-        scale = x.over_places("avg", f"{name}_avg_pool", keep=True).conv(inside, 1, f"{name}_conv", bias=True).relu(f"{name}_relu")
+        scale = x.pool_all("avg", f"{name}_avg_pool", keep=True).conv(inside, 1, f"{name}_conv", bias=True).relu(f"{name}_relu")
         scale = scale.conv(x.width, 1, f"{name}_conv_1", bias=True).by(lambda y: y + 3.0).relu(which="relu6").by(lambda y: y * (1 / 6))
         return x.times(scale, f"{name}_mul")

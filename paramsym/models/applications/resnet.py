@@ -1,4 +1,6 @@
-"""ResNet of both versions as Keras stores it: every convolution of the first has a bias, and its stride stands in front.
+"""ResNet of both versions as Keras stores it.
+
+In the first version every convolution has a bias, and the first convolution of a bottleneck has the stride.
 
 Reference: ``keras.applications.ResNet50`` to ``ResNet152V2``; torchvision's, without biases and with the stride in the middle, is
 ``paramsym.models.ResNet``.
@@ -71,7 +73,7 @@ class KerasResNet(_Residual):
 @named
 @dataclass(frozen=True)
 class KerasResNetV2(_Residual):
-    """ResNet with the norms and activations in front of the convolutions, and the stride in the last block of a stage.
+    """ResNet with norms and activations before the convolutions, and the stride in the last block of a stage.
 
     The arguments are those of ``KerasResNet``.
 

@@ -15,7 +15,7 @@ _BLOCKS = ((128, 128), (256, 256), (728, 728), *((728, 728, 728),) * 8, (728, 10
 @named
 @dataclass(frozen=True)
 class Xception(Application):
-    """Separable convolutions in the place of Inception's branches, with residual connections around two or three of them.
+    """Separable convolutions instead of Inception's branches, with residual connections around two or three of them.
 
     Source: Chollet 2017, "Xception: Deep Learning with Depthwise Separable Convolutions", figure 5.
 

@@ -121,7 +121,9 @@ def ratio(value: object, where: str) -> int | Expr:
     if isinstance(value, Fraction):
         value = Rational(value.numerator, value.denominator)
     exact = isinstance(value, int | Expr) and not isinstance(value, bool)
-    if not exact or (isinstance(value, Expr) and (value.has(Float) or (value.is_Number and not value.is_Rational))):
+    if isinstance(value, Expr):
+        exact = bool(value.is_commutative and not value.has(Float) and (value.is_Rational or not value.is_Number))
+    if not exact:
         finite = isinstance(value, float) and isfinite(value)
         hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if finite else ""
         message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
