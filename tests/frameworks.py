@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -29,7 +29,7 @@ def imported(name: str) -> Any:
 
 
 @contextmanager
-def widened() -> Iterator[None]:
+def widened() -> Generator[None]:
     """Let transformers and torch compute in float64 throughout, also where they work out rotations, norms and softmax in float32.
 
     The code of the reference runs as it stands; only the names of the narrower number type mean the wider one, and a change of type is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,7 +61,7 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
 
 
 @contextmanager
-def telling(layer: Layer, shapes: Sequence[Sequence[Dim]]) -> Iterator[None]:
+def telling(layer: Layer, shapes: Sequence[Sequence[Dim]]) -> Generator[None]:
     """Put the layer, and its inputs by name where there are several, in front of errors about shapes.
 
     Raises:
