@@ -51,7 +51,7 @@ def test_models(family: str, attention: str) -> None:
 NO_LAYERS = {"CosineSimilarity", "PairwiseDistance"}  # distances of two inputs, which store nothing: not among the layers, as the losses
 UNLIKE = {
     *("AlphaDropout", "Dropout1d", "Dropout2d"),  # masks of another shape, or of the input's type
-    *("GLU", "Hardswish", "LogSigmoid", "PReLU", "ReLU", "ReLU6", "SiLU"),  # one kernel of torch, or in place
+    *("Hardswish", "LogSigmoid", "PReLU", "ReLU", "ReLU6", "SiLU"),  # one kernel of torch, or in place
     *("GRU", "GRUCell", "LSTM", "RNN"),  # kernels that keep a workspace of all steps
     *("Bilinear", "Conv1d", "Embedding", "EmbeddingBag", "InstanceNorm1d", "InstanceNorm2d", "LPPool1d", "LPPool2d", "LocalResponseNorm"),
     *("MultiheadAttention", "Transformer", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),  # scaled queries
