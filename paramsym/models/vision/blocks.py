@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
+from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
@@ -101,7 +102,11 @@ def ratio(value: object, where: str) -> int | Expr:
         value = Rational(value.numerator, value.denominator)
     exact = isinstance(value, int | Expr) and not isinstance(value, bool)
     if not exact or (isinstance(value, Expr) and (value.has(Float) or (value.is_Number and not value.is_Rational))):
-        hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if isinstance(value, float) else ""
+        hint = (
+            f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ")
+            if isinstance(value, float) and isfinite(value)
+            else ""
+        )
         message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
         raise ArgumentError(message)
     if cast("Any", value) <= 0 if not isinstance(value, Expr) or value.is_Number else False:
@@ -184,7 +189,8 @@ class Pictures(Layer):
     def __post_init__(self) -> None:
         """Gate the multipliers, and what every layer has."""
         for name in self.ratios:
-            if getattr(self, name) is not None:
+            optional = type(self).__dataclass_fields__[name].default is None  # type: ignore[attr-defined]
+            if not optional or getattr(self, name) is not None:
                 object.__setattr__(self, name, ratio(getattr(self, name), f"{type(self).__name__}: {name}"))
         super().__post_init__()
 
