@@ -54,12 +54,10 @@ ROOMS = {"Check": ("testing",), "Show": ("plot",), "Write a layer": ("errors",)}
 """Modules that are pages of their own, below the task they serve."""
 CONSISTED_OF = frozenset({"CausalConv1d", "HeadNorm", "HeadProjection", "PlainExpert", "Router", "StackedExperts"})
 """Classes that other classes consist of; they stand last on their page."""
-CONTRACT = (
-    "applications, arguments, batch_axis, by_hand, computed_as, conditions, in_order, parts, per_token, substituted, tensors, ties, uses,"
-    " views"
-)
+_METHODS = "applications arguments batch_axis by_hand computed_as conditions in_order parts per_token substituted tensors ties uses views"
+CONTRACT = ", ".join(_METHODS.split())
 """Methods of every layer, described once at ``Layer``."""
-_ABBREVIATED = r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\b[A-Z])"
+_ABBREVIATED = r"(?<!\bet al\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.)(?<!\b[A-Z]\.)(?<!\.\.\.)"
 _KINDS = {
     "Dim": "a size",
     "Count": "a number of copies",
@@ -140,14 +138,18 @@ def _title(page: str) -> str:
 def _thing(name: str) -> tuple[str, Any]:
     """Return the name under which a reader imports a thing, and the thing."""
     room, _, last = name.rpartition(".")
-    return f"paramsym.{name}", getattr(import_module(f"paramsym.{room}") if room else paramsym, last)
+    thing = getattr(import_module(f"paramsym.{room}") if room else paramsym, last)
+    if not inspect.ismodule(thing):
+        return f"paramsym.{name}", thing
+    home = next(module for module, names in homes().items() if name in names)  # a room that can be called, as derive
+    return f"{home}.{name}", getattr(import_module(home), name)
 
 
 def _entry(name: str, thing: Any) -> list[str]:
     if inspect.isclass(thing):
         layer = issubclass(thing, paramsym.Layer) and thing is not paramsym.Layer
         return [f".. autoclass:: {name}", "   :members:", *([f"   :exclude-members: {CONTRACT}"] if layer else []), ""]
-    if callable(thing):
+    if inspect.isfunction(thing):
         return [f".. autofunction:: {name}", ""]
     return [f".. py:data:: {name}", "", textwrap.indent(_said(name, thing), "   "), ""]
 
@@ -157,13 +159,13 @@ def _listed(page: str, things: Iterable[tuple[str, Any]]) -> list[str]:
     lines = [f"`{_title(page)} <api/{page}.html>`__", ""]
     rows = []
     for name, thing in things:
-        kind = "class" if inspect.isclass(thing) else "func" if callable(thing) else "data"
+        kind = "class" if inspect.isclass(thing) else "func" if inspect.isfunction(thing) else "data"
         rows += [f"   * - :py:{kind}:`~{name}`", f"     - {first_sentence(_said(name, thing))}"]
     return [*lines, ".. list-table::", "   :widths: 30 70", "", *rows, ""] if rows else lines
 
 
 def _said(name: str, thing: Any) -> str:
-    if callable(thing):
+    if inspect.isclass(thing) or inspect.isfunction(thing):
         return inspect.getdoc(thing) or ""
     last = name.rpartition(".")[2]
     module = next((module for module, names in homes().items() if last in names), "")
@@ -173,7 +175,7 @@ def _said(name: str, thing: Any) -> str:
 def first_sentence(said: str) -> str:
     """Return the first sentence of a docstring; an abbreviation such as "et al." ends none."""
     whole = said.partition("\n\n")[0].replace("\n", " ")
-    return re.split(rf"{_ABBREVIATED}(?<=[.:])\s", whole, maxsplit=1)[0].rstrip(".:") + "." if whole else ""
+    return re.split(rf"{_ABBREVIATED}(?<=\.)\s", whole, maxsplit=1)[0].rstrip(".:") + "." if whole else ""
 
 
 def _said_of_data(module: str) -> dict[str, str]:

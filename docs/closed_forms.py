@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 from types import UnionType
 from typing import Any
 
-from sympy import Symbol
+from sympy import Expr, Symbol
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
@@ -110,15 +110,18 @@ def _written_out(name: str) -> str:
 def _where(model: ps.Layer) -> str:
     """Say which argument each letter of a model is."""
     given: dict[str, list[str]] = {}
+    within: dict[str, str] = {}  # of a letter that is no argument by itself: MViT's images are 32 W wide
     for name, value in _arguments(model):
-        if isinstance(value, Symbol) and name not in given.setdefault(value.name, []):
-            given[value.name].append(name)
+        if isinstance(value, Symbol) and f"`{name}`" not in given.setdefault(value.name, []):
+            given[value.name].append(f"`{name}`")
+        elif isinstance(value, Expr):
+            within |= {letter.name: f"given by `{name}` $= {ps.Parameter((value,)).to_latex()}$" for letter in value.free_symbols}
     forms = {symbol.name: ps.Parameter((symbol,)).to_latex() for symbol in model.params.free_symbols}
     order = [letter.name for letter in ps.LETTERS]
     named = sorted(forms, key=lambda name: (order.index(name) if name in order else len(order), name))
     by_argument: dict[str, list[str]] = {}
     for name in named:
-        by_argument.setdefault(" and ".join(f"`{argument}`" for argument in given[name]), []).append(f"${forms[name]}$")
+        by_argument.setdefault(" and ".join(given.get(name) or [within[name]]), []).append(f"${forms[name]}$")
     return ", ".join(f"{', '.join(letters)} {'is' if len(letters) == 1 else 'are'} {said}" for said, letters in by_argument.items())
 
 

@@ -204,7 +204,7 @@ def _as_they_should_be(found: _Compared) -> Iterator[str]:
 
 
 def _other_sizes(found: _Compared) -> str:
-    """Say with which sizes the model would fit, where there are some."""
+    """Say with which sizes the model would fit, if any."""
     root, sizes = found.model.origin
     solved = match(root, found.stored)
     differ = _unlike(solved, sizes)

@@ -280,7 +280,7 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
     """Return the JSON object that bytes from ``name`` hold.
 
     Raises:
-        ConfigError: too many bytes, bytes that are no UTF-8 or no JSON, a value that is no object, a key that stands twice.
+        ConfigError: too many bytes, bytes that are no UTF-8 or no JSON, a value that is no object, a key that occurs twice.
 
     >>> parse_config(b'{"model_type": "bert"}', "standard input")
     {'model_type': 'bert'}
@@ -312,12 +312,12 @@ def parse_config(content: bytes, name: str) -> Mapping[str, Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a key that stands twice: readers disagree about which one counts."""
+    """Refuse a key that occurs twice: readers disagree about which one counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        message = f"the key {_quoted(twice)} stands twice."
+        message = f"the key {_quoted(twice)} occurs twice."
         raise ConfigError(message)
     return found
 

@@ -95,8 +95,10 @@ def find(text: str) -> Found:
     if is_recorded({"model_type": text}):
         return Found(text, {"model_type": text}, symbolic=True)
     homes = (home.rpartition(".")[2] for home in FAMILIES)
-    names = [*model_types(), *recorded_types(), *homes, *(name for name, _ in published(text))]
-    near = nearest(text, names, cutoff=_LIKE) or nearest(text.rpartition("/")[2], names, cutoff=_LIKE)
+    sizes = (name.removeprefix("keras.applications.") for name, _ in published(text))
+    names = [*model_types(), *recorded_types(), *homes, *sizes]
+    plain = text.rpartition("/")[2].removeprefix("keras.applications.")
+    near = nearest(text, names, cutoff=_LIKE) or nearest(plain, names, cutoff=_LIKE)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     message = f"there is no file, family or published size {text[:60]!a}; {hint}{WAYS_ON}"
     raise UnknownNameError(message)

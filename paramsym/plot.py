@@ -20,18 +20,20 @@ from paramsym.algebra.size import size, symbols_in
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.compare import compare as compared
 from paramsym.analysis.counted import Counted, check_counted, lines as lines_of, title as title_of, words
+from paramsym.analysis.roles import by_role
 from paramsym.core.at import symbol_of
 from paramsym.core.ledger import Ledger
 from paramsym.errors import ArgumentError, SizeError
 from paramsym.naming import described, quoted
 from paramsym.present.tabulate import check_depth
-from paramsym.present.typeset import names, shares
+from paramsym.present.typeset import PartTotal, names, shares
 from paramsym.render import latex
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
 
 __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
 
 _NUMBERS = re.compile(r"\.?\{([^{},.]+)\.\.([^{},.]+)\}")
+_RANGE = re.compile(r"(?<=\w)\.\.(?=\w)")
 _MOST = 7  # terms that a picture tells apart
 _MOST_PLACES = 10_000
 _COUNTED = 1000  # things that are drawn one by one
@@ -47,19 +49,20 @@ def share(layer: Counted, depth: int | None = None, kind: Literal["bars", "icicl
 
     ``share(Bert().at("bert-base-uncased"), kind="icicle").save("bert.pdf")`` writes one to a file.
     """
+    drawn = _drawn(layer, depth)
     unit = words(layer).unit
-    title = f"{title_of(layer)}: {_drawn(layer, depth):,} {unit}"
+    title = f"{title_of(layer)}: {drawn:,} {unit}"
     if kind == "icicle":
         return icicle(Box(title_of(layer), layer.count, _boxes(layer, 1, depth or 3)), unit, title)
     if kind != "bars":
         message = f"kind {quoted(kind)} is not known; known are bars and icicle."  # type: ignore[unreachable]
         raise ArgumentError(message)
     found = shares(Ledger(lines_of(layer)), depth)
-    return bars(names(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
+    return bars(_named(found), [(title_of(layer), [int(one.total) for one in found])], unit, title)
 
 
 def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequence[str] = ()) -> Picture:
-    """Draw the parts of two models side by side, those of one name together.
+    """Draw the parts of two models side by side, those of one name together; where no name is in both, those for one purpose.
 
     Raises:
         SizeError: while symbols are left in either.
@@ -71,13 +74,20 @@ def compare(one: Counted, other: Counted, depth: int | None = 1, labels: Sequenc
     for layer in (one, other):
         _drawn(layer, depth)
         found = shares(Ledger(lines_of(layer)), depth)
-        amounts.append(dict(zip(names(found), (int(part.total) for part in found), strict=True)))
+        amounts.append(dict(zip(_named(found), (int(part.total) for part in found), strict=True)))
+    if depth == 1 and amounts[0].keys().isdisjoint(amounts[1]):
+        amounts = [{role: int(amount.as_expr()) for role, amount in by_role(lines_of(layer))} for layer in (one, other)]
     called = tuple(map(str, labels)) or _told_apart(one, other)
     parts = list(dict.fromkeys([*amounts[0], *amounts[1]]))
     series = [(name, [part.get(label, 0) for label in parts]) for name, part in zip(called, amounts, strict=True)]
     title = " and ".join(f"{name}: {layer.count:,}" for name, layer in zip(called, (one, other), strict=True))
     units = dict.fromkeys(words(layer).unit for layer in (one, other))
     return bars(parts, series, " and ".join(units), title)
+
+
+def _named(found: tuple[PartTotal, ...]) -> list[str]:
+    """Return words for each part; of several copies "layer 1 to 5"."""
+    return [_RANGE.sub(r" to ", name) for name in names(found)]
 
 
 def growth(layer: Counted, symbol: Symbol | str, values: Iterable[int], *, letters: Lettering = None) -> Picture:

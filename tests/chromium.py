@@ -125,10 +125,13 @@ class Browser:
         self.send("Input.insertText", text=text)
 
     def centre(self, selector: str) -> tuple[float, float]:
-        """Scroll to an element and return its middle."""
-        script = f"(() => {{ const one = document.querySelector({json.dumps(selector)}); one.scrollIntoView({{block: 'center'}}); "
-        box = self.run(script + "const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()")
-        return box[0], box[1]
+        """Scroll to an element and return its middle, once it rests: formulas are set while the page is read already."""
+        find = f"const one = document.querySelector({json.dumps(selector)}); one.scrollIntoView({{block: 'center'}});"
+        middle = "const box = one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2];"
+        last: list[float] = []
+        while last != (last := self.run(f"(() => {{ {find} {middle} }})()")):
+            time.sleep(0.1)
+        return last[0], last[1]
 
     def hover(self, selector: str) -> None:
         """Move the mouse onto an element."""

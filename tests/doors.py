@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Any
 
@@ -59,12 +59,12 @@ class Door:
 
     __name__: str
 
-    @property
+    @cached_property
     def signature(self) -> inspect.Signature:
         """What the door takes."""
         return inspect.signature(getattr(ps.keras, self.__name__))
 
-    @property
+    @cached_property
     def flags(self) -> tuple[str, ...]:
         """The arguments that are true or false."""
         return tuple(name for name, argument in self.signature.parameters.items() if isinstance(argument.default, bool))
@@ -79,7 +79,7 @@ class Door:
         assert isinstance(layer, ps.Layer)
         return layer
 
-    @property
+    @cached_property
     def plain(self) -> dict[str, Any]:
         """The first arguments with which the door opens."""
         for arguments in self._tries():

@@ -100,19 +100,24 @@ def layers(draw: st.DrawFn, cls: Subject) -> ps.Layer:
             return plain(cls)
     if cls.__name__ in SEEDS:
         return cls(*SEEDS[cls.__name__])
-    optional = [field for field in fields(cls) if _default(field) is not MISSING and field.init]  # type: ignore[arg-type]
-    hints = typing.get_type_hints(cls, include_extras=True)
     default = plain(cls)
     arguments = [getattr(default, field.name) for field in fields(cls) if _default(field) is MISSING]  # type: ignore[arg-type]
-    changed = {}
-    for field in optional:
-        others = list(_alternatives(hints[field.name], field.name))
-        if others and draw(st.integers(0, 3)) == 0:
-            changed[field.name] = draw(st.sampled_from(others))
+    changed = {name: draw(values) for name, values in _choices(cls).items() if draw(st.integers(0, 3)) == 0}
+    if not changed:
+        return default
     try:
         return cls(*arguments, **changed)
     except ParamsymError:
         return default
+
+
+@cache
+def _choices(cls: type[ps.Layer]) -> dict[str, st.SearchStrategy[Any]]:
+    """Return what each optional argument of a class may be."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    optional = [field.name for field in fields(cls) if _default(field) is not MISSING and field.init]  # type: ignore[arg-type]
+    found = {name: tuple(_alternatives(hints[name], name)) for name in optional}
+    return {name: st.sampled_from(others) for name, others in found.items() if others}
 
 
 @st.composite
@@ -136,8 +141,9 @@ def sized(draw: st.DrawFn, layer: ps.Layer) -> tuple[dict[Symbol, int], ps.Layer
     raise AssertionError
 
 
+@cache
 def plain(cls: Subject) -> ps.Layer:
-    """Build a layer of one class, or behind one door, with its defaults."""
+    """Build a layer of one class, or behind one door, with its defaults; once, because layers are values."""
     if isinstance(cls, Door):
         return cls.open(cls.plain)
     if cls.__name__ in SEEDS:

@@ -55,6 +55,17 @@ def test_formulas_are_typeset(site: tuple[Path, str], page: str, tmp_path: Path)
     assert console == ""
 
 
+def test_closed_forms_can_be_filtered(site: tuple[Path, str], tmp_path: Path) -> None:
+    """Each model has an anchor; what was asked for is shown alone."""
+    _, address = site
+    document, _ = loaded(f"{address}/reference/closed-forms.html?filter=lstmcell", tmp_path)
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", document.partition('id="layers"')[2], re.DOTALL)
+    shown = [row for row in rows if "<td" in row and "hidden" not in row.partition(">")[0]]
+    assert shown
+    assert all("LSTMCell" in row for row in shown)
+    assert '<p class="rubric" id="bert" hidden="">' in document
+
+
 def test_search_finds(site: tuple[Path, str], tmp_path: Path) -> None:
     """The index of words is built, and answers."""
     _, address = site

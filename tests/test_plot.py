@@ -115,6 +115,8 @@ def test_what_cannot_be_drawn() -> None:
     """Symbols that are left, symbols that are not there, kinds nobody knows."""
     with pytest.raises(SizeError, match="no count yet"):
         ps.plot.share(ps.Dense(H, F))
+    with pytest.raises(ArgumentError, match=r"layer is 0 \(int\); wanted a layer"):
+        ps.plot.share(0)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="kind 'pie' is not known"):
         ps.plot.share(base(), kind="pie")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="no symbol 'A'"):
@@ -138,3 +140,20 @@ def test_spread() -> None:
     assert values == sorted(set(values))
     assert (values[0], values[-1]) == (8, 65536)
     assert len(values) > 20
+
+
+def test_parts_of_other_names_are_drawn_side_by_side() -> None:
+    """Where no name is in both, what the parts are for pairs them; nothing is written beside a bar that is not there."""
+    picture = ps.plot.compare(base(), ps.load("gpt2"), labels=("BERT", "GPT-2"))
+    (axes,) = picture.figure.axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["embeddings", "norms", "attention", "feed-forward", "head"]
+    assert "BERT: embeddings 23,835,648 (21.8 %)" in picture.alt
+    assert "GPT-2: embeddings 39,383,808 (31.6 %)" in picture.alt
+    assert " 0 (0 %)" not in [text.get_text() for text in axes.texts]
+    named = ps.plot.compare(base(), ps.load("gpt2"), depth=2)
+    assert "word embeddings" in named.alt
+
+
+def test_copies_are_named_in_words() -> None:
+    """The copies of a stage but its first are "1 to 5"."""
+    assert "layer3 1 to 5" in ps.plot.share(ps.load("resnet50")).alt

@@ -1,10 +1,20 @@
-// Show only the layers and models whose name has what was typed.
+// Show only the layers and models whose name has what was typed, or what "?filter=" in the address says.
 document.addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("filter");
-  const entries = [...document.querySelectorAll("#layers tbody tr, #models section")];
-  const nameOf = (entry) => (entry.querySelector("td code, h3") ?? entry).textContent.toLowerCase();
-  box.addEventListener("input", () => {
-    const typed = box.value.trim().toLowerCase();
-    for (const entry of entries) entry.hidden = !nameOf(entry).includes(typed);
+  const rows = [...document.querySelectorAll("#layers tbody tr")].map((row) => [row]);
+  const models = [...document.querySelectorAll("#models .rubric")].map((title) => {
+    const parts = [title];
+    for (let next = title.nextElementSibling; next && !next.classList.contains("rubric"); next = next.nextElementSibling) parts.push(next);
+    return parts;
   });
+  const show = () => {
+    const typed = box.value.trim().toLowerCase();
+    for (const parts of [...rows, ...models]) {
+      const name = (parts[0].querySelector("code") ?? parts[0]).textContent.toLowerCase();
+      for (const part of parts) part.hidden = !name.includes(typed);
+    }
+  };
+  box.addEventListener("input", show);
+  box.value = new URLSearchParams(location.search).get("filter") ?? "";
+  show();
 });

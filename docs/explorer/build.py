@@ -7,8 +7,6 @@ The page works from a folder, without a server and without a network.
 from __future__ import annotations
 
 import argparse
-import base64
-import gzip
 import hashlib
 import json
 import os
@@ -24,10 +22,11 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
-from configs import of_type  # noqa: E402 - beside this file
-from data import variant_script  # noqa: E402
+from configs import of_all, of_type  # noqa: E402 - beside this file
+from data import variant_data  # noqa: E402
+from packing import family_script, pack, reasons_script  # noqa: E402
 from questions import QUESTIONS  # noqa: E402
-from reasons import reasons_script  # noqa: E402
+from reasons import reasons_data  # noqa: E402
 from variants import variants_of  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
@@ -58,9 +57,9 @@ def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = dict(zip(wanted, pool.map(_family, wanted, repeat(kept), repeat(stamp)), strict=True))
     for name, family in found.items():
-        for part in ("families", "why"):
-            (out / part / f"{name}.js").write_text(_pack(f"{part}/{name}", family[part]), encoding="utf-8")
-    index = {name: family["index"] for name, family in found.items()}
+        for part, script in (("families", family_script(family["variants"], family["types"])), ("why", reasons_script(family["why"]))):
+            (out / part / f"{name}.js").write_text(pack(f"{part}/{name}", script), encoding="utf-8")
+    index = {name: [_listed(one) for one in family["variants"]] for name, family in found.items()}
     letters = {letter for family in found.values() for letter in family["letters"]}
     (out / "index.js").write_text("\n".join(_index(index, letters)), encoding="utf-8")
     for file in (HERE / "page").glob("*.*"):
@@ -81,13 +80,12 @@ def _family(name: str, kept: Path, stamp: str) -> dict[str, Any]:
         if found["stamp"] == stamp:
             return found
     variants = variants_of(name)
-    types = json.dumps({model_type: of_type(model_type) for one in variants for model_type in one.configs})
     found = {
         "stamp": stamp,
-        "index": [{"title": one.title, "names": [*one.sizes] or [one.title], "types": [*one.configs]} for one in variants],
         "letters": sorted({symbol.name for one in variants for symbol in one.root.symbols}),
-        "families": f'{{"variants": [{",".join(map(variant_script, variants))}], "types": {types}}}',
-        "why": f"[{','.join(map(reasons_script, variants))}]",
+        "variants": [variant_data(one) for one in variants],
+        "types": {model_type: of_type(model_type) for one in variants for model_type in one.configs},
+        "why": [reasons_data(one) for one in variants],
     }
     path.write_text(json.dumps(found), encoding="utf-8")
     return found
@@ -102,9 +100,9 @@ def _stamp() -> str:
     return digest.hexdigest()
 
 
-def _pack(name: str, script: str) -> str:
-    packed = base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
-    return f'explorer.packs["{name}"]("{packed}");\n'
+def _listed(variant: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page knows of a variant before it is loaded."""
+    return {"title": variant["title"], "names": [*variant["models"]] or [variant["title"]], "types": [*variant["configs"]]}
 
 
 def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
@@ -113,6 +111,7 @@ def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
     yield f"explorer.index = {json.dumps(index, separators=(',', ':'))};"
     asked = [{"name": q.name, "title": q.title, "unit": q.unit, "choices": q.choices, "call": q.call} for q in QUESTIONS]
     yield f"explorer.questions = {json.dumps(asked)};"
+    yield f"explorer.keys = {json.dumps(of_all())};"
     papers: dict[str, Any] = {}
     for one in LETTER_SETS:
         forms = lettering(one.name)

@@ -196,13 +196,16 @@ def of_variant(variant: Variant) -> dict[str, Any]:
 
 
 def of_type(model_type: str) -> dict[str, Any]:
-    """Return what holds for all configurations of a type: other spellings of keys, and keys that change nothing."""
+    """Return what holds for the configurations of a type: other spellings of keys, and keys that change nothing."""
     reader = family_of(model_type)
-    ignored = {word for reasons in (COMMON, reader.ignored) for names in reasons.values() for word in names.split()}
-    usual = {**USUAL, **reader.usual}
     return {
         "aliases": dict(reader.aliases),
-        "follows": dict(reader.follows),
-        "ignored": sorted(ignored - usual.keys() | CENTRAL),
-        "usual": {name: [*values] for name, values in usual.items()},
+        "ignored": sorted(word for names in reader.ignored.values() for word in names.split()),
+        "usual": {name: [*values] for name, values in reader.usual.items()},
     }
+
+
+def of_all() -> dict[str, Any]:
+    """Return what holds for the configurations of all types: keys that change nothing, and those that do not at some values."""
+    common = sorted({word for names in COMMON.values() for word in names.split()} | CENTRAL)
+    return {"ignored": common, "usual": {name: [*values] for name, values in USUAL.items()}}

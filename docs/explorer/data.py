@@ -97,8 +97,8 @@ class _Writer:
         return max((small for small in asked if isinstance(small, int)), default=1)
 
 
-def variant_script(variant: Variant) -> str:
-    """Write one variant as a JavaScript object."""
+def variant_data(variant: Variant) -> dict[str, Any]:
+    """Return what the page knows of a variant; ``programs`` is JavaScript."""
     writer = _Writer(variant.root)
     questions: dict[str, dict[str, Any]] = {}
     missing: dict[str, str] = {}
@@ -108,7 +108,7 @@ def variant_script(variant: Variant) -> str:
         except NoClosedForm as error:
             missing[question.name] = str(error)
     inputs = sorted(writer.symbols - {*variant.letters}, key=lambda symbol: symbol.name)
-    data = {
+    return {
         "title": variant.title,
         "python": python(variant),
         "letters": [[one.name, writer.least(one), variant.argument(one), meaning(one.name)] for one in variant.letters],
@@ -121,9 +121,8 @@ def variant_script(variant: Variant) -> str:
         "texts": [*writer.texts],
         "questions": questions,
         "missing": missing,
+        "programs": f"[{','.join(program.script() for program in writer.programs)}]",
     }
-    scripts = ",\n".join(program.script() for program in writer.programs)
-    return json.dumps(data, separators=(",", ":"))[:-1] + f',"programs":[{scripts}]}}'
 
 
 def python(variant: Variant) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from data import Program, lettering
-from sympy import Expr
+from sympy import Expr, Symbol
 from variants import Variant
 
 import paramsym as ps
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import symbols_in
 from paramsym.analysis.counted import Counted, lines
 from paramsym.analysis.derivation import Step, Sum
 from paramsym.errors import ParamsymError
@@ -34,15 +34,15 @@ def counts(root: ps.Layer) -> dict[str, Counted]:
     return found
 
 
-def reasons_script(variant: Variant) -> str:
-    """Write the derivations of a variant, by count and letter, as a JavaScript object."""
+def reasons_data(variant: Variant) -> dict[str, Any]:
+    """Return the derivations of a variant, by count and letter; ``programs`` is JavaScript."""
     program = Program([], {})
     written: dict[str, dict[str, Any]] = {}
     for name, subject in counts(variant.root).items():
         letters = lettering(subject.symbols)
         for symbol in sorted(subject.symbols, key=lambda one: one.name):
             why = ps.explain(subject, symbol)
-            if sum(len(step.to_latex(letters)) for step in why.steps) > LONGEST:
+            if sum(len(step.to_latex(letters)) for step in why.steps) > LONGEST or (name != "params" and not telling(why)):
                 continue
             written.setdefault(name, {})[symbol.name] = {
                 "cancels": why.cancels,
@@ -52,7 +52,15 @@ def reasons_script(variant: Variant) -> str:
             }
     if not program.subjects:
         program.place(Polynomial.of(0))
-    return f'{{"counts": {json.dumps(written, separators=(",", ":"))}, "programs": [{program.script()}]}}'
+    return {"counts": written, "programs": f"[{program.script()}]"}
+
+
+def telling(why: ps.Explanation) -> bool:
+    """Whether a letter does more than multiply: it cancels, stands in a quotient, or stands twice in one product."""
+    if why.cancels:
+        return True
+    held = ([factor for factor in group.factors if why.symbol in symbols_in((factor,))] for group in why.groups)
+    return any(len(factors) > 1 or any(factor != why.symbol for factor in factors) for factors in held)
 
 
 def _step(step: Step, program: Program, letters: Letters) -> dict[str, Any]:
@@ -68,7 +76,12 @@ def _numbers(left: Sum, program: Program) -> list[Any] | None:
     """Return the terms as factors whose values can be put in; None for sums over copies, which have no single factors."""
     if any(product.spans for _, product in left.signed):
         return None
-    return [[times, [program.place(Polynomial.of(factor)) for factor in product.factors]] for times, product in left.signed]
+    return [[times, [_factor(factor, program) for factor in product.factors]] for times, product in left.signed]
+
+
+def _factor(factor: Expr | int, program: Program) -> str | int:
+    """Return a letter or a number as a word, anything else as the number under which the program returns it."""
+    return str(factor) if isinstance(factor, int | Symbol) else program.place(Polynomial.of(factor))
 
 
 def _said(pieces: Any, letters: Letters) -> list[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import gzip
+import inspect
 import json
 import re
 import sys
@@ -41,7 +42,7 @@ def items() -> list[dict[str, Any]]:
 
 
 def matlab_net(stride: int) -> int:
-    """Count the net of S0-32, whose pooling moves by ``stride``, on 512 positions of one channel."""
+    """Count the MATLAB net whose pooling moves by ``stride``, on 512 positions of one channel."""
     front = ps.Sequential(
         *(ps.Conv1d(1, 20, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Conv1d(20, 10, 3), ps.Tanh(), ps.AvgPool1d(2, stride), ps.Flatten())
     )
@@ -223,7 +224,7 @@ def _where(call: str, item: dict[str, Any]) -> str:
 
 def written(call: str) -> str:
     """Write a call as a reader would type it: the page's own shorthand for public names written out."""
-    plain_call = re.sub(r"read\((['\"])(.*?)\1\)\.(?:stated|arithmetic)\.value", r"\2", call)
+    plain_call = re.sub(r"read\((['\"])(.*?)(?: = .*?)?\1\)\.(?:stated|arithmetic)\.value", r"\2", call)
     return re.sub(r"(?<![\w.])(output_shape|per)\(", r"ps.\1(", plain_call)
 
 
@@ -283,13 +284,12 @@ def page() -> str:
         groups[topic(item)].append(item)
     head += [f"- [{_OF_NETWORKS}](#{_anchor(_OF_NETWORKS)}): {len(NETWORKS)} claims"]
     head += [f"- [{title}](#{_anchor(title)}): {len(some)} claims" for title, some in groups.items()] + [""]
-    helpers = (
-        "`alexnet(groups)` is the network of Krizhevsky et al. 2012, composed of its layers; `volumes` adds up the outputs of",
-        "convolutions, poolings and matrices; `entries` counts what Keras counts. All three are functions of `docs/gallery/build.py`.",
-    )
-    of_networks = [f"## {_OF_NETWORKS}", "", *helpers, "", *(line for name in NETWORKS for line in network_entry(name))]
+    of_networks = [f"## {_OF_NETWORKS}", "", *(line for name in NETWORKS for line in network_entry(name))]
     body = [line for title, some in groups.items() for line in (f"## {title}", "", *(line for item in some for line in entry(item)))]
-    return "\n".join([*head, *of_networks, *body])
+    helpers = (matlab_net, alexnet, volumes, entries, refusal)
+    sources = [line for helper in helpers for line in ("```py", inspect.getsource(helper).strip(), "```", "")]
+    last = ["## Helpers", "", "Some calls use these functions, and `prod` of `math`.", "", *sources]
+    return "\n".join([*head, *of_networks, *body, *last])
 
 
 def _anchor(title: str) -> str:

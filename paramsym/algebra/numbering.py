@@ -14,7 +14,7 @@ from paramsym.algebra.size import Count, Dim, canonical, shown
 class Numbers:
     """The numbered copies of a part: ``start, start + step, ...``, ``count`` of them.
 
-    ``pattern`` holds ``{}`` where the number goes; ``index``, where there is one, is the bound symbol that the copies depend on. An empty
+    ``pattern`` holds ``{}`` where the number goes; ``index``, if present, is the bound symbol that the copies depend on. An empty
     pattern adds no step to a path: the number goes where ``{}`` stands in the names inside, as in torch's ``weight_ih_l0``. ``alone`` marks
     one copy that was split off from its neighbours.
     """

@@ -218,7 +218,7 @@ class Polynomial:
         """Return the derivative.
 
         Raises:
-            SizeError: where the symbol stands inside a floor, a ceiling or an exponent: a step has no derivative.
+            SizeError: where the symbol is inside a floor, a ceiling or an exponent: a step has no derivative.
         """
         terms: dict[Monomial, Number] = {}
         for monomial, c in self.terms.items():
@@ -232,14 +232,14 @@ class Polynomial:
                         for extra, d in (inner * Polynomial({monomial: c * exponent})).terms.items():
                             terms[extra] = terms.get(extra, 0) + d
                         continue
-                    message = f"{symbol} stands inside {generator}, which moves in steps and has no derivative; use finite differences."
+                    message = f"{symbol} is inside {generator}, which moves in steps and has no derivative; use finite differences."
                     raise SizeError(message)
         return _settled(Polynomial(terms))
 
     def sum_over(self, index: Symbol, start: Polynomial, count: Polynomial, step: int = 1) -> Polynomial:
         """Sum over ``index = start, start + step, ...`` (``count`` values), in closed form: Faulhaber's sums.
 
-        The cost does not depend on ``count``, unless the index stands inside a floor or a denominator; then ``count`` must be a number.
+        The cost does not depend on ``count``, unless the index is inside a floor or a denominator; then ``count`` must be a number.
 
         Raises:
             SizeError: where such a sum has a symbolic count.
@@ -335,7 +335,7 @@ def _number(value: Number) -> Expr:
 
 
 def _settled(polynomial: Polynomial) -> Polynomial:
-    """Cancel sums against their own reciprocals, where there are any: A*H/(A + G) + G*H/(A + G) is H.
+    """Cancel sums against their own reciprocals, if any: A*H/(A + G) + G*H/(A + G) is H.
 
     Terms over the same sums are taken together, and each such numerator is divided by those sums where they divide it. Over one sum alone,
     its leading term is divided out as well: A/(A + 1) is 1 - 1/(A + 1). Quotients over different sums stay apart, so that many of them take

@@ -65,6 +65,11 @@ def conditions_asked() -> Generator[list[Condition], None, None]:
         _asked.reset(token)
 
 
+def conditions_are_asked() -> bool:
+    """Whether conditions are being collected: what is kept from before passed its gates before, and would say nothing."""
+    return _asked.get() is not None
+
+
 def _ask(kind: Literal["divides", "at most", "equal", "differ"], small: Dim, large: Dim, names: tuple[str, str] = ("", "")) -> None:
     asked = _asked.get()
     if asked is not None:
@@ -337,7 +342,7 @@ def within(small: Count, large: Count) -> bool:
 
 
 def at_most(small: Dim, large: Dim, small_name: str, large_name: str) -> None:
-    """Raise ``SizeError`` where two numbers stand in the wrong order; symbols are checked once numbers arrive."""
+    """Raise ``SizeError`` where a number is above its limit; symbols are checked once numbers arrive."""
     small, large = count(small, small_name), count(large, large_name)
     _ask("at most", canonical(small), canonical(large), (small_name, large_name))
     if not within(small, large):

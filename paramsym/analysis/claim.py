@@ -2,7 +2,7 @@
 
 A claim about a cost may end in its unit: 4.9 GB, 15.5 GFLOPs, 3.14e23 FLOPs. Other claims are one expression, or two
 with ``=`` between them. An expression is made of numbers, ``*`` (or ``x``, as in 8x7B), ``+``, ``-`` and parentheses. A number has
-digits (``,`` stands between thousands and nowhere else, ``_`` between any two digits), at most one decimal point, and a unit: K, M, B or G,
+digits (``,`` separates thousands and nothing else, ``_`` between any two digits), at most one decimal point, and a unit: K, M, B or G,
 T, also in words; Ki, Mi, Gi, Ti for powers of 1024. What is more than that, letters of the model, powers and quotients, is read by
 ``paramsym.algebra.grammar``, or as papers write it by ``notation``; an expression of SymPy is taken as it is.
 """
@@ -318,7 +318,7 @@ def _number(digits: str, unit: int, claim: str) -> Stated:
 
 
 def _unreadable(claim: str) -> ArgumentError:
-    comma = " A comma stands between thousands; a decimal point is a dot." if re.search(r"\d,\d", claim) else ""
+    comma = " A comma separates thousands; a decimal point is a dot." if re.search(r"\d,\d", claim) else ""
     return ArgumentError(
         f"the claim {_quoted(claim)} is not understood; write 109482240, '110M', '1.5B', '12.6Mi', '12*768*12', '12*768*12 = 110M', or an"
         f" expression in the model's letters, such as '12*L*H**2'.{comma}"

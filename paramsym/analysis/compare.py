@@ -170,7 +170,7 @@ def _at_sizes(formula: Formula) -> Polynomial:
 
 
 def _labelled(labels: Sequence[str]) -> tuple[str, str] | None:
-    """Return the user's own names for the two, where there are any."""
+    """Return the user's own names for the two, if any."""
     given: Any = labels
     if given == ():
         return None
@@ -231,8 +231,11 @@ def _roots(polynomial: Any, *, short: bool) -> list[Expr]:
 
 
 def _sign(value: Expr) -> int:
-    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen."""
-    shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in value.free_symbols}), *value.free_symbols or [sympy.Dummy()])
+    """Return the sign that a polynomial has wherever its letters are at least one; 0 where that is not seen, as inside a floor."""
+    letters = cast("set[Symbol]", value.free_symbols)
+    if not value.is_polynomial(*letters):
+        return 0
+    shifted = sympy.Poly(value.xreplace({letter: letter + 1 for letter in letters}), *letters or [sympy.Dummy()])
     coefficients = shifted.coeffs()
     ends = shifted.TC()
     if all(one.is_nonnegative for one in coefficients) and ends.is_positive:

@@ -60,7 +60,7 @@ class Convention(Printed):
 
 @dataclass(frozen=True)
 class Conventions(ByName[Convention]):
-    """The conventions side by side, *stored* first; by number or by name, as in ``conventions(model)["trainable"]``."""
+    """The conventions side by side, *stored* first; ``conventions(model)["trainable"]`` gives one by its name."""
 
     subject: str
     items: tuple[Convention, ...]

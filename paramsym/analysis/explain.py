@@ -112,7 +112,7 @@ class Explanation(Printed):
         r"""Return the derivation as a LaTeX ``align*``; needs ``amsmath``.
 
         ``letters`` is the name of a paper's set or a mapping. ``words="text"`` writes the sentences with ``\text``, which MathJax and KaTeX
-        know too; ``"none"`` leaves them out. ``width`` is how many characters stand on a line: None means an article in ten points, 45 a
+        know too; ``"none"`` leaves them out. ``width`` is how many characters a line holds: None means an article in ten points, 45 a
         column of two.
 
         Raises:

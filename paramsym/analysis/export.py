@@ -123,7 +123,7 @@ def export(
 class _Writer:
     """Writes every step into the one that reads it; a step read twice, or checked, gets a name of its own.
 
-    A text goes with how tightly it binds; parentheses stand where they are needed.
+    A text goes with how tightly it binds; parentheses are written where they are needed.
     """
 
     def __init__(self, program: StraightLine, names: tuple[str, ...], templates: Mapping[str, str], constant: str = "{}") -> None:
@@ -217,9 +217,10 @@ def _raised(program: StraightLine, divide: str, compare: str, value: str, quotie
 
     def written(position: int, op: Op, left: str, right: str) -> str:
         template = divide if op.kind in QUOTIENTS else compare.replace("OP", _BROKEN[cast("Check", op.kind)][0])
-        sides = [text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right)]
-        shown = (*sides, value.format(quotient.format(left, right)), value.format(f"{left} % {right}"))
-        return template.format(left, right).replace("SAID", refusal(op.kind, program.asked.get(position), *shown))
+        one, other = (text.removesuffix("n") if text[0].isdecimal() else value.format(text) for text in (left, right))
+        goes, leaves = value.format(quotient.format(left, right)), value.format(f"{left} % {right}")
+        said = refusal(op.kind, program.asked.get(position), one, other, goes, leaves)
+        return template.format(left, right).replace("SAID", said)
 
     return written
 
@@ -323,7 +324,8 @@ def _spreadsheet(program: StraightLine, names: tuple[str, ...], cells: Mapping[s
     where = {str(getattr(key, "name", key)): cell for key, cell in (cells or {}).items()}
     taken = [one for one in names if cells is None and re.fullmatch(r"[A-Za-z]{1,3}[0-9]+|[RrCc]", one)]
     if taken:
-        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say where sizes stand: cells={{{taken[0]!r}: 'B1', ...}}."
+        example = f"cells={{{taken[0]!r}: 'B1', ...}}"
+        message = f"{taken[0]} is a cell, or a row or column, to a spreadsheet; say which cells hold the sizes: {example}."
         raise ArgumentError(message)
     missing = [one for one in names if cells is not None and one not in where]
     if missing:

@@ -116,7 +116,7 @@ def how(group: Group, symbol: Symbol) -> tuple[Said, ...]:
         slices = [factor for factor in axis if factor != size]
         if isinstance(size, per) and size.as_quotient()[0] == symbol and len(slices) == 1 and size in axis:
             return (f"the width{each} is ", symbol, ", shared out among ", slices[0], " slices")
-    return (symbol, " stands inside a size", each, ", ", size)
+    return (symbol, " is inside a size", each, ", ", size)
 
 
 def _divided(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:

@@ -11,7 +11,7 @@ from paramsym.errors import ArgumentError, UnknownNameError
 from paramsym.measure.activations import MEMORY
 from paramsym.measure.communication import SHARINGS
 from paramsym.measure.counting import CONVENTIONS
-from paramsym.measure.formats import OPTIMIZERS
+from paramsym.measure.formats import FORMATS, OPTIMIZERS
 from paramsym.measure.machines import MACHINES
 from paramsym.measure.state import BYTES
 from paramsym.naming import quoted
@@ -75,7 +75,7 @@ class ByName(Tabular, Sequence[N]):
 
 @dataclass(frozen=True)
 class Listing(ByName[Known]):
-    """What is known by name; by number or by name, as in ``conventions("work")["kaplan"]``."""
+    """The known conventions; ``conventions("work")["kaplan"]`` gives one by its name."""
 
     items: tuple[Known, ...]
 
@@ -101,18 +101,28 @@ def listing(topic: Topic) -> Listing:
     return Listing(tuple(one for one in _all() if topic in {"all", one.topic}))
 
 
+_ALONE = "scales of blocks and of tensors are not counted; the formats that store them are"
+
+
 def _all() -> tuple[Known, ...]:
     return (
         *(Known("work", one.name, one.counts, one.source, one.wrong) for one in CONVENTIONS.values()),
-        *(Known("activations", one.name, f"attention {one.attention}, numbers of {one.dtype}", one.source) for one in MEMORY.values()),
         *(
-            Known("optimizers", one.name, f"{one.states} numbers of {one.bytes} bytes per parameter", one.source)
+            Known("activations", one.name, f"attention {one.attention}, numbers of {one.dtype}", one.source, one.wrong)
+            for one in MEMORY.values()
+        ),
+        *(
+            Known("optimizers", one.name, f"{one.states} numbers of {one.bytes} bytes per parameter", one.source, one.wrong)
             for one in OPTIMIZERS.values()
         ),
-        *(Known("formats", name, f"{text(width)} bytes per number", "its definition") for name, width in BYTES.items()),
-        *(Known("sharings", one.name, f"{one.times} times the {one.travels}: {one.words}", one.source) for one in SHARINGS.values()),
+        *(Known("formats", name, f"{text(width)} bytes per number", "its definition", _ALONE) for name, width in BYTES.items()),
+        *(Known("formats", one.name, one.counts, one.source, one.wrong) for one in FORMATS.values()),
         *(
-            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes a second", one.source)
+            Known("sharings", one.name, f"{one.times} times the {one.travels}: {one.words}", one.source, one.wrong)
+            for one in SHARINGS.values()
+        ),
+        *(
+            Known("machines", one.name, f"{one.flops:,} FLOPs and {one.bandwidth:,} bytes a second", one.source, one.wrong)
             for one in MACHINES.values()
         ),
     )

@@ -57,7 +57,7 @@ def lettered(layer: Layer, asked: str = "") -> Layer:
 
 
 def _with_some(layer: Layer, letters: dict[str, Symbol]) -> Layer:
-    """Put letters in where there are some and where they can be; else the layer stays as it is."""
+    """Put letters in if there are any and where they can be; else the layer stays as it is."""
     return (_with(layer, letters) if letters else None) or layer
 
 

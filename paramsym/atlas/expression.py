@@ -159,7 +159,7 @@ def tests_of(what: Any) -> list[Any]:
 
 
 def chosen(values: Values, tests: Any, cases: Any) -> Any:
-    """Return what stands beside the answers to tests.
+    """Return what is beside the answers to tests.
 
     Raises:
         OutsideError: answers that were never seen together.

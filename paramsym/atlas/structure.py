@@ -162,7 +162,7 @@ def _whole_rate(one: Atom, values: Values) -> bool:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Writes expressions in letters, where there is one, and numbers elsewhere."""
+    """Writes expressions in letters if there are any, else in numbers."""
 
     values: Values
     letters: Mapping[str, Count]

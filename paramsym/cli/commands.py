@@ -243,7 +243,7 @@ def _reconciliation(found: Reconciliation, columns: int) -> str:
 
 
 def _claim(asked: str) -> str | Layer:
-    """Return the other model that a claim names, or the claim as it stands: a number, arithmetic, an expression."""
+    """Return the other model that a claim names, or the claim as it is: a number, arithmetic, an expression."""
     if any(character.isalpha() for character in asked) and is_source(asked):
         return _sized(load(asked), asked)
     return asked

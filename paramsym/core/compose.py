@@ -87,7 +87,7 @@ class Sequential(_Container):
 
 @dataclass(frozen=True, init=False)
 class Block(_Container):
-    """Layers under names, as a module holds its submodules; nothing is said about the order of application.
+    """Layers under names, as a module holds its submodules; the order in which they are applied is not stated.
 
     >>> from paramsym import A, Block, Dense, F, H, MultiHeadAttention
     >>> Block(attention=MultiHeadAttention(H, A), up=Dense(H, F), down=Dense(F, H)).params
@@ -165,7 +165,7 @@ class Repeat(Layer):
     sizes, and the sum over it closes to a polynomial. Numbers start at 0: make the index with ``index("i")`` where a ``Min``, ``Max`` or
     ``Mod`` has it, because SymPy simplifies those as they are written, and a symbol from ``dims`` is positive. Inside the repeat the index
     is a symbol of its own kind, which may be zero. ``first`` is a first copy that differs. ``used`` is how many copies one token uses,
-    where not all of them are. ``name`` is the pattern of the copies' names; where it is empty, the number goes where {} stands inside.
+    where not all of them are. ``name`` is the pattern of the copies' names; where it is empty, the number goes where {} is inside.
 
     Raises:
         SizeError: a number of copies below zero, or below one with ``first``.

@@ -663,6 +663,8 @@ def letters_apart(layers: Sequence[Layer], kept: frozenset[Symbol] = frozenset()
     Two lazy layers are two unknown widths: under one letter, the size of the first would be put into both. A letter is numbered where it
     is taken. Those in ``kept`` are the parent's own, and stay.
     """
+    if not any(layer.open_letters for layer in layers):
+        return None
     taken: set[str] = set()
     apart: list[Layer] = []
     for layer in layers:

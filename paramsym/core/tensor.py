@@ -77,7 +77,7 @@ def check_name(name: object, what: str) -> None:
     if not isinstance(name, str):
         message = f"a {what} needs a name, got {name!r}."
         raise StructureError(message)
-    if one_line(name) != name:
+    if not name.isprintable() and one_line(name) != name:
         message = f"the {what} {name!r} has control characters in its name."
         raise StructureError(message)
 

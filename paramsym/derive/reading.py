@@ -117,7 +117,7 @@ def tied(layer: Layer, seen: Iterable[Seen]) -> Layer:
 
 
 def holds_what_was_seen(layer: Layer, seen: Sequence[Seen], *, ordered: bool = True) -> bool:
-    """Say whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; in its order, where there is one."""
+    """Say whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; with ``ordered`` also the order."""
     ours = [
         (e.name, e.tensor.sizes, e.tensor.buffer, e.tensor.persistent, e.tensor.trainable and not e.tensor.buffer, e.alias_of)
         for e in layer.entries()

@@ -192,7 +192,7 @@ def shape_of(input_shape: object, rank: int | None = None, name: str = "input_sh
 def axis_size(shape: Shape, axis: int) -> Dim:
     """Return the extent of an axis that the weights depend on; it must be known."""
     if not -len(shape) <= axis < len(shape):
-        message = f"axis {axis} is outside the input shape {shape}."
+        message = f"axis {quoted(axis)} is outside the input shape {shape}."
         raise ArgumentError(message)
     extent = shape[axis]
     if extent is None:

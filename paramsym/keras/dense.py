@@ -12,6 +12,7 @@ from paramsym.keras._arguments import takes, weights
 from paramsym.keras._door import Given, anywhere, axis_size, door, listed, shape_of
 from paramsym.layers import activation, dense, embedding
 from paramsym.layers.lora import LoRA
+from paramsym.naming import quoted
 
 
 def adapted(layer: Layer, given: Given, lora_alpha: Any = None) -> Layer:
@@ -37,7 +38,7 @@ _QUANTISED = {"quantization_config": None}
 
 @door(takes("units", activation=None, use_bias=True) | weights("kernel", "bias", activity=True) | _LORA | _QUANTISED)
 def Dense(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.Dense`` with Keras' ``kernel`` and ``bias``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
+    """Return ``paramsym.Dense`` with Keras' ``kernel`` and ``bias``; with ``lora_rank`` it is inside ``paramsym.LoRA``.
 
     >>> Dense(4, input_shape=(None, 3)).params
     16
@@ -58,7 +59,7 @@ def Dense(given: Given, shape: Any) -> Layer:
     | _QUANTISED
 )
 def EinsumDense(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.EinsumDense``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
+    """Return ``paramsym.EinsumDense``; with ``lora_rank`` it is inside ``paramsym.LoRA``.
 
     >>> EinsumDense("abc,cde->abde", (None, 4, 5), bias_axes="de", input_shape=(None, 7, 3)).params
     80
@@ -73,7 +74,7 @@ def EinsumDense(given: Given, shape: Any) -> Layer:
     complete=anywhere,
 )
 def Embedding(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.Embedding`` with Keras' ``embeddings``; with ``lora_rank`` it stands inside ``paramsym.LoRA``.
+    """Return ``paramsym.Embedding`` with Keras' ``embeddings``; with ``lora_rank`` it is inside ``paramsym.LoRA``.
 
     >>> Embedding(100, 8).params
     800
@@ -90,7 +91,7 @@ def Embedding(given: Given, shape: Any) -> Layer:
     complete=anywhere,
 )
 def ReversibleEmbedding(given: Given, shape: Any) -> Layer:
-    """Return ``paramsym.ReversibleEmbedding``; tied, it stands inside ``paramsym.LoRA`` with ``lora_rank``.
+    """Return ``paramsym.ReversibleEmbedding``; tied, it is inside ``paramsym.LoRA`` with ``lora_rank``.
 
     >>> ReversibleEmbedding(100, 8, tie_weights=False).params
     1600
@@ -110,7 +111,7 @@ def PReLU(given: Given, shape: Any) -> Layer:
     slopes: list[Dim | None] = list(inputs[1:])
     for axis in given.shared_axes:
         if not -len(slopes) <= axis - 1 < len(slopes):
-            message = f"shared_axes has {axis}, which is outside the input shape {inputs}."
+            message = f"shared_axes has {quoted(axis)}, which is outside the input shape {inputs}."
             raise ArgumentError(message)
         slopes[axis - 1] = 1  # counted as Keras counts: -1 is the last axis but one
     return activation.PReLU(tuple(axis_size(tuple(slopes), axis) for axis in range(len(slopes))), dialect="keras")

@@ -109,7 +109,7 @@ def _wrapped(layer: object, arguments: object) -> Layer | Unbuilt:
     if not isinstance(arguments, Mapping | None):
         message = f"layer_kwargs is {described(arguments)}; wanted a dictionary of arguments."
         raise ArgumentError(message)
-    named: Mapping[str, Any] = arguments or {}
+    named: Mapping[Any, Any] = arguments or {}
     foreign = next((name for name in named if not isinstance(name, str)), None)
     if foreign is not None:
         message = f"layer_kwargs has the key {described(foreign)}; wanted names of arguments, as in {{'units': 4}}."

@@ -10,7 +10,7 @@ from paramsym.errors import RankError, ShapeError
 from paramsym.program import Value, axes, rearrange
 
 DataFormat: TypeAlias = Literal["channels_first", "channels_last"]
-"""Where the channels stand, as a field of a layer says it."""
+"""On which axis the channels are, as a field of a layer says it."""
 _SPATIAL = {0: (), 1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 
 

@@ -28,6 +28,7 @@ from paramsym.errors import ArgumentError
 from paramsym.layers.axes import per_channel
 from paramsym.layers.dialects import Dialect, affine_tensors, check_scale
 from paramsym.layers.normalization import ChannelNorm, affine
+from paramsym.naming import quoted
 from paramsym.program import Own, Value, normalise
 
 _STATISTICS = {
@@ -92,7 +93,7 @@ class _BatchNorm(_Normalised):
             message = f"track_running_stats=False is torch's; with dialect={self.dialect!r} the statistics are always stored."
             raise ArgumentError(message)
         if self.axis is not None and self.dialect == "torch":
-            message = f"axis is {self.axis}; in torch the channels always stand on axis 1, only in Keras and Flax elsewhere."
+            message = f"axis is {quoted(self.axis)}; in torch the channels are always on axis 1, only in Keras and Flax elsewhere."
             raise ArgumentError(message)
         if self.renorm and self.dialect != "keras":
             message = f"renorm=True is Keras' (dialect='keras'), not that of dialect={self.dialect!r}."

@@ -323,7 +323,7 @@ class MGUCell(_Cell):
     r"""One step of a minimal gated unit: one gate that forgets and, unless told otherwise, resets.
 
     Dense layers ``if`` and ``in`` of the input, with a bias, ``hf`` and ``hn`` of the state; of these ``hn`` has a bias with
-    ``reset_gate``, where the gate stands between the two sums. Parameters: 2*h*(i + h) + 3*h, or 2*h*(i + h + 1) without the reset.
+    ``reset_gate``, where the gate is between the two sums. Parameters: 2*h*(i + h) + 3*h, or 2*h*(i + h + 1) without the reset.
 
     Raises:
         ArgumentError: ``bias=False``, or another dialect: only Flax' linen has the cell.

@@ -163,7 +163,7 @@ class _Transposed(_Convolution):
         """The output is padded by less than a stride in Keras, not at all in Flax; torch checks that when the layer is called."""
         super().conditions()
         if self.transpose_kernel and self.dialect != "flax":
-            message = f"transpose_kernel is Flax' (dialect='flax'); in {self.dialect} the kernel always stands that way."
+            message = f"transpose_kernel is Flax' (dialect='flax'); in {self.dialect} the kernel is always stored that way."
             raise ArgumentError(message)
         if self.dialect == "flax":
             if self.output_padding not in {0, None}:
@@ -221,7 +221,7 @@ class _Plain(_Convolution):
 class Conv1d(_Plain, rank=1):
     r"""A convolution over sequences: every output channel has one kernel for each input channel of its group.
 
-    ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` and
+    ``weight`` is (out_channels, in_channels/groups, kernel); ``bias``, if present, is (out_channels,). With ``dialect="keras"`` and
     ``"flax"`` the first is ``kernel``, (kernel, in_channels/groups, out_channels). Parameters: out*in/groups*k + out. Stride, padding,
     dilation and padding mode change no count; they are those of the reference.
 
@@ -269,9 +269,9 @@ class Conv3d(_Plain, rank=3):
 
 @dataclass(frozen=True)
 class ConvTranspose1d(_Transposed, rank=1):
-    r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so its kernel stands the other way round.
+    r"""A transposed convolution over sequences: the gradient of ``Conv1d``, so its kernel is stored the other way round.
 
-    ``weight`` is (in_channels, out_channels/groups, kernel); ``bias``, where there is one, (out_channels,). With ``dialect="keras"`` the
+    ``weight`` is (in_channels, out_channels/groups, kernel); ``bias``, if present, is (out_channels,). With ``dialect="keras"`` the
     first is ``kernel``, (kernel, out_channels, in_channels), without groups, and so with ``"flax"`` and ``transpose_kernel=True``; without
     that Flax has the channels the other way round, as in a convolution. Parameters: in*out/groups*k + out.
 

@@ -17,7 +17,7 @@ from paramsym.program import Own, Value, contract, features
 class Dense(Layer):
     r"""A fully connected layer, :math:`y = W x + b`.
 
-    ``weight`` is (out_features, in_features); ``bias``, where there is one, (out_features,). With ``dialect="keras"`` and ``"flax"`` the
+    ``weight`` is (out_features, in_features); ``bias``, if present, is (out_features,). With ``dialect="keras"`` and ``"flax"`` the
     first is ``kernel``, (in_features, out_features). Parameters: in*out + out.
 
     Raises:
@@ -84,7 +84,7 @@ class TransposedDense(Layer):
 class Bilinear(Layer):
     r"""A bilinear form per output, :math:`y = x_1^\top W x_2 + b`.
 
-    ``weight`` is (out_features, in1_features, in2_features); ``bias``, where there is one, (out_features,). Parameters: in1*in2*out + out.
+    ``weight`` is (out_features, in1_features, in2_features); ``bias``, if present, is (out_features,). Parameters: in1*in2*out + out.
     Reference: ``torch.nn.Bilinear``.
 
     >>> from paramsym import F, H
@@ -192,7 +192,7 @@ class EinsumDense(Layer):
             raise ArgumentError(message)
         for term in letters:
             if len(set(term)) != len(term):
-                message = f"equation {self.equation!r}: a letter stands twice in {term!r}."
+                message = f"equation {self.equation!r}: a letter occurs twice in {term!r}."
                 raise ArgumentError(message)
         return letters
 

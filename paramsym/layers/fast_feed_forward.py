@@ -66,7 +66,7 @@ class FastFeedForward(Layer):
             message = "depth 0 with leaf_width is one leaf and no node, an ordinary FeedForward; wanted depth 1 or more."
             raise SizeError(message)
         if self.parallel_size != 1:
-            message = f"parallel_size is {self.parallel_size}; a tree with leaf_width stands alone."
+            message = f"parallel_size is {self.parallel_size}; a tree with leaf_width is used alone."
             raise ArgumentError(message)
 
     def tensors(self) -> Iterator[Tensor]:

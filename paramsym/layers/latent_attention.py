@@ -52,6 +52,7 @@ class LatentAttention(Layer):
     _: KW_ONLY
     interleaved: bool = True
     scale: float | Expr | None = None
+    dropout: float = 0.0
 
     def parts(self) -> Iterator[Part]:
         heads = self.num_attention_heads
@@ -84,7 +85,7 @@ class LatentAttention(Layer):
         shared = copies(remember("rotary key", shared, axis=1), self.num_attention_heads, axis=2)
         key, value = segments(heads(own.kv_b_proj(latent)))
         query, key = beside(plain, rotary), beside(key, shared)
-        return own.o_proj(attend(query, key, value, mask=Mask(causal=True), scale=self.scale))
+        return own.o_proj(attend(query, key, value, mask=Mask(causal=True), scale=self.scale, dropout=self.dropout))
 
     def _turned(self, x: Value, cos: Value, sin: Value, *, halves: bool) -> Value:
         """Rotate pairs of neighbours, or the halves against each other; neighbours come out as halves."""

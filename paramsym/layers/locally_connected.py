@@ -81,7 +81,7 @@ class LocallyConnected1d(_LocallyConnected, rank=1):
     r"""An unshared convolution over sequences: every place of the window has a kernel and a bias of its own.
 
     With p = floor((length + 2*padding - kernel)/stride) + 1 places, ``kernel`` is (p, kernel*in_channels, out_channels) and ``bias``,
-    where there is one, (p, out_channels). Parameters: p*out*(k*in + 1); they depend on the length of the input, so ``input_size`` is a
+    if present, is (p, out_channels). Parameters: p*out*(k*in + 1); they depend on the length of the input, so ``input_size`` is a
     field.
 
     Raises:
@@ -115,7 +115,7 @@ class LocallyConnected2d(_LocallyConnected, rank=2):
 
 @dataclass(frozen=True)
 class LocallyConnected3d(_LocallyConnected, rank=3):
-    r"""As ``LocallyConnected1d``, over volumes; the storage continues that of the other two. Parameters: p*q*r*out*(k*k*k*in + 1).
+    r"""As ``LocallyConnected1d``, over volumes; it is stored as the other two are. Parameters: p*q*r*out*(k*k*k*in + 1).
 
     >>> LocallyConnected3d(1, 2, 3, input_size=(5, 5, 4)).params
     1008

@@ -13,6 +13,7 @@ from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, RankError, ShapeError
 from paramsym.layers.axes import axis_of, per_channel
 from paramsym.layers.dialects import AFFINE, Dialect, affine_tensors, check_scale
+from paramsym.naming import quoted
 from paramsym.program import Own, Value, apply, axes, features, heads, normalise, pool, rearrange, reduce, unknown
 
 
@@ -35,7 +36,7 @@ class ChannelNorm(Layer):
         return True
 
     def arranged(self, x: Value) -> tuple[Value, int, Callable[[Value], Value]]:
-        """Return an input with a batch axis, where its channels stand, and the function that takes an added batch axis away again."""
+        """Return an input with a batch axis, the axis of its channels, and the function that takes an added batch axis away again."""
         dialect = getattr(self, "dialect", "torch")
         if dialect == "torch" and (x.rank not in self.ranks if self.ranks else x.rank < 2):
             wanted = " or ".join(map(str, self.ranks)) or "at least 2"
@@ -64,7 +65,7 @@ class FeatureNorm(Layer):
 
     def conditions(self) -> None:
         if self.axis is not None and (self.dialect != "keras" or len(self.axis) != len(_as_shape(self.normalized_shape))):  # type: ignore[attr-defined]
-            message = f"axis is {self.axis}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
+            message = f"axis is {quoted(self.axis)}; it is Keras' (dialect='keras') and names one axis for every size of normalized_shape."
             raise ArgumentError(message)
 
     def over(self, x: Value) -> tuple[Value, tuple[int, ...]]:

@@ -19,7 +19,7 @@ from paramsym.program import Own, Value, known, rearrange
 class PatchEmbedding(Layer):
     """A linear map of every square patch of an image to a vector (Dosovitskiy et al. 2021, section 3.1), written as a strided convolution.
 
-    ``projection.weight`` is (hidden_size, num_channels, patch height, patch width); ``projection.bias``, where there is one,
+    ``projection.weight`` is (hidden_size, num_channels, patch height, patch width); ``projection.bias``, if present,
     (hidden_size,). Parameters: hidden*channels*patch**2 + hidden; the size of the image enters ``num_patches`` only. A class token and the
     positions belong to the model. ``name`` renames the projection (``conv_proj`` in torchvision, ``proj`` in timm).
 

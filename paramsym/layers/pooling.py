@@ -1,7 +1,7 @@
 """Pooling: one number for each window. It stores nothing.
 
 ``stride=None`` is the window itself. Keras' ``padding="valid"`` and ``"same"`` are taken where torch takes numbers; ``data_format`` says
-where the channels stand.
+on which axis the channels are.
 """
 
 from __future__ import annotations

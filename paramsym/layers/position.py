@@ -1,4 +1,4 @@
-"""Where a token stands: learned and sinusoidal tables, rotations, and biases by distance."""
+"""The position of a token: learned and sinusoidal tables, rotations, and biases by distance."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class _Reparametrized(Layer):
 
     @property
     def _above(self) -> str:
-        """What stands in front of the names of the layer's other tensors."""
+        """What comes before the names of the layer's other tensors."""
         return "layer_instance." if self._dialect == "flax" else ""
 
     def _worked_out(self, own: Own) -> dict[str, Value]:
@@ -82,7 +82,7 @@ class WeightNorm(_Reparametrized):
 
     ``name`` is the tensor, by default the layer's first. In torch it becomes ``parametrizations.weight.original0``, g, of its rank with 1
     on all axes but ``dim``, and ``parametrizations.weight.original1``, v, of its shape; ``dim=None``, or -1, takes one length for all,
-    a scalar. Around a layer in Flax' dialect everything of the layer stands under ``layer_instance``, and
+    a scalar. Around a layer in Flax' dialect everything of the layer is under ``layer_instance``, and
     ``layer_instance.kernel.scale`` has the last axis. Parameters: those of the layer, and one length per output.
 
     Raises:
@@ -146,7 +146,7 @@ class SpectralNorm(_Reparametrized):
     No parameter is added: the vectors of the iteration are buffers. In torch ``parametrizations.weight.original`` has the tensor's shape,
     and ``parametrizations.weight.0._u`` and ``._v`` are as long as axis ``dim`` and all others together; ``dim=None`` is torch's default,
     0, or 1 for transposed convolutions. Around a layer in Keras' dialect there is ``vector_u`` (1, last axis); in Flax' everything of the
-    layer stands under ``layer_instance``, and every tensor of two or more axes has ``layer_instance.kernel.u`` (1, last axis) and the
+    layer is under ``layer_instance``, and every tensor of two or more axes has ``layer_instance.kernel.u`` (1, last axis) and the
     scalar ``layer_instance.kernel.sigma``. Parameters: those of the layer.
 
     Raises:
@@ -187,7 +187,7 @@ class SpectralNorm(_Reparametrized):
 
     @property
     def _above(self) -> str:
-        """What stands in front of the names of the layer's other tensors."""
+        """What comes before the names of the layer's other tensors."""
         return f"{self._inside}." if self._dialect == "keras" else super()._above
 
     @property

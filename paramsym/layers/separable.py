@@ -174,7 +174,7 @@ class DepthwiseConv1d(_Depthwise, rank=1):
     r"""A convolution over sequences that filters every channel on its own, with ``depth_multiplier`` kernels each.
 
     ``weight`` is (in_channels*multiplier, 1, kernel), as ``torch.nn.Conv1d(in, in*multiplier, kernel, groups=in)`` stores it; ``bias``,
-    where there is one, (in_channels*multiplier,). With ``dialect="keras"`` the first is ``kernel``, (kernel, in_channels, multiplier).
+    if present, is (in_channels*multiplier,). With ``dialect="keras"`` the first is ``kernel``, (kernel, in_channels, multiplier).
     Parameters: in*multiplier*(k + 1).
 
     Raises:
@@ -202,7 +202,7 @@ class DepthwiseConv2d(_Depthwise, rank=2):
 
 @dataclass(frozen=True)
 class DepthwiseConv3d(_Depthwise, rank=3):
-    r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class, its storage here continues that of the other two.
+    r"""As ``DepthwiseConv1d``, over volumes; Keras has no such class, it is stored here as the other two are.
 
     >>> from paramsym import C, K
     >>> DepthwiseConv3d(C, K).params
@@ -243,7 +243,7 @@ class SeparableConv2d(_Separable, rank=2, layers=(DepthwiseConv2d, Conv2d)):
 
 @dataclass(frozen=True)
 class SeparableConv3d(_Separable, rank=3, layers=(DepthwiseConv3d, Conv3d)):
-    r"""As ``SeparableConv1d``, over volumes; Keras has no such class, its storage here continues that of the other two.
+    r"""As ``SeparableConv1d``, over volumes; Keras has no such class, it is stored here as the other two are.
 
     >>> from paramsym import C, F, K
     >>> SeparableConv3d(C, F, K).params

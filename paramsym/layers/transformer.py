@@ -110,7 +110,7 @@ class TransformerDecoderLayer(_Layer):
 
 @dataclass(frozen=True)
 class TransformerEncoder(Layer):
-    """``num_layers`` copies of an encoder layer, ``layers.0``, ``layers.1``, ..., and at the end ``norm``, where there is one.
+    """``num_layers`` copies of an encoder layer, ``layers.0``, ``layers.1``, ..., and at the end ``norm``, if present.
 
     Reference: ``torch.nn.TransformerEncoder``. Any layer may be repeated.
 
@@ -135,7 +135,7 @@ class TransformerEncoder(Layer):
 
 @dataclass(frozen=True)
 class TransformerDecoder(Layer):
-    """``num_layers`` copies of a decoder layer, ``layers.0``, ``layers.1``, ..., and at the end ``norm``, where there is one.
+    """``num_layers`` copies of a decoder layer, ``layers.0``, ``layers.1``, ..., and at the end ``norm``, if present.
 
     Reference: ``torch.nn.TransformerDecoder``. Any layer may be repeated.
 

@@ -19,7 +19,7 @@ from paramsym.program.windows import along_each
 
 
 def data_format_of(data_format: DataFormat | None, dialect: str) -> DataFormat:
-    """Return where the channels stand: first in torch, last in Keras and Flax unless told otherwise."""
+    """Return on which axis the channels are: first in torch, last in Keras and Flax unless told otherwise."""
     if data_format is not None:
         return data_format
     return "channels_first" if dialect == "torch" else "channels_last"

@@ -40,7 +40,7 @@ def _goes_backwards(layer: Layer) -> bool:
 class Bidirectional(Layer):
     r"""A recurrent layer and its twin that reads the sequence backwards, each with weights of its own.
 
-    The two stand under ``forward_<name>`` and ``backward_<name>``; ``name`` is what Keras would call the layer (``lstm``), or ``rnn`` in
+    The two are under ``forward_<name>`` and ``backward_<name>``; ``name`` is what Keras would call the layer (``lstm``), or ``rnn`` in
     Flax' dialect. ``backward_layer`` is a backward direction that differs; it keeps its own name, or ``backward_name``. ``merge_mode`` says
     how the two outputs are merged and changes no count. Parameters: twice those of the layer.
 
@@ -98,7 +98,7 @@ class Bidirectional(Layer):
 class TimeDistributed(Layer):
     r"""One layer applied to every step in time; its weights are stored once.
 
-    The layer stands under ``name``, by default what Keras would call it (``dense``). Parameters: those of the layer.
+    The layer is under ``name``, by default what Keras would call it (``dense``). Parameters: those of the layer.
 
     Reference: Keras: ``TimeDistributed``.
 

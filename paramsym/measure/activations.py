@@ -17,6 +17,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.kept import Attention, Way, keeping, of_outputs
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
+from paramsym.measure.work import check_stated
 from paramsym.program.graph import Program
 
 Recompute: TypeAlias = Literal["none", "selective", "full"]
@@ -39,6 +40,9 @@ class Memory:
     mask: int | None = 1
     copies: bool = True
     drops: bool = True
+    wrong: str = (
+        "what kernels hold for a moment, and the caching of the allocator, are left out; autocast keeps a copy of every weight more"
+    )
 
 
 _CPU = "torch's autograd on a CPU, which keeps masks and the statistics of kernels in the format of the numbers"
@@ -53,7 +57,15 @@ MEMORY: Mapping[str, Memory] = {
         Memory("torch-sdpa-cpu", f"{_CPU}; fused attention where it has no dropout", "fused", statistic=None, mask=None, drops=False),
         Memory("torch-eager-native", f"{_CPU}; {_NATIVE}", statistic=None),
         Memory("torch-sdpa-native", f"{_CPU}; {_NATIVE}; fused attention where it has no dropout", "fused", statistic=None, drops=False),
-        Memory("korthikanti", _KORTHIKANTI, dtype="float16", statistic=0, index=0, copies=False),
+        Memory(
+            "korthikanti",
+            _KORTHIKANTI,
+            dtype="float16",
+            statistic=0,
+            index=0,
+            copies=False,
+            wrong="torch keeps the mean and the deviation of each norm as well, 16*s*b bytes in a block, and for GPT-2's own GELU 24*s*b*h",
+        ),
     )
 }
 """Ways to account for activations, by name."""
@@ -150,6 +162,7 @@ def activations(
         check_word("dtype", dtype, BYTES)
     memory, shares = MEMORY[convention], Shares(tensor, sequence, context, pipeline, interleaved)
     program = trace(layer, *inputs, **named)
+    check_stated(program)
     width = BYTES[dtype or memory.dtype]
     widths = {
         "float": width,
@@ -157,7 +170,8 @@ def activations(
         "statistic": width if memory.statistic is None else memory.statistic,
         "wide statistic": 0 if memory.statistic == 0 else 4,
         "index": memory.index,
-        "truth": width if memory.mask is None else memory.mask,
+        "mask": width if memory.mask is None else memory.mask,
+        "truth": 1,
     }
     attention: Attention = "recomputed" if recompute == "selective" else memory.attention
     way = Way(attention, recompute == "full", memory.copies and width < 4, memory.drops)

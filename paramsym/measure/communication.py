@@ -36,6 +36,7 @@ class Sharing:
     times: int
     words: str
     frozen: int = 0
+    wrong: str = "buckets that are filled up, and what crosses slower links between machines, are not told apart"
 
 
 SHARINGS: Mapping[str, Sharing] = {

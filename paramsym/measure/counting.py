@@ -29,10 +29,11 @@ Parameters: TypeAlias = Literal["none", "all", "no positions", "no tables"]
 class Counting:
     """A convention of counting operations.
 
-    ``units`` says how many operations one unit of work is; what is not listed counts nothing. ``pairs`` says whether attention computes
-    all pairs of queries and keys or half of them. ``backward`` is derived, product by product, or twice the forward pass; ``recomputed``
-    repeats the forward pass of the repeated blocks before it. ``blocks`` leaves out what is not repeated. ``parameters`` counts, in place
-    of the products with weights, 2 for each parameter and position: all of them, or those that are no positions, or no tables.
+    ``units`` says how many operations one unit of work is; what is not listed counts nothing. ``pairs`` says whether attention computes all
+    pairs of queries and keys, half of them, or those that its mask shows. ``backward`` is derived, product by product, or twice the
+    forward pass; ``recomputed`` repeats the forward pass of the repeated blocks before it. ``blocks`` leaves out what is not repeated.
+    ``parameters`` counts, in place of the products with weights, 2 for each parameter and position: all of them, or those that are no
+    positions, or no tables.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Counting:
     wrong: str
     units: Mapping[str, int]
     unit: Literal["FLOPs", "MACs"] = "FLOPs"
-    pairs: Literal["all", "half"] = "all"
+    pairs: Literal["all", "half", "seen"] = "all"
     backward: Literal["derived", "twice"] = "derived"
     recomputed: bool = False
     blocks: bool = False
@@ -66,6 +67,14 @@ CONVENTIONS: Mapping[str, Counting] = {
             "half of what a device is rated in",
             _ONCE,
             "MACs",
+        ),
+        Counting(
+            "causal",
+            "the masks themselves: S*(S + 1)/2 pairs of S positions; Dao 2023, arXiv:2307.08691, section 4.1, writes S**2/2 for it",
+            "2 for each multiply-add; in attention the pairs that the mask shows, with a window or without",
+            "plain products compute all pairs and hide some afterwards, and kernels that skip the hidden ones work in whole tiles",
+            _TWICE,
+            pairs="seen",
         ),
         Counting(
             "megatron",

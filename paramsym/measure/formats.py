@@ -31,6 +31,23 @@ class Format:
     column: int = 0
     tensor: int = 0
     rest: str | None = None
+    wrong: str = ""
+
+    @property
+    def counts(self) -> str:
+        """What is counted, in words."""
+        more = [f"{size} for each {what}" for size, what in ((self.row, "row"), (self.column, "column"), (self.tensor, "tensor")) if size]
+        rest = f"; what is stored otherwise in {self.rest}" if self.rest else ""
+        return ", and ".join([f"{8 * self.number} bits per number of {_WORDS[self.which]}", *more]) + rest
+
+
+_WORDS: Mapping[Which, str] = {
+    "all": "everything",
+    "matrices": "matrices and tables",
+    "repeated": "repeated blocks",
+    "blocks": "the matrices of repeated blocks",
+    "experts": "stacks of experts",
+}
 
 
 def _bits(bits: int, scales: int = 0, block: int = 1) -> Dim:
@@ -38,7 +55,7 @@ def _bits(bits: int, scales: int = 0, block: int = 1) -> Dim:
     return Rational(bits * block + scales, 8 * block)
 
 
-_GGML = "ggml, block_{}: {} bytes for {} numbers (GGML_QUANT_SIZES of the package gguf)"
+_GGML = "ggml, block_{}: {} bytes for {} numbers (llama.cpp, gguf-py/gguf/constants.py, GGML_QUANT_SIZES)"
 _GGUF = {
     "q4_0": (18, 32),
     "q4_1": (20, 32),
@@ -52,48 +69,76 @@ _GGUF = {
     "q6_k": (210, 256),
 }
 _BITSANDBYTES = "bitsandbytes, blocks of 64 (Dettmers et al. 2023, QLoRA, arXiv:2305.14314, section 3)"
+_MIXED = (
+    "files of that name keep some matrices in other blocks: of q4_0 the output matrix in q6_k (log in llama.cpp, pull request 2398), so"
+    " that Llama-2-7B's file has 3.83 GB and not 3.79"
+)
+_KEPT = "training keeps the weights in a wider format beside it"
+_WHOLE = "matrices whose rows do not divide into whole blocks are filled up or left as they are"
 FORMATS: Mapping[str, Format] = {
     one.name: one
     for one in (
         *(
-            Format(f"gguf-{name}", _GGML.format(name, size, block), Rational(size, block), rest="float32")
+            Format(f"gguf-{name}", _GGML.format(name, size, block), Rational(size, block), rest="float32", wrong=_MIXED)
             for name, (size, block) in _GGUF.items()
         ),
-        Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks"),
+        Format("bnb-nf4", f"{_BITSANDBYTES}: 4 bits, and 32 for each block", _bits(4, 32, 64), "blocks", wrong=_WHOLE),
         Format(
             "bnb-nf4-double",
             f"{_BITSANDBYTES}: scales of 8 bits, and 32 for 256 of these",
             _bits(4) + Rational(1, 64) + Rational(4, 64 * 256),
             "blocks",
+            wrong=f"{_WHOLE}; the mean of the scales, a float32 for each matrix, is left out",
         ),
-        Format("bnb-int8", "bitsandbytes, LLM.int8 (Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row", 1, "blocks", row=4),
+        Format(
+            "bnb-int8",
+            "bitsandbytes, LLM.int8 (Dettmers et al. 2022, arXiv:2208.07339): a float32 for each row",
+            1,
+            "blocks",
+            row=4,
+            wrong=_KEPT,
+        ),
         Format(
             "gptq-g128",
-            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ has it: scales of 16 bits, zeros of 4 for 128 numbers, an int32 per column",
+            "Frantar et al. 2023, arXiv:2210.17323, as AutoGPTQ has it: scales of 16 bits, zeros of 4 for 128 numbers, an int32 per column"
+            " (the buffers qweight, scales, qzeros and g_idx)",
             _bits(4, 20, 128),
             "blocks",
             column=4,
+            wrong="kernels that need no g_idx leave it out of memory; other sizes of groups have other scales",
         ),
         Format(
             "awq-g128",
-            "Lin et al. 2024, arXiv:2306.00978, as AutoAWQ stores it: for 128 numbers a scale of 16 bits and a zero of 4",
+            "Lin et al. 2024, arXiv:2306.00978, as AutoAWQ stores it (awq/modules/linear/gemm.py): for 128 numbers a scale of 16 bits and a"
+            " zero of 4",
             _bits(4, 20, 128),
             "blocks",
+            wrong="other sizes of groups have other scales",
         ),
         Format(
             "mxfp4",
             "OCP Microscaling Formats 1.0: 4 bits, and 8 for each block of 32; of experts, as in gpt-oss",
             _bits(4, 8, 32),
             "experts",
+            wrong=_WHOLE,
         ),
-        Format("mxfp8", "OCP Microscaling Formats 1.0: 8 bits, and 8 for each block of 32", _bits(8, 8, 32), "blocks"),
-        Format("nvfp4", "NVIDIA: 4 bits, 8 for each block of 16, a float32 for each tensor", _bits(4, 8, 16), "blocks", tensor=4),
-        Format("fp8", "8 bits, a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4),
+        Format("mxfp8", "OCP Microscaling Formats 1.0: 8 bits, and 8 for each block of 32", _bits(8, 8, 32), "blocks", wrong=_WHOLE),
+        Format(
+            "nvfp4",
+            "NVIDIA, as compressed-tensors stores it (nvfp4-pack-quantized: weight_packed, weight_scale in float8 for 16 numbers,"
+            " weight_global_scale in float32)",
+            _bits(4, 8, 16),
+            "blocks",
+            tensor=4,
+            wrong="with activations in 4 bits there is one more float32 for each matrix; ggml's blocks of that name have 36 bytes for 64",
+        ),
+        Format("fp8", "8 bits, a float32 for each tensor (Micikevicius et al. 2022, arXiv:2209.05433)", 1, "blocks", tensor=4, wrong=_KEPT),
         Format(
             "fp8-128x128",
             "DeepSeek-V3, arXiv:2412.19437, section 3.3: a float32 for 128 x 128 numbers",
             _bits(8, 32, 128 * 128),
             "blocks",
+            wrong=_WHOLE,
         ),
     )
 }
@@ -116,6 +161,7 @@ class Optimizer:
     name: str
     source: str
     kept: tuple[State, ...]
+    wrong: str = "gradients, and a copy of the weights in float32, are counted beside the states and not among them"
 
     @property
     def states(self) -> int:
@@ -140,11 +186,13 @@ OPTIMIZERS: Mapping[str, Optimizer] = {
             "adam-8bit",
             "Dettmers et al. 2022, arXiv:2110.02861: averages of a byte, a float32 for each block of 2048",
             (_EIGHT, _EIGHT),
+            "tensors of fewer than 4096 entries are kept in float32 by the reference",
         ),
         Optimizer(
             "adafactor",
             "Shazeer and Stern 2018, arXiv:1804.04235, algorithm 4: sums over rows and columns",
             (State(factored=True),),
+            "with a first moment, which the paper makes optional, there is a float32 for every entry more",
         ),
         Optimizer(
             "muon",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
 from paramsym.program.lookups import Still, Stored
 from paramsym.program.types import ArrayType
@@ -11,6 +12,10 @@ from paramsym.program.types import ArrayType
 
 def gradients(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> tuple[bool, ...]:
     """Return for every value whether the backward pass reaches it; ``needs`` are the flags of the inputs."""
+    return once(program, ("gradients", needs, frozen), lambda: _gradients(program, needs, frozen=frozen))
+
+
+def _gradients(program: Program, needs: tuple[bool, ...], *, frozen: bool) -> tuple[bool, ...]:
     found = [False] * len(program.types)
     for number, need in zip(program.inputs, needs, strict=True):
         found[number] = need

@@ -12,7 +12,8 @@ from paramsym.algebra.size import canonical
 from paramsym.core.ledger import Line
 from paramsym.measure.gradients import gradients, later_gradients
 from paramsym.measure.layout import ENTRY_BY_ENTRY, Layout, like, mergeable, padded, plain, viewed
-from paramsym.measure.work import check_stated, looped, shown, times
+from paramsym.measure.once import once
+from paramsym.measure.work import looped, shown, times, word
 from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Pad
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
@@ -83,7 +84,8 @@ def keeping(
         NotYetError: a part that does not say what it computes.
     """
     layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
-    return _Keeper(program, needs, way, frozen=frozen, stored=stored, layouts=layouts, split=split).found()
+    question = ("kept", needs, way, frozen, stored, layouts, split)
+    return once(program, question, _Keeper(program, needs, way, frozen=frozen, stored=stored, layouts=layouts, split=split).found)
 
 
 class _Keeper:
@@ -116,7 +118,7 @@ class _Keeper:
         """Collect what every step keeps, and sort it into inputs, outputs and what is inside."""
         for step in self.program.steps:
             for number in step.gives:
-                self.labels[number] = (str(step.operation).partition(" ")[0],)
+                self.labels[number] = (word(step.operation),)
             self._step(step)
         inputs = self.program.inputs
         roots = [self.root[number] for number in self.program.outputs]
@@ -173,8 +175,6 @@ class _Keeper:
                 self._lay(step)
                 if any(self.flags[number] for number in step.gives) and not isinstance(operation, Stored):
                     self._operation(step, needs)
-                else:
-                    check_stated(operation)
 
     def _new(self, step: Step) -> None:
         """Lay the results as new arrays."""
@@ -211,7 +211,6 @@ class _Keeper:
             self.split.update(step.gives)
 
     def _operation(self, step: Step, needs: tuple[bool, ...]) -> None:
-        check_stated(step.operation)
         for one in step.operation.keeps(self.program.taken(step), self.program.given(step), needs):
             if one.source == "own" or (one.wide and self.way.narrow):
                 name = f"{self.labels[step.gives[0]][0]}'s {one.kind}"
@@ -323,8 +322,8 @@ def _fused(body: Program, layouts: tuple[Layout, ...], *, split: bool) -> Keepin
     """What a fused attention keeps: what goes in and comes out, and the logarithm of every query's sum of exponentials.
 
     The kernel takes a causal mask as a flag. A window makes a mask of four bytes per pair, and a bias is one: given for every pair it is
-    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do:
-    laid otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
+    taken as it is. Keys and values are copied for each head then, unless one copy can be stretched. The result lies as the queries do: laid
+    otherwise than by position, it is copied to merge the heads, and the copy is what comes out.
     """
     query, key, value, *bias = body.input_types
     batch, queries, heads, _ = query.sizes

@@ -33,6 +33,7 @@ class Machine:
     bandwidth: int
     memory: int = 0
     source: str = ""
+    wrong: str = "what a maker states is a peak: products and copies reach less"
 
     def __post_init__(self) -> None:
         """Refuse what is no speed."""
@@ -51,13 +52,13 @@ _T, _G = 10**12, 10**9
 MACHINES: Mapping[str, Machine] = {
     one.name: one
     for one in (
-        Machine("v100", 125 * _T, 900 * _G, 32 * _G, "NVIDIA V100 data sheet, SXM2"),
+        Machine("v100", 125 * _T, 900 * _G, 32 * _G, "NVIDIA V100 data sheet, SXM2; not compared with it"),
         Machine("a100", 312 * _T, 2039 * _G, 80 * _G, "NVIDIA A100 data sheet, SXM, 80 GB"),
         Machine("h100", 989 * _T, 3350 * _G, 80 * _G, "NVIDIA H100 data sheet, SXM, without sparsity"),
-        Machine("h200", 989 * _T, 4800 * _G, 141 * _G, "NVIDIA H200 data sheet, SXM, without sparsity"),
-        Machine("tpu-v4", 275 * _T, 1228 * _G, 32 * _G, "Google Cloud, TPU v4"),
-        Machine("tpu-v5e", 197 * _T, 819 * _G, 16 * _G, "Google Cloud, TPU v5e"),
-        Machine("tpu-v5p", 459 * _T, 2765 * _G, 95 * _G, "Google Cloud, TPU v5p"),
+        Machine("h200", 989 * _T, 4800 * _G, 141 * _G, "NVIDIA H200 data sheet, SXM, without sparsity; not compared with it"),
+        Machine("tpu-v4", 275 * _T, 1228 * _G, 32 * _G, "Google Cloud, TPU v4; not compared with it"),
+        Machine("tpu-v5e", 197 * _T, 819 * _G, 16 * _G, "Google Cloud, TPU v5e; not compared with it"),
+        Machine("tpu-v5p", 459 * _T, 2765 * _G, 95 * _G, "Google Cloud, TPU v5p; not compared with it"),
     )
 }
 """Devices by name."""

@@ -56,7 +56,7 @@ def memory(
     float32 (default: where ``dtype`` is narrower), the activations by a ``convention``, and with ``recompute`` one block that is computed
     again. Gradients and states belong to trained parameters only, so that frozen parts and LoRA come out; ``weights`` is the format of
     what is frozen. Of a model that is shared one device is counted, as ``activations`` says: it holds its share of matrices and tables over
-    ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over so many ``devices`` of data
+    ``tensor`` devices, and of the repeated blocks over ``pipeline`` stages. ``zero`` is the stage of ZeRO over ``devices`` of data
     parallelism: 1 shares the optimizer's states and the copy in float32, 2 the gradients as well, 3 the weights as well, as FSDP does.
 
     Inference holds the weights, in ``dtype`` or in a format of ``weights``; what stays for the next step, in ``dtype`` or in ``cache``; and
@@ -87,7 +87,8 @@ def memory(
     check_layer(layer)
     for what, value, known in choices:
         check_word(what, value, known)
-    if not isinstance(zero, int) or zero not in ZERO:
+    given: Any = zero  # callers without a type checker
+    if not isinstance(given, int) or zero not in ZERO:
         message = f"zero is {zero!r}; the stages are 0 (nothing is shared), 1 (optimizer), 2 (gradients as well), 3 (weights as well)."
         raise ArgumentError(message)
     settings = {name: value for name, value in locals().items() if name in _SETTINGS}

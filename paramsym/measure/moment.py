@@ -10,8 +10,9 @@ from sympy import Max
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
 from paramsym.measure.layout import plain, viewed
+from paramsym.measure.once import once
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, bodies
-from paramsym.program.lookups import Constant, Stored
+from paramsym.program.lookups import Constant, Drop, Stored
 from paramsym.program.state import Remember
 
 
@@ -27,6 +28,10 @@ def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) 
 
 def _moments(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
     """Return the moments of which none is as wide as another for all sizes; what a program is given is not its own."""
+    return once(program, ("moments", tuple(widths.items()), fused), lambda: _found(program, widths, fused=fused))
+
+
+def _found(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
     root = _roots(program)
     last = {root[number]: place for place, step in enumerate(program.steps) for number in step.takes}
     last |= {root[number]: len(program.steps) for number in program.outputs}
@@ -64,7 +69,8 @@ def _roots(program: Program) -> list[int]:
     for step in program.steps:
         if step.takes:
             first = step.takes[0]
-            laid = viewed(step.operation, program.types[first], program.given(step), layout[first])
+            dropped = isinstance(step.operation, Drop)  # which drops nothing without gradients
+            laid = (layout[first],) if dropped else viewed(step.operation, program.types[first], program.given(step), layout[first])
             for number, one in zip(step.gives, laid or (), strict=False):
                 root[number], layout[number] = root[first], one
     return root

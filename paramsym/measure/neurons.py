@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from paramsym.algebra.convolution import average_use
 from paramsym.algebra.polynomial import Polynomial
@@ -10,11 +11,11 @@ from paramsym.algebra.size import Count, Dim, Shape, canonical, product, shown
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.shapes import with_layer_name
-from paramsym.measure.walk import Visit, checked_shape, units, visits, within
+from paramsym.measure.walk import Visit, inputs_asked, units, visits, within
 from paramsym.program.signature import only_input
 
 
-def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = False) -> Dim:
+def neurons(layer: Layer, input_shape: Iterable[Count | None] | None = None, *, total: bool = False, **named: Any) -> Dim:
     """Return the number of output units for one example: every entry of the output shape but those of the batch axis.
 
     The depth of the input is summed over, not multiplied with. ``total=True`` adds up the units of all layers inside that store weights,
@@ -30,14 +31,14 @@ def neurons(layer: Layer, input_shape: Iterable[Count | None], *, total: bool = 
     64
     """
     check_layer(layer)
-    shape = checked_shape(input_shape)
+    shape = inputs_asked(layer, input_shape, named)
     batch_axis = _batch_axis(layer, shape)
     if total:
         return _sum(_known(visit.left, visit.batch_axis) * visit.used for visit in _visited(layer, shape) if _stores(visit.layer))
     return _known(_checked(layer, shape), batch_axis)
 
 
-def connections(layer: Layer, input_shape: Iterable[Count | None]) -> Dim:
+def connections(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Dim:
     """Return the number of connections for one example: every weight and bias, as often as it is used.
 
     A convolution uses each of its weights once per place; a locally connected layer, whose weights are not shared, once. A pooled or
@@ -55,7 +56,7 @@ def connections(layer: Layer, input_shape: Iterable[Count | None]) -> Dim:
     (34944, 105705600, True)
     """
     check_layer(layer)
-    shape = checked_shape(input_shape)
+    shape = inputs_asked(layer, input_shape, named)
     return _sum(connections_of(visit) for visit in _visited(layer, shape))
 
 

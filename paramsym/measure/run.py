@@ -65,7 +65,7 @@ def _array(xp: Any, given: Any, name: str) -> Any:
 
 
 def _met(layer: Layer) -> set[Symbol] | frozenset[Symbol]:
-    """Return the letters that a run meets: those of the parts, where there are any; a class may lack a part that its sizes are for."""
+    """Return the letters that a run meets: those of the parts, if any; a class may lack a part that its sizes are for."""
     if not layer.own_parts:
         return layer.symbols
     return symbols_in(tuple((part.layer, part.numbers and part.numbers.count) for part in layer.own_parts)) | symbols_in(
@@ -132,7 +132,7 @@ class _Runner:
     def program(self, program: Program, above: str, arrays: tuple[Any, ...], number: int | None = None) -> tuple[Any, ...]:
         """Return the outputs of a program whose stored tensors have names that begin with ``above``.
 
-        ``number`` is that of a copy whose number stands inside the names of its tensors, as in ``weight_ih_l{}``.
+        ``number`` is that of a copy whose number is inside the names of its tensors, as in ``weight_ih_l{}``.
         """
         at = dict(zip(program.inputs, arrays, strict=True))
         for step in program.steps:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import cast
+from typing import Any, cast
 
 from paramsym.algebra.size import Count, Shape, canonical
 from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import ShapeError
 from paramsym.layers.lazy import LazyDense
 from paramsym.measure.readings import with_readings
-from paramsym.measure.walk import checked_shape, rebuilt, visits
+from paramsym.measure.walk import inputs_asked, rebuilt, visits
 from paramsym.program.signature import only_input
 
 _NUMBERS = re.compile(r"\{(\d+)(?:,(\d+))?\.\.(\d+)\}")
 _SYMBOLS = re.compile(r"\{[^}]*\}")
 
 
-def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
+def output_shape(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Shape:
     """Return the shape that comes out for a shape that goes in, batch first; symbols in, symbols out.
 
+    A model's shapes are also taken by the names of its inputs, ``input_ids=(2, 16)``; without any they are its own, in letters.
     An extent that is not known may be None, and stays None where it passes through. Layers of torch that take one example without a batch
     axis take it here. A recurrent layer that returns its states gives a tuple of shapes, the output's first.
 
@@ -33,11 +34,11 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
     >>> from paramsym import B, Conv2d, Dense, Sequential, W
     >>> output_shape(Conv2d(3, 6, 5), (B, 3, W, W))
     (B, 6, W - 4, W - 4)
-    >>> output_shape(Dense(3, 4), (B, 3))
-    (B, 4)
+    >>> output_shape(Dense(3, 4), (B, 3)), output_shape(Dense(3, 4), x=(B, 3))
+    ((B, 4), (B, 4))
     """
     check_layer(layer)
-    shape = checked_shape(input_shape)
+    shape = inputs_asked(layer, input_shape, named)
     try:
         only_input(layer, shape)
         return canonical_shape(layer.output_shape(shape))
@@ -45,7 +46,7 @@ def output_shape(layer: Layer, input_shape: Iterable[Count | None]) -> Shape:
         raise with_layer_name(layer, shape, error) from None
 
 
-def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
+def infer(layer: Layer, input_shape: Iterable[Count | None] | None = None, **named: Any) -> Layer:
     """Return the layer with every ``LazyDense`` built for the width that reaches it, symbolic widths included.
 
     Raises:
@@ -60,7 +61,7 @@ def infer(layer: Layer, input_shape: Iterable[Count | None]) -> Layer:
     34726
     """
     check_layer(layer)
-    shape = checked_shape(input_shape)
+    shape = inputs_asked(layer, input_shape, named)
     if isinstance(layer, LazyDense):
         return layer.built(layer.width(shape))
     try:

@@ -12,6 +12,7 @@ from paramsym.algebra.size import Count, Dim
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
+from paramsym.measure.once import once
 from paramsym.measure.trace import trace
 from paramsym.measure.work import walked
 from paramsym.program.graph import Program
@@ -31,7 +32,7 @@ BYTES: Mapping[str, Dim] = {
 
 
 def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count = 0, **named: Any) -> Cost:
-    """Return what stays for the next step after these inputs: elements, or bytes of numbers in a ``dtype``.
+    """Return what a model keeps for its next step (its KV cache): numbers, or with a ``dtype`` their bytes.
 
     Caches of keys and values grow with the positions, or up to a window; latent attention keeps its latent vectors, Mamba its states. The
     inputs are shapes, in order or by name; ``past`` positions came before them.
@@ -81,7 +82,7 @@ def states(program: Program) -> Iterator[Line]:
         if isinstance(operation, Remember):
             yield Line((operation.name,), flat(operation.state(taken[0]).shape))
 
-    return walked(program, kept)
+    return iter(once(program, "states", lambda: tuple(walked(program, kept))))
 
 
 def in_bytes(line: Line, width: Dim) -> Line:

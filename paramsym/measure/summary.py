@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import cast
+from typing import Any, cast
 
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Count, Dim, Shape, canonical, shown
@@ -13,13 +13,15 @@ from paramsym.core.layer import Layer, check_layer
 from paramsym.errors import NotYetError, ShapeError, SizeError
 from paramsym.measure.neurons import connections_of
 from paramsym.measure.shapes import canonical_shape, with_layer_name
-from paramsym.measure.walk import Visit, checked_shape, units, visits
+from paramsym.measure.walk import Visit, inputs_asked, units, visits
 from paramsym.present.tabulate import PAPER, check_depth
 from paramsym.program.inputs import each_input
 from paramsym.render.table import Cell, Table
 
 
-def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None = None, *, stages: bool = False) -> Table:
+def summary(
+    layer: Layer, input_shape: Iterable[Count | None] | None = None, depth: int | None = None, *, stages: bool = False, **named: Any
+) -> Table:
     """Return a table with input shape, output shape, parameters, neurons and connections of every part, as text, HTML, LaTeX or Markdown.
 
     ``depth`` stops at the parts of that depth; by default every layer that is applied has a row, equal copies one together. Where a layer
@@ -48,7 +50,7 @@ def summary(layer: Layer, input_shape: Iterable[Count | None], depth: int | None
     check_layer(layer)
     check_depth(depth)
     check_flags(stages=stages)
-    shape = checked_shape(input_shape)
+    shape = inputs_asked(layer, input_shape, named)
     try:
         found = list(visits(layer, shape, depth))
         left = canonical_shape(layer.output_shape(shape))

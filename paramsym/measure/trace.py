@@ -8,12 +8,12 @@ from typing import Any
 
 from paramsym.algebra.size import Count, Dim, shown
 from paramsym.core.layer import Layer, check_layer, class_name
-from paramsym.errors import ArgumentError, NotYetError, ShapeError
+from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import types_of
 from paramsym.measure.walk import checked_shape
 from paramsym.program.graph import Program
 from paramsym.program.own import trace_layer
-from paramsym.program.signature import arranged, names_of, stated
+from paramsym.program.signature import arranged, names_of, stated_inputs
 from paramsym.program.state import after
 from paramsym.program.types import ArrayType
 
@@ -21,7 +21,7 @@ from paramsym.program.types import ArrayType
 def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
     """Return the program of a layer: every operation of its forward pass with the shapes of the results.
 
-    ``inputs`` are shapes, in order or by name; left out, they are the model's own, in letters. ``past`` makes it one step after so many
+    ``inputs`` are shapes, in order or by name; left out, they are the model's own, in letters. ``past`` makes it one step after ``past``
     positions: give one position then.
 
     Raises:
@@ -58,19 +58,6 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
         named = stated_inputs(layer)
     ordered = arranged(layer, shapes, named)
     return types_of(checked_shape(ordered) if len(ordered) > 1 else checked_shape(ordered[0]))
-
-
-def stated_inputs(layer: Layer) -> Mapping[str, Any]:
-    """Return the inputs that a model states, name to shape in letters.
-
-    Raises:
-        ArgumentError: a layer that states none; users give the shapes then.
-    """
-    found = stated(layer)
-    if not found:
-        message = f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H)."
-        raise ArgumentError(message)
-    return found
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.machines import Speed, machine_of, quotient
 from paramsym.measure.state import BYTES, in_bytes
 from paramsym.measure.trace import trace
-from paramsym.measure.work import flops, walked
+from paramsym.measure.work import flops, walked, word as first_word
 from paramsym.program.graph import MULTIPLY_ADD, Region
 from paramsym.program.lookups import Stored
 from paramsym.program.types import ArrayType, flat
@@ -49,7 +49,7 @@ def traffic(layer: Layer, *inputs: Any, dtype: str = "float16", past: Count = 0,
         for word, types in (("read", taken), ("written", given)):
             for one in types:
                 width = _WIDTHS.get(one.kind, BYTES[dtype])
-                yield in_bytes(Line((str(operation).partition(" ")[0], word), flat(one.shape)), width)
+                yield in_bytes(Line((first_word(operation), word), flat(one.shape)), width)
 
     chosen: dict[str, Any] = {"dtype": dtype, "past": past}
 

@@ -21,7 +21,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Training(Tabular):
-    """The FLOPs of a training run, and the time that they take on so many devices at a share of their stated speed.
+    """The FLOPs of a training run, and the time that they take on ``devices`` devices at a share of their stated speed.
 
     ``per_token`` is the cost of one token, forward and backward; ``estimate`` is 6ND, with N the parameters that a token uses.
     """
@@ -85,7 +85,7 @@ def training(
     convention: str = "matmul",
     **named: Any,
 ) -> Training:
-    """Return what a training run on so many tokens computes, and the days that it takes.
+    """Return the FLOPs of a training run on ``tokens`` tokens, and the days that it takes.
 
     A token costs what ``flops`` counts forward and backward for sequences of the inputs' length; ``devices`` work at the share
     ``utilisation`` of the speed of a ``machine``. The share is exact: a fraction, or words such as ``"40 %"``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from paramsym.algebra.size import Count, Dim, Shape, canonical, count, product
 from paramsym.core.compose import Sequential
@@ -14,7 +14,7 @@ from paramsym.errors import NotYetError, ShapeError
 from paramsym.measure.derived import named_axes
 from paramsym.naming import quoted
 from paramsym.program.inputs import checked_axes, each_input, together
-from paramsym.program.signature import only_input
+from paramsym.program.signature import arranged, only_input, stated_inputs
 
 _NUMBERED = re.compile(r"\{[^}]*\}")
 
@@ -70,6 +70,19 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
     if given and all(isinstance(entry, tuple | list) for entry in given):
         return together(*(_extents(cast("Iterable[object]", entry), f"input_shape[{i}]") for i, entry in enumerate(given)))
     return _extents(given, "input_shape")
+
+
+def inputs_asked(layer: Layer, input_shape: Iterable[Count | None] | None, named: Mapping[str, Any]) -> Shape:
+    """Return the shapes that a question is asked for: one shape or a tuple of several, shapes by the names of the inputs, or a model's own.
+
+    Raises:
+        ArgumentError: a name that the layer does not have; no shape, of a layer that states none.
+        ShapeError: what is no shape.
+    """
+    if input_shape is not None and not named:
+        return checked_shape(input_shape)
+    given = () if input_shape is None else each_input(checked_shape(input_shape))
+    return checked_shape(together(*arranged(layer, given, named or stated_inputs(layer))))
 
 
 def _extents(given: Iterable[object], where: str) -> Shape:

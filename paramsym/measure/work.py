@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from sympy import Expr, Integer, Rational
@@ -16,8 +17,9 @@ from paramsym.errors import ArgumentError, NotYetError
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.counting import CONVENTIONS, LOOKUP, Counting, is_position, names_positions
 from paramsym.measure.gradients import gradients, later_gradients
+from paramsym.measure.once import once
 from paramsym.measure.trace import trace
-from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work
+from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, named_bodies
 from paramsym.program.lookups import Stored
 from paramsym.program.pairs import Pairs, Rows, sizes_of
 from paramsym.program.types import ArrayType
@@ -59,7 +61,7 @@ def flops(
 
     ``way`` is forward, backward or both; the backward pass is derived: a product costs as much again for each factor that needs a gradient.
     Inputs need none unless ``input_gradients``. ``convention`` is one of those that ``ps.conventions("work")`` lists. ``per`` gives the
-    share of one sequence of the batch, or of one token. ``past`` makes it one step after so many positions.
+    share of one sequence of the batch, or of one token. ``past`` makes it one step after ``past`` positions.
 
     Raises:
         ShapeError: inputs that the layer cannot take.
@@ -107,8 +109,8 @@ def _cost(layer: Layer, inputs: tuple[Any, ...], named: Mapping[str, Any], quest
         needs = tuple(question.input_gradients and one.kind == "float" for one in program.input_types)
         lines += _counted(layer, backward(program, needs), counting, shapes)
     elif question.way != "forward":
-        once = list(_counted(layer, forward(program), counting, shapes))
-        lines += [*once, *once, *(inside(once) if counting.recomputed else ())]
+        one = list(_counted(layer, forward(program), counting, shapes))
+        lines += [*one, *one, *(inside(one) if counting.recomputed else ())]
 
     def ask(layer: Layer, *shapes: Any, **changed: Any) -> Cost:
         return _cost(layer, shapes, {}, replace(question, **changed))
@@ -183,7 +185,7 @@ def forward(program: Program) -> Iterator[Line]:
     def worked(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
         yield from () if isinstance(operation, Stored) else (_line(operation, work) for work in operation.work(taken, given))
 
-    return walked(program, worked)
+    return iter(once(program, "forward", lambda: tuple(walked(program, worked))))
 
 
 def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: tuple[type, ...] = ()) -> Iterator[Line]:
@@ -195,6 +197,11 @@ def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: 
     Raises:
         NotYetError: a part that does not say what it computes.
     """
+    check_stated(program)
+    yield from _walked(program, lines_of, whole)
+
+
+def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tuple[type, ...]) -> Iterator[Line]:
     for step in program.steps:
         operation = step.operation
         if isinstance(operation, whole):
@@ -202,30 +209,39 @@ def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: 
             continue
         match operation:
             case Call(name=name, body=body):
-                yield from (line.within(shown(name), None, frozen=False) for line in walked(body, lines_of, whole=whole))
+                yield from (line.within(shown(name), None, frozen=False) for line in _walked(body, lines_of, whole))
             case Region(body=body):
-                yield from walked(body, lines_of, whole=whole)
+                yield from _walked(body, lines_of, whole)
             case Loop(bodies=bodies, shared=shared):
                 for numbers, body in bodies:
-                    yield from (looped(line, numbers, shared) for line in walked(body, lines_of, whole=whole))
+                    yield from (looped(line, numbers, shared) for line in _walked(body, lines_of, whole))
             case Scan(body=body, length=length):
-                yield from (times(line, length) for line in walked(body, lines_of, whole=whole))
+                yield from (times(line, length) for line in _walked(body, lines_of, whole))
             case Route(numbers=numbers, body=body, used=used):
-                yield from (line.within(numbers, used, frozen=False) for line in walked(body, lines_of, whole=whole))
+                yield from (line.within(numbers, used, frozen=False) for line in _walked(body, lines_of, whole))
             case _:
-                check_stated(operation)
                 yield from lines_of(operation, program.taken(step), program.given(step))
 
 
-def check_stated(operation: Any) -> None:
-    """Raise ``NotYetError`` for a layer that does not say what it computes."""
-    if isinstance(operation, Opaque):
-        message = f"{type(operation.layer).__name__} does not say what it computes; write forward(self, own, x)."
-        raise NotYetError(message)
+def check_stated(program: Program, above: str = "") -> None:
+    """Raise ``NotYetError`` for a part that does not say what it computes; the message names its path."""
+    for step in program.steps:
+        operation = step.operation
+        if isinstance(operation, Opaque):
+            kind = type(operation.layer).__name__
+            who = f"{above.rstrip('.')}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}," if above else kind
+            message = f"{who} does not say what it computes; write forward(self, own, x)."
+            raise NotYetError(message)
+        for name, body in named_bodies(operation):
+            check_stated(body, f"{above}{name}." if name else above)
 
 
 def backward(program: Program, needs: tuple[bool, ...], *, frozen: bool = False) -> Iterator[Line]:
     """Yield a line for the work of every operation in the backward pass; ``needs`` says which inputs need a gradient."""
+    return iter(once(program, ("backward", needs, frozen), lambda: tuple(_backward(program, needs, frozen=frozen))))
+
+
+def _backward(program: Program, needs: tuple[bool, ...], *, frozen: bool) -> Iterator[Line]:
     flags = gradients(program, needs, frozen=frozen)
     for step in program.steps:
         operation, taken = step.operation, tuple(flags[number] for number in step.takes)
@@ -265,7 +281,17 @@ def _backward_loop(loop: Loop, taken: tuple[bool, ...], *, frozen: bool) -> Iter
 
 
 def _line(operation: Any, work: Work) -> Line:
-    return Line((str(operation).partition(" ")[0],), work.factors, role=work.unit)
+    return Line((word(operation),), work.factors, role=work.unit)
+
+
+def word(operation: Any) -> str:
+    """Return the first word of an operation's description."""
+    return str(operation).partition(" ")[0] if isinstance(operation, Call | Region | Loop | Scan | Route | Opaque) else _word(operation)
+
+
+@lru_cache(maxsize=1 << 12)
+def _word(operation: Any) -> str:
+    return str(operation).partition(" ")[0]  # sizes in it are slow to write
 
 
 def looped(line: Line, numbers: Numbers, shared: str | None) -> Line:
@@ -288,13 +314,22 @@ def counted(lines: Iterable[Line], counting: Counting) -> Iterator[Line]:
     for line in lines:
         weight: Dim = counting.units.get(line.role, 0)
         paired = any(isinstance(one, Pairs) for one in line.factors)
-        if weight and paired and counting.pairs == "half":
+        if weight and paired and counting.pairs != "all":
             half = Rational(weight, 2)
             weight = int(half) if isinstance(half, Integer) else half
         if weight and not (line.role == LOOKUP and names_positions(line)):
             multiplied = line.role == LOOKUP
+            seen = counting.pairs == "seen"
             factors = [
-                factor for one in line.factors for factor in ((one.rows,) if multiplied and isinstance(one, Rows) else sizes_of(one))
+                factor
+                for one in line.factors
+                for factor in (
+                    (one.rows,)
+                    if multiplied and isinstance(one, Rows)
+                    else one.twice_seen
+                    if seen and isinstance(one, Pairs)
+                    else sizes_of(one)
+                )
             ]
             role = PAIRS if paired else line.role
             yield replace(line, factors=(*(() if weight == 1 else (weight,)), *factors), role=role)

@@ -20,7 +20,7 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.keys import Function, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value
+from paramsym.program import Own, Value, drop
 from paramsym.program.own import through
 
 GROUPS, INNER = dims("n_g n_i")
@@ -32,7 +32,7 @@ class Albert(BertLike):
 
     The arguments are the keys of the reference's configuration. The base model stores three tables, V, P and T rows of E; their
     normalisation; a projection of E*H + H; *one* block of 4*H**2 + 2*F*H + 9*H + F, which a token passes L times; and a pooler of H**2 + H,
-    which only ``AlbertModel`` lets one leave out. With ``num_hidden_groups`` so many are stored, each of ``inner_group_num`` blocks, and a
+    which only ``AlbertModel`` may leave out. With ``num_hidden_groups`` that many are stored, each of ``inner_group_num`` blocks, and a
     token still passes L groups. ``num_labels`` is N where the architecture has labels and no number is given. With
     ``tie_word_embeddings`` the output matrix is the word table and the two output biases are one.
 
@@ -93,7 +93,12 @@ class Albert(BertLike):
         projections = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
         layers: dict[str, Layer] = {
             "full_layer_layer_norm": norm,
-            "attention": AlbertAttention({**projections, "dense": Dense(sliced, width), "LayerNorm": norm}, output="dense"),
+            "attention": AlbertAttention(
+                {**projections, "dense": Dense(sliced, width), "LayerNorm": norm},
+                output="dense",
+                dropout=self.attention_probs_dropout_prob,
+                dropped=self.hidden_dropout_prob,
+            ),
             "ffn": Dense(width, inner),
             "ffn_output": Dense(inner, width),
             **learned("activation", self.hidden_act),
@@ -113,11 +118,13 @@ class Albert(BertLike):
 
 @dataclass(frozen=True)
 class AlbertAttention(Attention):
-    """Attention with its output, added to what goes by and normalised after the sum."""
+    """Attention with its output, added to what goes by and normalised after the sum; ``dropped`` is the rate of dropout before that."""
+
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         """The positions attend to each other."""
-        return own.LayerNorm(super().forward(own, x, *memory) + x)
+        return own.LayerNorm(drop(super().forward(own, x, *memory), self.dropped) + x)
 
 
 @dataclass(frozen=True)
@@ -179,7 +186,7 @@ def _passes(groups: int, times: int) -> list[int]:
 
 @dataclass(frozen=True)
 class AlbertPredictions(Layer):
-    """The language model's head: back to the words' width, then the output matrix; the bias stands twice, before and in the decoder.
+    """The language model's head: back to the words' width, then the output matrix; the bias occurs twice, before and in the decoder.
 
     >>> from paramsym.algebra.symbols import E, H, V
     >>> AlbertPredictions(H, E, V).params

@@ -95,7 +95,7 @@ def settle_stages(arguments: dict[str, Any], stages: int) -> None:
 
 
 def check_features(features: tuple[str, ...], stages: tuple[str, ...]) -> None:
-    """Raise ``ArgumentError`` for features that are no stages, stand twice, or are not in order."""
+    """Raise ``ArgumentError`` for features that are no stages, occur twice, or are not in order."""
     if features != tuple(name for name in stages if name in features):
         message = f"out_features is {shown(list(features))}; wanted some of {', '.join(stages)}, in this order."
         raise ArgumentError(message)

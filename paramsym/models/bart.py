@@ -177,7 +177,7 @@ class Bart(TwoStacks, Seq2Seq):
             layers |= {"embed_positions": SinusoidalPositions(positions, width, "frozen"), "layers": blocks}
         if self.norm_first:
             layers["layer_norm"] = LayerNorm(width)
-        return Stack(layers, scales=self.scale_embedding)
+        return Stack(layers, scales=self.scale_embedding, dropped=self.dropout)
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

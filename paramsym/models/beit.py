@@ -20,7 +20,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchTransformer, rounded
 from paramsym.models.published import published_in
 from paramsym.models.upernet import LEVELS, fcn_head, pyramid_neck, uper_head
-from paramsym.program import Own, Value, constant, join, lookup, rearrange, resample, take
+from paramsym.program import Own, Value, constant, drop, join, lookup, rearrange, resample, take
 
 _SEGMENTS = ("SemanticSegmentation",)
 _PYRAMID = ("SemanticSegmentation", "Backbone")
@@ -36,7 +36,7 @@ class Beit(PatchTransformer, Backbone):
     channels; ``image_size`` and ``patch_size`` may each be a pair, height then width. The embeddings store a class token and the
     projection of a patch, and, where asked for, a mask token and positions. A block stores 4*H**2 + 2*F*H + 8*H + F, for its keys have no
     bias, and 2*H scales of its branches, unless ``layer_scale_init_value`` is 0. Relative positions are tables of
-    ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation stands in the pooler with
+    ((2*W/K - 1)**2 + 3) rows for A heads, in every block or one for all. The last normalisation is in the pooler with
     ``use_mean_pooling``, else before it. ``head_dim`` is H/A where it is None. ``num_labels`` is N where the architecture has labels and
     no number is given; with 0 the reference stores no classifier. Segmentation and, with ``add_fpn``, the backbone make a pyramid of four
     maps; segmentation labels pixels with UPerNet's head, which pools to one size for each of ``pool_scales``, and with
@@ -171,7 +171,7 @@ class Beit(PatchTransformer, Backbone):
         }
         if self.use_relative_position_bias:
             layers["relative_position_bias"] = BeitPositionBias(self.patches(), self.num_attention_heads)
-        return BeitBlock(layers, self.hidden_size if self.layer_scale_init_value > 0 else None)
+        return BeitBlock(layers, self.hidden_size if self.layer_scale_init_value > 0 else None, self.hidden_dropout_prob)
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,7 @@ class BeitBlock(Holder):
     """
 
     width: Dim | None
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The two scales."""
@@ -222,9 +223,9 @@ class BeitBlock(Holder):
         if "relative_position_bias" in own:
             near = own.relative_position_bias(x, *located[:1])
             bias = (near + bias[0] if bias else near,)
-        y = own.attention(own.layernorm_before(x), *bias)
+        y = drop(own.attention(own.layernorm_before(x), *bias), self.dropped)
         x = x + (y if self.width is None else y * own.lambda_1)
-        y = own.mlp(own.layernorm_after(x))
+        y = drop(own.mlp(own.layernorm_after(x)), self.dropped)
         return x + (y if self.width is None else y * own.lambda_2)
 
 

@@ -20,7 +20,7 @@ from paramsym.models.blocks import Holder, activation
 from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Model, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Mask, Own, Value, attend, axes, each, heads, rearrange, remember, take
+from paramsym.program import Mask, Own, Value, attend, axes, drop, each, heads, rearrange, remember, take
 
 CHOICES, SOURCE = dims("n_c S_e")
 """The texts to choose among, and the positions of what an encoder gives."""
@@ -123,10 +123,10 @@ class BertLike(TextModel):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-12))
+    hidden_dropout_prob: float = key(Real(0.1), argument=0.0)
+    attention_probs_dropout_prob: float = key(Real(0.1), argument=0.0)
 
-    ignored: ClassVar[Mapping[str, str]] = {
-        "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob classifier_dropout"
-    }
+    ignored: ClassVar[Mapping[str, str]] = {"drops values of classifiers while training": "classifier_dropout"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"position_embedding_type": ("absolute", None)}
 
 
@@ -191,7 +191,7 @@ class Bert(BertLike):
         return self.add_cross_attention and self.task in {"", "CausalLM"}
 
     def answer(self, own: Own, x: Value, *pooled: Value) -> Any:
-        """The scores of the head, which reads the pooled vector where there is one; both scores in pre-training."""
+        """The scores of the head, which reads the pooled vector if present; both scores in pre-training."""
         if "cls" in own:
             return own.cls(x, *pooled) if self.language else own.cls(*pooled)
         return super().answer(own, x, *pooled)
@@ -215,7 +215,7 @@ class Bert(BertLike):
 def tables_of(model: BertLike, width: Dim) -> BertEmbeddings:
     """Return BERT's tables, of rows of a width."""
     sizes = (model.vocab_size, model.max_position_embeddings, model.type_vocab_size, width)
-    return BertEmbeddings(*sizes, eps=model.layer_norm_eps)
+    return BertEmbeddings(*sizes, eps=model.layer_norm_eps, dropped=model.hidden_dropout_prob)
 
 
 def pooler_of(model: BertLike, name: str = "dense") -> dict[str, Layer]:
@@ -233,27 +233,40 @@ def encoder_of(model: Any) -> Layer:
         causal=model.is_decoder,
         cross_attention=model.add_cross_attention,
         eps=model.layer_norm_eps,
+        rates=(model.attention_probs_dropout_prob, model.hidden_dropout_prob),
     )
     return Sequential(layer=Repeat(block, model.num_hidden_layers))
 
 
 def encoder_layer(
-    width: Dim, heads: Dim, inner: Dim, hidden_act: str, *, causal: bool = False, cross_attention: bool = False, eps: float = 1e-12
+    width: Dim,
+    heads: Dim,
+    inner: Dim,
+    hidden_act: str,
+    *,
+    causal: bool = False,
+    cross_attention: bool = False,
+    eps: float = 1e-12,
+    rates: tuple[float, float] = (0.0, 0.0),
 ) -> BertLayer:
     """Return BERT's block, which its descendants share: attention, cross attention in a decoder, and the feed-forward network.
+
+    ``rates`` are those of dropout: of the weights of attention, and of what is added.
 
     >>> encoder_layer(H, A, F, "gelu").params
     2*F*H + F + 4*H**2 + 9*H
     """
     sliced = (heads, divides(heads, width, "num_attention_heads", "hidden_size"))
     projections: dict[str, Layer] = dict.fromkeys(("query", "key", "value"), Dense(width, sliced))
-    output = AddedNorm({"dense": Dense(sliced, width), "LayerNorm": LayerNorm(width, eps)})
-    layers: dict[str, Layer] = {"attention": AttentionAndOutput({"self": Attention(projections, causal=causal), "output": output})}
+    weighed, added = rates
+    output = AddedNorm({"dense": Dense(sliced, width), "LayerNorm": LayerNorm(width, eps)}, added)
+    attention = Attention(projections, causal=causal, dropout=weighed)
+    layers: dict[str, Layer] = {"attention": AttentionAndOutput({"self": attention, "output": output})}
     if cross_attention:
-        layers["crossattention"] = AttentionAndOutput({"self": Attention(projections), "output": output})
+        layers["crossattention"] = AttentionAndOutput({"self": Attention(projections, dropout=weighed), "output": output})
     activation = learned("intermediate_act_fn", hidden_act)
     layers["intermediate"] = Activated({"dense": Dense(width, inner), **activation}, hidden_act, act_name="intermediate_act_fn")
-    layers["output"] = AddedNorm({"dense": Dense(inner, width), "LayerNorm": LayerNorm(width, eps)})
+    layers["output"] = AddedNorm({"dense": Dense(inner, width), "LayerNorm": LayerNorm(width, eps)}, added)
     return BertLayer(layers)
 
 
@@ -261,13 +274,15 @@ def encoder_layer(
 class Attention(Holder):
     """Attention of all positions to each other, or to what an encoder gave: three projections under ``names``, and an ``output``.
 
-    ``causal`` lets a position see the ones before it only, and keeps keys and values for the next step.
+    ``causal`` lets a position see the ones before it only, and keeps keys and values for the next step; ``dropout`` is the rate of the
+    weights.
     """
 
     _: KW_ONLY
     names: tuple[str, str, str] = ("query", "key", "value")
     output: str = ""
     causal: bool = False
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         """Project, attend, and project back where the output stands here."""
@@ -275,7 +290,7 @@ class Attention(Holder):
         query, key, value = (heads(own[name](*given)) for name, given in zip(self.names, ((x,), source, source), strict=True))
         if memory or self.causal:
             key, value = (remember(name, one, None if memory else 1) for name, one in (("key", key), ("value", value)))
-        y = attend(query, key, value, mask=Mask(self.causal))
+        y = attend(query, key, value, mask=Mask(self.causal), dropout=self.dropout)
         return own[self.output](y) if self.output else y
 
 
@@ -290,16 +305,21 @@ class AttentionAndOutput(Holder):
 
 @dataclass(frozen=True)
 class AddedNorm(Holder):
-    """The norm of what goes by and a projection of what was computed from it, after the sum: ``dense``, ``LayerNorm``."""
+    """The norm of what goes by and a projection of what was computed from it, after the sum: ``dense``, ``LayerNorm``.
+
+    ``dropped`` is the rate of dropout behind the projection.
+    """
+
+    dropped: float = 0.0
 
     def forward(self, own: Own, y: Value, x: Value) -> Value:
         """Project, add, normalise."""
-        return own.LayerNorm(own.dense(y) + x)
+        return own.LayerNorm(drop(own.dense(y), self.dropped) + x)
 
 
 @dataclass(frozen=True)
 class Activated(Holder):
-    """An activated projection, ``dense``; with a ``LayerNorm`` behind it where there is one."""
+    """An activated projection, ``dense``; with a ``LayerNorm`` behind it if present."""
 
     function: str
     _: KW_ONLY
@@ -345,7 +365,7 @@ class Pooler(Layer):
 
 @dataclass(frozen=True)
 class TextBase(Holder):
-    """The base model: ``embeddings``, their projection where there is one, the ``blocks``, and the ``pooler`` where there is one."""
+    """The base model: ``embeddings``, their projection if present, the ``blocks``, and the ``pooler`` if present."""
 
     _: KW_ONLY
     blocks: str = "encoder"
@@ -392,6 +412,7 @@ class BertEmbeddings(Layer):
     hidden_size: Dim
     _: KW_ONLY
     eps: float = 1e-12
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions and token types, which the reference computes and does not save."""
@@ -407,12 +428,12 @@ class BertEmbeddings(Layer):
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """The sum of what the tables hold for each token, normalised."""
-        return own.LayerNorm(own.position_embeddings(own.token_type_embeddings(own.word_embeddings(input_ids))))
+        return drop(own.LayerNorm(own.position_embeddings(own.token_type_embeddings(own.word_embeddings(input_ids)))), self.dropped)
 
 
 @dataclass(frozen=True)
 class BertPredictions(Layer):
-    """The masked language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
+    """The masked language model's head: a transform, then the output matrix; the bias occurs twice, before and in the decoder.
 
     >>> BertPredictions(H, V).params
     H**2 + H*V + 3*H + 2*V

@@ -26,6 +26,7 @@ from paramsym.program import (
     best,
     compare,
     constant,
+    drop,
     heads,
     remember,
     rotate,
@@ -57,18 +58,20 @@ class Holder(Layer):
 class PreNorm(Holder):
     """A block that adds ``attention`` of the first norm, then ``feed_forward`` of the second, to what passes by; each times ``residual``.
 
-    ``names`` are the names of the first norm, the attention, the second norm and the feed-forward network among ``layers``.
+    ``names`` are the names of the first norm, the attention, the second norm and the feed-forward network among ``layers``. ``dropped`` are
+    the rates of dropout behind the two bodies.
     """
 
     _: KW_ONLY
     names: tuple[str, str, str, str] = ("input_layernorm", "self_attn", "post_attention_layernorm", "mlp")
     residual: float = 1.0
+    dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
         """Both bodies, one after the other; ``along`` goes to the attention."""
-        first, attention, second, feed_forward = self.names
-        x = x + scaled(own[attention](own[first](x), *along), self.residual)
-        return x + scaled(own[feed_forward](own[second](x)), self.residual)
+        (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
+        x = x + scaled(drop(own[attention](own[first](x), *along), one), self.residual)
+        return x + scaled(drop(own[feed_forward](own[second](x)), other), self.residual)
 
 
 @dataclass(frozen=True)
@@ -102,23 +105,27 @@ class Parallel(PreNorm):
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
         """Both are added to what passes by; ``along`` goes to the attention."""
-        first, attention, second, feed_forward = self.names
+        (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         read = own[first](x)
-        return x + own[attention](read, *along) + own[feed_forward](read if second == first else own[second](x))
+        return x + drop(own[attention](read, *along), one) + drop(own[feed_forward](read if second == first else own[second](x)), other)
 
 
 @dataclass(frozen=True)
 class Attention(Holder):
-    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides."""
+    """Attention in heads: ``q_proj``, ``k_proj``, ``v_proj`` and an output. All positions see each other, but what a ``mask`` hides.
+
+    ``dropout`` is the rate of the weights.
+    """
 
     _: KW_ONLY
     output: str = "o_proj"
     mask: Mask = ALL
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *bias: Value) -> Value:
         """Project, attend; what is given as ``bias`` is added to the scores."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
-        return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None))
+        return own[self.output](attend(query, key, value, mask=self.mask, bias=bias[0] if bias else None, dropout=self.dropout))
 
 
 def inward_and_out(width: Dim, sliced: tuple[Dim, Dim], *, key_bias: bool = True) -> dict[str, Layer]:
@@ -139,7 +146,7 @@ class RotatedAttention(Holder):
     ``norms`` name two norms for the heads of queries and keys before the rotation, where they are among the layers; ``joint`` norms take
     all heads of a position together. ``clip`` limits queries, keys and values to numbers from -clip to clip. ``window`` is how many
     positions a query sees; ``scale`` takes the place of 1/sqrt(width); ``cap`` limits the scores. ``sinks``, where they are stored, are
-    one more score per head. ``halves`` says that cosines and sines have every angle once.
+    one more score per head. ``halves`` says that cosines and sines have every angle once; ``dropout`` is the rate of the weights.
     """
 
     _: KW_ONLY
@@ -153,6 +160,7 @@ class RotatedAttention(Holder):
     cap: float | None = None
     partly: bool = False
     halves: bool = False
+    dropout: float = 0.0
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width)."""
@@ -179,21 +187,26 @@ class RotatedAttention(Holder):
         kept = None if self.window is None else canonical(self.window - 1)  # the next query sees itself as well
         key, value = (remember(name, one, axis=1, at_most=kept) for name, one in (("key", key), ("value", value)))
         mask, sinks = Mask(self.causal, self.window), own.sinks if "sinks" in own else None
-        return own[self.output](attend(query, key, value, mask=mask, scale=self.scale, cap=self.cap, sinks=sinks, wide=True))
+        how: dict[str, Any] = {"scale": self.scale, "cap": self.cap, "dropout": self.dropout, "sinks": sinks}
+        return own[self.output](attend(query, key, value, mask=mask, wide=True, **how))
 
 
 @dataclass(frozen=True)
 class FeedForward(Holder):
-    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, and between them what learns, if any does."""
+    """A feed-forward network without a gate: ``names`` are its two matrices among ``layers``, and between them what learns, if any does.
+
+    ``dropped`` are the rates of dropout behind the activation and behind the second matrix.
+    """
 
     function: str
     _: KW_ONLY
     names: tuple[str, str, str] = ("c_fc", "act", "c_proj")
+    dropped: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value) -> Value:
         """Up, the activation, down."""
-        up, act, down = self.names
-        return own[down](activation(own, self.function, own[up](x), act))
+        (up, act, down), (inside, behind) = self.names, self.dropped
+        return drop(own[down](drop(activation(own, self.function, own[up](x), act), inside)), behind)
 
 
 @dataclass(frozen=True)
@@ -211,7 +224,7 @@ class Gated(Holder):
 class Mixture(Holder):
     """A mixture of experts: the part ``router`` chooses some of ``experts`` for every token.
 
-    With ``shared`` every token also uses the part of that name, times the sigmoid of the part ``<shared>_gate`` where there is one.
+    With ``shared`` every token also uses the part of that name, times the sigmoid of the part ``<shared>_gate`` if present.
     """
 
     _: KW_ONLY
@@ -267,16 +280,17 @@ class Ladder(Layer):
 class Stem(Holder):
     """The base of a language model: ``embed_tokens`` of ``input_ids``, times ``scale``; the blocks ``layers``; the norm ``last``.
 
-    ``rotary_emb`` gives every block the cosines and sines of its positions.
+    ``rotary_emb`` gives every block the cosines and sines of its positions; ``dropped`` is the rate of dropout behind the table.
     """
 
     _: KW_ONLY
     scale: float | Expr = 1.0
     last: str = "norm"
+    dropped: float = 0.0
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Embed, rotate, pass through the blocks, normalise."""
-        x = scaled(own.embed_tokens(input_ids), self.scale)
+        x = drop(scaled(own.embed_tokens(input_ids), self.scale), self.dropped)
         return own[self.last](own.layers(x, *(own.rotary_emb(x) if "rotary_emb" in own else ())))
 
 

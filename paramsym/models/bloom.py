@@ -18,7 +18,7 @@ from paramsym.models.gpt import Alibi, FusedBiased, Tower
 from paramsym.models.keys import Flag, Key, Real, Sizes, Whole
 from paramsym.models.model import LANGUAGE, classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value
+from paramsym.program import Own, Value, drop
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Bloom(Decoder):
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
     apply_residual_connection_post_layernorm: bool = key(Flag())
+    attention_dropout: float = key(Real(0.0))
+    hidden_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {"n_embed": Whole()}
     heads = ("n_head", "hidden_size")
@@ -81,12 +83,14 @@ class Bloom(Decoder):
         mlp = {"dense_h_to_4h": Dense(width, 4 * width), "dense_4h_to_h": Dense(4 * width, width)}
         layers = {
             "input_layernorm": self.norm(),
-            "self_attention": FusedBiased({"query_key_value": fused, "dense": Dense((heads, own), width)}),
+            "self_attention": FusedBiased({"query_key_value": fused, "dense": Dense((heads, own), width)}, dropout=self.attention_dropout),
             "post_attention_layernorm": self.norm(),
             "mlp": FeedForward(mlp, "gelu_pytorch_tanh", names=("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
         names = ("input_layernorm", "self_attention", "post_attention_layernorm", "mlp")
-        return (NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm)(layers, names=names)
+        return (NormedResidual if self.apply_residual_connection_post_layernorm else PreNorm)(
+            layers, names=names, dropped=(self.hidden_dropout, self.hidden_dropout)
+        )
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,10 @@ class NormedResidual(PreNorm):
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
         """Both bodies, one after the other; ``along`` goes to the attention."""
-        first, attention, second, feed_forward = self.names
+        (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
         x = own[first](x)
-        x = own[second](x + own[attention](x, *along))
-        return x + own[feed_forward](x)
+        x = own[second](x + drop(own[attention](x, *along), one))
+        return x + drop(own[feed_forward](x), other)
 
 
 def other_width(arguments: dict[str, Any], sizes: Sizes) -> None:

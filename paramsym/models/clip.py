@@ -25,7 +25,7 @@ _PROJECTS = "WithProjection"
 
 @dataclass(frozen=True)
 class ClipText(ReadingTower):
-    """CLIP's tower that reads, as the reference class ``architecture`` stores it.
+    """CLIP's tower for text, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
     4*H**2 + 2*F*H + 9*H + F; a normalisation; and, with projection, H*H_p.
@@ -71,7 +71,7 @@ class ClipText(ReadingTower):
 
 @dataclass(frozen=True)
 class ClipVision(SeeingTower):
-    """CLIP's tower that sees, as the reference class ``architecture`` stores it.
+    """CLIP's tower for images, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
     channels. A class token, the projection of a patch without bias, a position per patch and one more; L blocks of

@@ -21,7 +21,7 @@ _ROPE = Rope(500000.0)
 class Cohere(GroupedDecoder):
     """Command R, Aya and their head, as the reference class ``architecture`` stores them.
 
-    The arguments are the keys of the reference's configuration. Attention and feed-forward stand side by side behind one normalisation,
+    The arguments are the keys of the reference's configuration. Attention and feed-forward are side by side behind one normalisation,
     which has a scale and no shift: the base model stores a table of V*H; L blocks of 2*A*D*H + 2*G*D*H + 3*F*H + H; and a last scale of H.
     ``use_qk_norm`` adds a scale of its own for each query head and each key head, (A + G)*D in all. A head's width D is H/A where
     ``head_dim`` is None.
@@ -64,7 +64,7 @@ class Cohere(GroupedDecoder):
             attention |= {"q_norm": query, "k_norm": key}
         return Parallel(
             {
-                "self_attn": PairedAttention(attention),
+                "self_attn": PairedAttention(attention, dropout=self.attention_dropout),
                 "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
                 "input_layernorm": self.norm(),
             }

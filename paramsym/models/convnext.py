@@ -31,7 +31,7 @@ class ConvNext(ImageModel, Backbone):
 
     The arguments are the keys of the reference's configuration. A stage of width H_i has L_i blocks: a convolution of 7 by 7 per channel,
     49*H_i + H_i, a normalisation, two matrices of 4*H_i**2, and a scale of H_i, unless ``layer_scale_init_value`` is 0: 8*H_i**2 + 58*H_i.
-    Before it stands a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
+    Before it is a normalisation and a convolution of 2 by 2 from the width before; before the first, patches of K by K pixels in C
     channels. ``num_stages`` is the number of stages, all of them where it is None. ``num_labels`` is N where the architecture has labels
     and no number is given; with 0 the reference stores no classifier. A backbone has a normalisation for each of ``out_features``, the
     last stage where it is None, and none at the end.

@@ -28,7 +28,23 @@ from paramsym.models.blocks import Holder
 from paramsym.models.keys import Flag, Function, Limit, Real, Sizes, Word, Words
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Applied, Own, Value, attend, compact, constant, contract, copies, heads, known, pick, rearrange, still, where
+from paramsym.program import (
+    Applied,
+    Own,
+    Value,
+    attend,
+    compact,
+    constant,
+    contract,
+    copies,
+    drop,
+    heads,
+    known,
+    pick,
+    rearrange,
+    still,
+    where,
+)
 from paramsym.program.attention import root_reciprocal
 from paramsym.program.own import through
 
@@ -41,7 +57,7 @@ class DebertaV2(BertLike):
     """DeBERTa-v2, v3 and their heads, as the reference class ``architecture`` stores them.
 
     The arguments are the keys of the reference's configuration. The base model stores a table of V words; P positions with
-    ``position_biased_input``; T token types where there are any; a projection where ``embedding_size`` is another width than H; their
+    ``position_biased_input``; T token types if there are any; a projection where ``embedding_size`` is another width than H; their
     normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; with ``relative_attention`` a table of relative positions, two times n_b rows
     (``position_buckets``), else two times ``max_relative_positions``, else 2*P, and in every block projections of it for c2p and p2c,
     unless they are those of the content (``share_att_key``); its normalisation; and with ``conv_kernel_size`` a convolution. ``num_labels``
@@ -89,7 +105,7 @@ class DebertaV2(BertLike):
     published, claims = published_in("deberta_v2")
 
     def head(self) -> Iterator[Part]:
-        """The pooler stands beside the base model; the head of words has two forms."""
+        """The pooler is beside the base model; the head of words has two forms."""
         width = self.hidden_size
         if self.task in _POOLED:
             pooled = width if self.pooler_hidden_size is None else self.pooler_hidden_size
@@ -134,6 +150,7 @@ class DebertaV2(BertLike):
             self.embedding_size,
             self.position_biased_input,
             eps=self.layer_norm_eps,
+            dropped=self.hidden_dropout_prob,
         )
         layers: dict[str, Layer] = {"layer": Repeat(self._layer(), self.num_hidden_layers)}
         if self.relative_attention:
@@ -142,7 +159,7 @@ class DebertaV2(BertLike):
             layers["LayerNorm"] = norm
         if self.conv_kernel_size is not None:
             convolution = Conv1d(width, width, self.conv_kernel_size, padding=over(self.conv_kernel_size - 1, 2), groups=self.conv_groups)
-            layers["conv"] = ConvolvedInput({"conv": convolution, "LayerNorm": norm}, self.conv_act)
+            layers["conv"] = ConvolvedInput({"conv": convolution, "LayerNorm": norm}, self.conv_act, self.hidden_dropout_prob)
         return TextBase({"embeddings": embeddings, "encoder": DebertaV2Encoder(layers)})
 
     def _layer(self) -> DebertaV2Layer:
@@ -154,17 +171,24 @@ class DebertaV2(BertLike):
         if self.relative_attention and not self.share_att_key:
             names += [name for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")) if kind in self.pos_att_type]
         attention = Disentangled(
-            dict.fromkeys(names, projection), self.pos_att_type, self.position_buckets or 0, self._reach, shared=self.share_att_key
+            dict.fromkeys(names, projection),
+            self.pos_att_type,
+            self.position_buckets or 0,
+            self._reach,
+            shared=self.share_att_key,
+            rates=(self.attention_probs_dropout_prob, self.hidden_dropout_prob),
         )
         norm = LayerNorm(width, self.layer_norm_eps)
         layers: dict[str, Layer] = {
-            "attention": AttentionAndOutput({"self": attention, "output": AddedNorm({"dense": Dense(joined, width), "LayerNorm": norm})}),
+            "attention": AttentionAndOutput(
+                {"self": attention, "output": AddedNorm({"dense": Dense(joined, width), "LayerNorm": norm}, self.hidden_dropout_prob)}
+            ),
             "intermediate": Activated(
                 {"dense": Dense(width, inner), **learned("intermediate_act_fn", self.hidden_act)},
                 self.hidden_act,
                 act_name="intermediate_act_fn",
             ),
-            "output": AddedNorm({"dense": Dense(inner, width), "LayerNorm": norm}),
+            "output": AddedNorm({"dense": Dense(inner, width), "LayerNorm": norm}, self.hidden_dropout_prob),
         }
         return DebertaV2Layer(layers)
 
@@ -174,7 +198,8 @@ class Disentangled(Holder):
     """Attention by content and by relative positions (He et al. 2021, section 3.1), which are projected for each of ``kinds``.
 
     "c2p" is from content to position, "p2c" from position to content. ``buckets`` is 0 where each distance up to ``reach`` has its row;
-    ``shared`` projects the positions as the content is projected, both ways, whichever is then read.
+    ``shared`` projects the positions as the content is projected, both ways, whichever is then read. ``rates`` are those of dropout: of the
+    weights, and of the positions.
     """
 
     kinds: tuple[str, ...]
@@ -182,6 +207,7 @@ class Disentangled(Holder):
     reach: Dim
     _: KW_ONLY
     shared: bool = False
+    rates: tuple[float, float] = (0.0, 0.0)
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
         """The scores of content with content, with what the positions in the table add to them."""
@@ -189,10 +215,10 @@ class Disentangled(Holder):
         query, key, value = map(compact, projected)
         batch, _, length, width = query.sizes
         scale = root_reciprocal(canonical(width * (1 + len({"c2p", "p2c"}.intersection(self.kinds)))))
-        bias = self.bias(own, query, key, scale, *table) if table else None
+        bias = self.bias(own, query, key, scale, *(drop(one, self.rates[1]) for one in table)) if table else None
         seen = constant("full", (batch, 1, length, length), 1, kind="truth")  # the reference masks nothing, with a mask
         query, key, value = (rearrange(one, "b a s d -> b s a d") for one in (query, multiplied(key, scale), value))
-        return attend(query, key, value, scale=1, bias=bias, seen=seen)
+        return attend(query, key, value, scale=1, bias=bias, seen=seen, dropout=self.rates[0])
 
     def bias(self, own: Own, query: Value, key: Value, scale: float | Expr, table: Value) -> Value | None:
         """Return what positions add to the scores, (batch, heads, queries, keys); None where they add nothing."""
@@ -220,7 +246,7 @@ class DebertaV2Layer(Holder):
     """Attention and the feed-forward network, each added to what goes by and normalised after the sum."""
 
     def forward(self, own: Own, x: Value, *table: Value) -> Value:
-        """The attention reads the table of relative positions where there is one."""
+        """The attention reads the table of relative positions if present."""
         x = own.attention(x, *table)
         return own.output(own.intermediate(x), x)
 
@@ -230,13 +256,16 @@ class ConvolvedInput(Holder):
     """What the first block gives, with an activated convolution of what went into it, normalised after the sum."""
 
     function: str
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, after: Value) -> Value:
         """Both are (batch, positions, width), and so is the result."""
         y = rearrange(own.conv(compact(rearrange(x, "b s h -> b h s"))), "b h s -> b s h")
         seen = constant("full", (*x.sizes[:2], 1), 1, kind="truth")
         y = where(seen, known(compact(y), *x.shape), 0.0)
-        return own.LayerNorm(after + activated(self.function, y))  # times the mask that the embeddings keep already, which hides nothing
+        return own.LayerNorm(
+            after + activated(self.function, drop(y, self.dropped))
+        )  # times the mask that the embeddings keep already, which hides nothing
 
 
 @dataclass(frozen=True)
@@ -264,7 +293,7 @@ class DebertaV2Encoder(Holder):
 
 @dataclass(frozen=True)
 class DebertaV2Embeddings(Layer):
-    """Words, and positions and token types where there are any; the projection to the hidden width; the normalisation.
+    """Words, and positions and token types if there are any; the projection to the hidden width; the normalisation.
 
     The index buffer is in no state dict.
 
@@ -281,6 +310,7 @@ class DebertaV2Embeddings(Layer):
     position_biased_input: bool = True
     _: KW_ONLY
     eps: float = 1e-7
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions, which the reference computes and does not save."""
@@ -304,7 +334,7 @@ class DebertaV2Embeddings(Layer):
         for name in ("position_embeddings", "token_type_embeddings", "embed_proj"):
             x = own[name](x) if name in own else x
         x = own.LayerNorm(x)
-        return x * constant("full", (*x.sizes[:2], 1), 1)  # the mask of the positions, which hides nothing
+        return drop(x * constant("full", (*x.sizes[:2], 1), 1), self.dropped)  # times the mask of the positions, which hides nothing
 
 
 @dataclass(frozen=True)
@@ -329,7 +359,7 @@ class DebertaV2Predictions(Layer):
         yield Tensor("bias", (self.vocab_size,), role="bias")
 
     def parts(self) -> Iterator[Part]:
-        """The transform, and the output matrix where there is one."""
+        """The transform, and the output matrix if present."""
         narrow = self.embedding_size if self.legacy else self.hidden_size
         layers = {
             "dense": Dense(self.hidden_size, narrow),

@@ -169,7 +169,13 @@ class Decoder(Model):
                 "rotary_emb": self.frequencies(),
             },
             scale=self.embedding_scale,
+            dropped=self.table_dropout,
         )
+
+    @property
+    def table_dropout(self) -> float:
+        """The rate of dropout behind the token table."""
+        return 0.0
 
     @property
     def embedding_scale(self) -> float:
@@ -217,6 +223,7 @@ class GroupedDecoder(Decoder):
     _: KW_ONLY
     rotary_dim: Count | None = None
     rope: Rope = ROPE
+    attention_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {
         "layer_types": Names(_LAYER_TYPES),
@@ -247,10 +254,10 @@ class GroupedDecoder(Decoder):
         outward = Dense(query, width, bias if output_bias is None else output_bias)
         return {"q_proj": Dense(width, query, bias), "k_proj": inward, "v_proj": inward, output: outward}
 
-    def pre_norm(self, attention: Layer, feed_forward: Layer, *, residual: float = 1.0) -> PreNorm:
+    def pre_norm(self, attention: Layer, feed_forward: Layer, *, residual: float = 1.0, dropped: float = 0.0) -> PreNorm:
         """Return Llama's block: attention and a feed-forward network, each with a normalisation before it."""
         norms = {"input_layernorm": self.norm(), "post_attention_layernorm": self.norm()}
-        return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual)
+        return PreNorm({"self_attn": attention, "mlp": feed_forward, **norms}, residual=residual, dropped=(dropped, dropped))
 
     def shared_norms(self, query: str, key: str, norm: Layer) -> dict[str, Layer]:
         """Return, under two names, a norm that all heads of the queries share, and one that those of the keys share."""

@@ -96,6 +96,7 @@ class Deepseek(Decoder):
     _: KW_ONLY
     rope: Rope = ROPE
     rms_norm_eps: float = key(Real(1e-6))
+    attention_dropout: float = key(Real(0.0))
     n_group: Dim | None = key(Whole(), argument=None)
     topk_group: Dim | None = key(Whole(), argument=None)
     topk_method: str = key(Word("greedy"), of="DeepseekV2")
@@ -155,7 +156,7 @@ class Deepseek(Decoder):
         return {"self_attn": self._attention(), "mlp": mlp, "input_layernorm": norm, "post_attention_layernorm": norm}
 
     def _prediction(self) -> Block:
-        """One module that predicts one more token, as it stands in the published files: a layer with experts between two ends."""
+        """One module that predicts one more token, as it is in the published files: a layer with experts between two ends."""
         width, norm = self.hidden_size, self.norm()
         table = Embedding(self.vocab_size, width)
         joined = {"enorm": norm, "hnorm": norm, "eh_proj": Dense(2 * width, width, bias=False)}
@@ -173,6 +174,7 @@ class Deepseek(Decoder):
             attention_bias=self.attention_bias,
             interleaved=self.kind == "DeepseekV2" or self.rope_interleave,
             scale=None if scale == 1 else root_reciprocal(width) * scale**2,
+            dropout=self.attention_dropout,
         )
 
     def _sparse(self) -> Mixture:

@@ -18,10 +18,10 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.bert import ENCODER, Attention, TextBase, TextModel
 from paramsym.models.blocks import FeedForward, Holder, activation
-from paramsym.models.keys import Flag, Function
+from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, apply, take
+from paramsym.program import Own, Value, apply, drop, take
 
 EPS = 1e-12
 """What all its normalisations add; no key of the configuration says it."""
@@ -57,10 +57,12 @@ class DistilBert(TextModel):
     architecture: str = classes({"DistilBert": f"Model ForMaskedLM {ENCODER}"})
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
+    dropout: float = key(Real(0.1), argument=0.0)
+    attention_dropout: float = key(Real(0.1), argument=0.0)
 
     heads = ("n_heads", "dim")
     base_name = "distilbert"
-    ignored: ClassVar[Mapping[str, str]] = {"drops values while training": "dropout attention_dropout qa_dropout seq_classif_dropout"}
+    ignored: ClassVar[Mapping[str, str]] = {"drops values of classifiers while training": "qa_dropout seq_classif_dropout"}
     published, claims = published_in("distilbert")
 
     def conditions(self) -> None:
@@ -108,24 +110,30 @@ class DistilBert(TextModel):
         network = {"lin1": Dense(width, inner), "lin2": Dense(inner, width), **learned("activation", self.activation)}
         block = PostNorm(
             {
-                "attention": Attention(projections, names=names, output="out_lin"),
+                "attention": Attention(projections, names=names, output="out_lin", dropout=self.attention_dropout),
                 "sa_layer_norm": norm,
                 "ffn": FeedForward(network, self.activation, names=("lin1", "activation", "lin2")),
                 "output_layer_norm": norm,
-            }
+            },
+            self.dropout,
         )
-        tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width)
+        tables = DistilBertEmbeddings(self.vocab_size, self.max_position_embeddings, width, self.dropout)
         return TextBase({"embeddings": tables, "transformer": Sequential(layer=Repeat(block, self.n_layers))}, blocks="transformer")
 
 
 @dataclass(frozen=True)
 class PostNorm(Holder):
-    """Attention and the feed-forward network, each added to what goes by and normalised after the sum."""
+    """Attention and the feed-forward network, each added to what goes by and normalised after the sum.
+
+    ``dropped`` is the rate of dropout behind the network.
+    """
+
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
         """Both, one after the other."""
         x = own.sa_layer_norm(own.attention(x) + x)
-        return own.output_layer_norm(own.ffn(x) + x)
+        return own.output_layer_norm(drop(own.ffn(x), self.dropped) + x)
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,7 @@ class DistilBertEmbeddings(Layer):
     vocab_size: Dim
     max_position_embeddings: Dim
     dim: Dim
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions, which the reference computes and does not save."""
@@ -152,7 +161,7 @@ class DistilBertEmbeddings(Layer):
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """The sum of what the tables hold for each token, normalised."""
-        return own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids)))
+        return drop(own.LayerNorm(own.position_embeddings(own.word_embeddings(input_ids))), self.dropped)
 
 
 _ALIASES = {"hidden_size": "dim", "num_attention_heads": "n_heads", "num_hidden_layers": "n_layers"}

@@ -88,7 +88,7 @@ class Electra(BertLike):
         return super().answer(own, x)
 
     def base(self) -> TextBase:
-        """The tables, their projection where there is one, and BERT's blocks."""
+        """The tables, their projection if present, and BERT's blocks."""
         narrow, width = self.embedding_size, self.hidden_size
         widened = {} if same(narrow, width) else {"embeddings_project": Dense(narrow, width)}
         return TextBase({"embeddings": tables_of(self, narrow), **widened, "encoder": encoder_of(self)})

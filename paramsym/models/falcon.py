@@ -33,7 +33,7 @@ class Falcon(Decoder):
     feed-forward network (F is 4*H where ``ffn_hidden_size`` is None) and normalisations of 2*H; and a last normalisation. Queries, keys and
     values are one matrix: with ``new_decoder_architecture`` of G groups of heads with one key and one value each, H**2 + 2*G*H*H/A; with
     ``multi_query`` of one key and one value for all heads, H**2 + 2*H*H/A; else 3*H**2. A block has one normalisation, two where attention
-    and feed-forward do not stand side by side (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
+    and feed-forward are not side by side (``parallel_attn`` False) or ``num_ln_in_parallel_attn`` is 2, as it is in the new
     architecture unless it is given.
 
     Raises:
@@ -64,6 +64,8 @@ class Falcon(Decoder):
     tie_word_embeddings: bool = key(Flag(default=True))
     rope: Rope = ROPE
     layer_norm_epsilon: float = key(Real(1e-5))
+    attention_dropout: float = key(Real(0.0))
+    hidden_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {
         "n_embed": Whole(),
@@ -119,10 +121,11 @@ class Falcon(Decoder):
             "mlp": FeedForward(mlp, self.activation, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
             **norms,
         }
+        rates = (0.0 if self.parallel_attn else self.attention_dropout, self.hidden_dropout)  # side by side, one mask serves the sum
         if not self.parallel_attn:
-            return PreNorm(layers, names=("input_layernorm", "self_attention", "post_attention_layernorm", "mlp"))
+            return PreNorm(layers, names=("input_layernorm", "self_attention", "post_attention_layernorm", "mlp"), dropped=rates)
         first, second = ("ln_attn", "ln_mlp") if "ln_mlp" in norms else ("input_layernorm", "input_layernorm")
-        return Parallel(layers, names=(first, "self_attention", second, "mlp"))
+        return Parallel(layers, names=(first, "self_attention", second, "mlp"), dropped=rates)
 
     def _attention(self) -> Fused:
         """Heads that share a key and a value get copies of them in the new architecture, before these are kept."""
@@ -131,7 +134,13 @@ class Falcon(Decoder):
         projections = {"query_key_value": Dense(width, self._fused(), self.bias), "dense": outward}
         listed = self.multi_query or self.new_decoder_architecture
         kind = FusedBiased if self.alibi else FusedRotated
-        return kind(projections, spread=self.new_decoder_architecture, listed=listed, written=True)
+        return kind(
+            projections,
+            spread=self.new_decoder_architecture,
+            listed=listed,
+            written=True,
+            dropout=self.attention_dropout if self.alibi else 0.0,
+        )
 
     def _fused(self) -> Axis:
         heads, own = self.num_attention_heads, self.head_width()

@@ -117,7 +117,7 @@ class Gemma(RmsDecoder):
         )
 
     def scores(self, x: Value) -> Value:
-        """The scores stay within the limit, where there is one."""
+        """The scores stay within the limit, if present."""
         cap = _CAPS[self.generation][1] if self.final_logit_softcapping is None else self.final_logit_softcapping
         return apply("tanh", x / cap) * cap if cap else x
 
@@ -147,6 +147,7 @@ class Gemma(RmsDecoder):
         return GemmaAttention(
             layers,
             causal=not self.use_bidirectional_attention,
+            dropout=self.attention_dropout,
             window=self.sliding_window if kind == "sliding_attention" else None,
             scale=None if scalar is None else root_reciprocal(scalar),
             cap=cap if cap and self.generation == "Gemma2" else None,

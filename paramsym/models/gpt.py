@@ -11,6 +11,7 @@ from paramsym.algebra.size import Count, Dim, canonical, per
 from paramsym.algebra.symbols import A, F, H, L, P
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer
+from paramsym.layers.dropout import Dropout
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
@@ -26,6 +27,7 @@ from paramsym.program import (
     attend,
     constant,
     copies,
+    drop,
     heads,
     hide,
     listed,
@@ -53,6 +55,9 @@ class Gpt(Decoder):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
+    attn_pdrop: float = key(Real(0.1), argument=0.0)
+    embd_pdrop: float = key(Real(0.1), argument=0.0)
+    resid_pdrop: float = key(Real(0.1), argument=0.0)
 
     heads = ("n_head", "n_embd")
     depth = "n_layer"
@@ -73,7 +78,8 @@ class Gpt(Decoder):
     def base(self) -> Layer:
         """The base model."""
         tables = {"wte": Embedding(self.vocab_size, self.n_embd), "wpe": LearnedPositions(self.n_positions, self.n_embd)}
-        return Sequential({**tables, "h": self.blocks(), "ln_f": self.norm()})
+        dropped = {"drop": Dropout(self.embd_pdrop)} if self.embd_pdrop else {}
+        return Sequential({**tables, **dropped, "h": self.blocks(), "ln_f": self.norm()})
 
     def norm(self) -> LayerNorm:
         """Return one normalisation of the hidden size."""
@@ -122,18 +128,20 @@ class Tower(Holder):
     """The base of a language model whose layers are applied in the order in which they are stored; ``rotary_emb`` may stand anywhere.
 
     Every one of the ``blocks`` also gets the cosines and sines of ``rotary_emb``, or else, with ``alibi``, the bias by distance; with
-    ``written`` a mask as well.
+    ``written`` a mask as well. ``dropped`` is the rate of dropout behind the first layer.
     """
 
     _: KW_ONLY
     blocks: str = "h"
     alibi: Alibi | None = None
     written: bool = False
+    dropped: float = 0.0
 
     def forward(self, own: Own, input_ids: Value) -> Value:
         """Layer after layer."""
-        x = input_ids
-        for name in dict(self.layers):
+        first, *names = dict(self.layers)
+        x = drop(own[first](input_ids), self.dropped)
+        for name in names:
             if name == self.blocks:
                 x = own[name](x, *self.along(own, x))
             elif name != "rotary_emb":
@@ -156,7 +164,7 @@ class Fused(Holder):
     The matrix's stored axis says how heads lie in it: three segments of heads, heads of three segments, or groups of several queries with
     one key and one value. ``scale`` takes the place of 1/sqrt(width); ``clip`` limits queries, keys and values. With ``spread`` keys and
     values are copied for every head before they are kept. With ``listed`` the reference takes the key and the value of a group by a list,
-    which makes copies of them. ``written`` says that the mask is an array for every kernel.
+    which makes copies of them. ``written`` says that the mask is an array for every kernel. ``dropout`` is the rate of the weights.
     """
 
     _: KW_ONLY
@@ -166,6 +174,7 @@ class Fused(Holder):
     spread: bool = False
     listed: bool = False
     written: bool = False
+    dropout: float = 0.0
 
     def projected(self, own: Own, x: Value) -> tuple[Value, Value, Value]:
         """Return queries, keys and values, each (batch, positions, heads, width of a head)."""
@@ -184,9 +193,8 @@ class Fused(Holder):
     def attended(self, own: Own, query: Value, key: Value, value: Value, bias: Value | None = None, seen: Value | None = None) -> Value:
         """Return the output of the attention."""
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own[self.names[1]](
-            attend(query, key, value, mask=Mask(causal=True, written=self.written), scale=self.scale, bias=bias, seen=seen)
-        )
+        how: dict[str, Any] = {"scale": self.scale, "bias": bias, "seen": seen, "dropout": self.dropout}
+        return own[self.names[1]](attend(query, key, value, mask=Mask(causal=True, written=self.written), **how))
 
 
 @dataclass(frozen=True)
@@ -203,7 +211,7 @@ class FusedRotated(Fused):
     """The same with queries and keys that are rotated."""
 
     def forward(self, own: Own, x: Value, *turn: Value) -> Value:
-        """Project, rotate by cosines and sines, where there are any, and attend."""
+        """Project, rotate by cosines and sines, if any, and attend."""
         query, key, value = self.projected(own, x)
         if turn:
             query, key = rotate(query, *turn), rotate(key, *turn)
@@ -225,12 +233,13 @@ class FusedCross(Holder):
 
     _: KW_ONLY
     scale: float | Expr | None = None
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, states: Value) -> Value:
         """Queries of (batch, positions, width), keys and values of the states: (batch, positions, width)."""
         key, value = (by_head(one) for one in segments(heads(own.c_attn(states))))
         key, value = remember("cross key", key), remember("cross value", value)
-        return own.c_proj(attend(by_head(own.q_attn(x)), key, value, scale=self.scale))
+        return own.c_proj(attend(by_head(own.q_attn(x)), key, value, scale=self.scale, dropout=self.dropout))
 
 
 @dataclass(frozen=True)
@@ -239,11 +248,11 @@ class CrossPreNorm(PreNorm):
 
     def forward(self, own: Own, x: Value, *along: Value) -> Value:
         """The three bodies, one after the other."""
-        first, attention, second, feed_forward = self.names
-        x = x + own[attention](own[first](x))
+        (first, attention, second, feed_forward), (one, other) = self.names, self.dropped
+        x = x + drop(own[attention](own[first](x)), one)
         if along:
-            x = x + own.crossattention(own.ln_cross_attn(x), *along)
-        return x + own[feed_forward](own[second](x))
+            x = x + drop(own.crossattention(own.ln_cross_attn(x), *along), one)
+        return x + drop(own[feed_forward](own[second](x)), other)
 
 
 def by_head(x: Value) -> Value:

@@ -118,18 +118,22 @@ class Gpt2(Gpt):
         fused = TransposedDense(width, cat(query=sliced, key=sliced, value=sliced))
         layers: dict[str, Layer] = {
             "ln_1": self.norm(),
-            "attn": FusedAttention({"c_attn": fused, "c_proj": project}, names=("c_attn", "c_proj"), scale=scale),
+            "attn": FusedAttention({"c_attn": fused, "c_proj": project}, names=("c_attn", "c_proj"), scale=scale, dropout=self.attn_pdrop),
             "ln_2": self.norm(),
         }
         if self.add_cross_attention:
             both, query = TransposedDense(width, cat(key=sliced, value=sliced)), TransposedDense(width, sliced)
-            layers["crossattention"] = FusedCross({"c_attn": both, "q_attn": query, "c_proj": project}, scale=scale)
+            layers["crossattention"] = FusedCross(
+                {"c_attn": both, "q_attn": query, "c_proj": project}, scale=scale, dropout=self.attn_pdrop
+            )
             layers["ln_cross_attn"] = self.norm()
         function = self.activation_function
         layers["mlp"] = FeedForward(
             {"c_fc": TransposedDense(width, self.inner), "c_proj": TransposedDense(self.inner, width), **learned("act", function)}, function
         )
-        return (CrossPreNorm if self.add_cross_attention else PreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"))
+        return (CrossPreNorm if self.add_cross_attention else PreNorm)(
+            layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop)
+        )
 
     def _summary(self) -> Summary:
         # The reference sets num_labels to 1 here, whatever the configuration says.

@@ -61,23 +61,29 @@ class GptBigCode(Gpt):
         yield from head
 
     def block(self, kind: str = "full_attention") -> PreNorm:  # noqa: ARG002 - there is one kind
-        """Attention, cross attention where there is one, and the feed-forward network, each with its normalisation."""
+        """Attention, cross attention if present, and the feed-forward network, each with its normalisation."""
         width, heads, own, inner = self.n_embd, self.n_head, self.head_width(), self.inner
         scale = None if self.scale_attn_weights else 1.0
         out = Dense((heads, own), width)
         axis = cat(query=(heads, own), key=own, value=own) if self.multi_query else (heads, cat(query=own, key=own, value=own))
         layers: dict[str, Layer] = {
             "ln_1": self.norm(),
-            "attn": FusedAttention({"c_attn": Dense(width, axis), "c_proj": out}, names=("c_attn", "c_proj"), scale=scale),
+            "attn": FusedAttention(
+                {"c_attn": Dense(width, axis), "c_proj": out}, names=("c_attn", "c_proj"), scale=scale, dropout=self.attn_pdrop
+            ),
             "ln_2": self.norm(),
         }
         if self.add_cross_attention:
             both = Dense(width, (heads, cat(key=own, value=own)))
-            layers["crossattention"] = FusedCross({"c_attn": both, "q_attn": Dense(width, (heads, own)), "c_proj": out}, scale=scale)
+            layers["crossattention"] = FusedCross(
+                {"c_attn": both, "q_attn": Dense(width, (heads, own)), "c_proj": out}, scale=scale, dropout=self.attn_pdrop
+            )
             layers["ln_cross_attn"] = self.norm()
         function = self.activation_function
         layers["mlp"] = FeedForward({"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", function)}, function)
-        return (CrossPreNorm if self.add_cross_attention else PreNorm)(layers, names=("ln_1", "attn", "ln_2", "mlp"))
+        return (CrossPreNorm if self.add_cross_attention else PreNorm)(
+            layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop)
+        )
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Tensor
 from paramsym.errors import ArgumentError, ConfigError
 from paramsym.layers.dense import Dense
+from paramsym.layers.dropout import Dropout
 from paramsym.layers.embedding import Embedding
 from paramsym.layers.normalization import LayerNorm
 from paramsym.layers.position import LearnedPositions
@@ -59,6 +60,9 @@ class GptNeo(Decoder):
     layer_norm_epsilon: float = key(Real(1e-5))
     attention_layers: tuple[str, ...] = ("global", "local")
     window_size: Dim | None = key(Whole(256))
+    attention_dropout: float = key(Real(0.0))
+    resid_dropout: float = key(Real(0.0))
+    embed_dropout: float = key(Real(0.0))
 
     heads = ("num_heads", "hidden_size")
     depth = "num_layers"
@@ -79,12 +83,9 @@ class GptNeo(Decoder):
     def base(self) -> Layer:
         """The base model."""
         width = self.hidden_size
-        return Sequential(
-            wte=Embedding(self.vocab_size, width),
-            wpe=LearnedPositions(self.max_position_embeddings, width),
-            h=self.blocks(),
-            ln_f=self.norm(),
-        )
+        tables = {"wte": Embedding(self.vocab_size, width), "wpe": LearnedPositions(self.max_position_embeddings, width)}
+        dropped = {"drop": Dropout(self.embed_dropout)} if self.embed_dropout else {}
+        return Sequential({**tables, **dropped, "h": self.blocks(), "ln_f": self.norm()})
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -102,7 +103,9 @@ class GptNeo(Decoder):
         sliced = (self.num_heads, self.head_width())
         project = Dense(width, sliced, bias=False)
         projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width)}
-        attention = MaskedAttention(projections, self.max_position_embeddings, self.window_size if kind == "local" else None)
+        attention = MaskedAttention(
+            projections, self.max_position_embeddings, self.window_size if kind == "local" else None, self.attention_dropout
+        )
         function = self.activation_function
         mlp = {"c_fc": Dense(width, inner), "c_proj": Dense(inner, width), **learned("act", function)}
         layers = {
@@ -111,7 +114,7 @@ class GptNeo(Decoder):
             "ln_2": self.norm(),
             "mlp": FeedForward(mlp, function),
         }
-        return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"))
+        return PreNorm(layers, names=("ln_1", "attn", "ln_2", "mlp"), dropped=(self.resid_dropout, self.resid_dropout))
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ class MaskedAttention(Holder):
 
     positions: Dim
     window: Dim | None
+    dropout: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The mask."""
@@ -135,7 +139,7 @@ class MaskedAttention(Holder):
         """Project, attend, project: (batch, positions, width)."""
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own.out_proj(attend(query, key, value, mask=Mask(True, self.window), scale=1.0))
+        return own.out_proj(attend(query, key, value, mask=Mask(True, self.window), scale=1.0, dropout=self.dropout))
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,7 @@ FAMILIES = (
         "",
         {"vocab_size": 50257, "attention_types": AttentionTypes()},
         _settle,
-        ignored=f"attention_layers resid_dropout embed_dropout gradient_checkpointing_every {SUMMARY}",
+        ignored=f"attention_layers gradient_checkpointing_every {SUMMARY}",
         aliases={"num_attention_heads": "num_heads", "num_hidden_layers": "num_layers"},
     ),
 )

@@ -57,6 +57,8 @@ class GptNeoX(Decoder):
     rope: Rope = ROPE
     layer_norm_eps: float = key(Real(1e-5))
     use_parallel_residual: bool = key(Flag(default=True))
+    attention_dropout: float = key(Real(0.0))
+    hidden_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {
         "rope_parameters": RopeSettings(),
@@ -82,6 +84,7 @@ class GptNeoX(Decoder):
                 "rotary_emb": self.frequencies(),
             },
             blocks="layers",
+            dropped=self.hidden_dropout,
         )
 
     def frequencies(self) -> Layer:
@@ -100,11 +103,15 @@ class GptNeoX(Decoder):
         layers = {
             "input_layernorm": self.norm(),
             "post_attention_layernorm": self.norm(),
-            "attention": FusedRotated({"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)}),
+            "attention": FusedRotated(
+                {"query_key_value": fused, "dense": Dense((heads, own), width, self.attention_bias)}, dropout=self.attention_dropout
+            ),
             "mlp": FeedForward(mlp, self.hidden_act, names=("dense_h_to_4h", "act", "dense_4h_to_h")),
         }
         return (Parallel if self.use_parallel_residual else PreNorm)(
-            layers, names=("input_layernorm", "attention", "post_attention_layernorm", "mlp")
+            layers,
+            names=("input_layernorm", "attention", "post_attention_layernorm", "mlp"),
+            dropped=(self.hidden_dropout, self.hidden_dropout),
         )
 
 

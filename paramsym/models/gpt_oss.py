@@ -76,7 +76,9 @@ class GptOss(RmsDecoder):
         sizes = (width, self.intermediate_size, stored, used)
         experts = StackedExperts(*sizes, bias=True, transposed=True, limit=self.swiglu_limit, alpha=self.swiglu_alpha)
         window = self.sliding_window if kind == "sliding_attention" else None
-        attention = SinkAttention(self.projections(bias=self.attention_bias), self.num_attention_heads, window=window, halves=True)
+        attention = SinkAttention(
+            self.projections(bias=self.attention_bias), self.num_attention_heads, window=window, halves=True, dropout=self.attention_dropout
+        )
         router = Router(width, stored, bias=True, experts_per_token=used, scores="chosen")
         return self.pre_norm(attention, Mixture({"router": router, "experts": experts}, router="router"))
 

@@ -59,7 +59,7 @@ class GptJ(Gpt):
     def base(self) -> Layer:
         """The base model."""
         table = Embedding(self.vocab_size, self.n_embd)
-        return Tower({"wte": table, "h": self.blocks(), "ln_f": self.norm()})
+        return Tower({"wte": table, "h": self.blocks(), "ln_f": self.norm()}, dropped=self.embd_pdrop)
 
     def block(self, kind: str = "full_attention") -> Parallel:  # noqa: ARG002 - there is one kind
         """The normalisation, and behind it attention and the feed-forward network side by side."""
@@ -71,17 +71,17 @@ class GptJ(Gpt):
         mlp = {"fc_in": Dense(width, inner), "fc_out": Dense(inner, width), **learned("act", function)}
         layers = {
             "ln_1": self.norm(),
-            "attn": TurnedAttention(projections, self.n_positions, width if self.rotary_dim is None else self.rotary_dim),
+            "attn": TurnedAttention(projections, self.n_positions, width if self.rotary_dim is None else self.rotary_dim, self.attn_pdrop),
             "mlp": FeedForward(mlp, function, names=("fc_in", "act", "fc_out")),
         }
-        return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"))
+        return Parallel(layers, names=("ln_1", "attn", "ln_1", "mlp"), dropped=(self.resid_pdrop, self.resid_pdrop))
 
 
 @dataclass(frozen=True)
 class TurnedAttention(Holder):
     """Causal attention whose queries and keys are rotated by pairs of neighbours, in the first ``rotary_dim`` entries of each head.
 
-    The sines and cosines of all positions stand beside it, a buffer (P, rotary_dim) that is not saved.
+    The sines and cosines of all positions are beside it, a buffer (P, rotary_dim) that is not saved.
 
     >>> from paramsym.algebra.symbols import P
     >>> TurnedAttention({}, P, 64).params
@@ -90,6 +90,7 @@ class TurnedAttention(Holder):
 
     positions: Dim
     rotary_dim: Dim
+    dropout: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """One sine and one cosine for each two entries."""
@@ -101,7 +102,7 @@ class TurnedAttention(Holder):
         query, key, value = (heads(own[name](x)) for name in ("q_proj", "k_proj", "v_proj"))
         query, key = (self.turned(one, *rotation(x.sizes[1], self.rotary_dim)) for one in (query, key))  # each has its own
         key, value = remember("key", key, axis=1), remember("value", value, axis=1)
-        return own.out_proj(attend(query, key, value, mask=Mask(causal=True)))
+        return own.out_proj(attend(query, key, value, mask=Mask(causal=True), dropout=self.dropout))
 
     def turned(self, x: Value, cos: Value, sin: Value) -> Value:
         """Rotate pairs of neighbours: they go to the halves, which are rotated against each other, and back.
@@ -126,5 +127,6 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[ROTATED]
 
 
-_DEFAULTS = {"vocab_size": 50400, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16}
+_RATES = dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0)
+_DEFAULTS = {"vocab_size": 50400, "n_positions": 2048, "n_embd": 4096, "n_layer": 28, "n_head": 16, **_RATES}
 FAMILIES = (family("gptj", GptJ, "", _DEFAULTS, _settle, ignored=f"rotary scale_attn_weights n_ctx {SUMMARY}", aliases=ALIASES),)

@@ -88,7 +88,7 @@ class Llama(RmsDecoder):
         return scaled(x, 1 / self.logits_scaling)
 
     def blocks(self) -> Layer:
-        """The first ``full_layers`` blocks see all earlier positions, the others a window where there is one."""
+        """The first ``full_layers`` blocks see all earlier positions, the others a window if present."""
         if self.sliding_window is None or self.full_layers == 0:
             return super().blocks()
         return Ladder((self.block(), self.block("sliding_attention")), self.num_hidden_layers, self.full_layers)
@@ -106,7 +106,7 @@ class Llama(RmsDecoder):
         if self.kind == "Qwen3":
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
         window = self.sliding_window if kind == "sliding_attention" else None
-        attention = RotatedAttention(layers, window=window, scale=self.attention_multiplier)
+        attention = RotatedAttention(layers, window=window, scale=self.attention_multiplier, dropout=self.attention_dropout)
         mlp = gated(self.hidden_size, self.intermediate_size, self.hidden_act, bias=self.mlp_bias)
         return self.pre_norm(attention, mlp, residual=self.residual_multiplier)
 

@@ -63,7 +63,7 @@ class Mixtral(RmsDecoder):
             )
             name, routed = "block_sparse_moe", Repeat(expert, stored, used=used)
         layers = {
-            "self_attn": RotatedAttention(self.projections(), window=self.sliding_window),
+            "self_attn": RotatedAttention(self.projections(), window=self.sliding_window, dropout=self.attention_dropout),
             name: Mixture({"gate": Router(width, stored, experts_per_token=used), "experts": routed}),
             "input_layernorm": self.norm(),
             "post_attention_layernorm": self.norm(),

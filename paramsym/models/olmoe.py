@@ -63,7 +63,7 @@ class Olmoe(RmsDecoder):
         router = Router(width, stored, experts_per_token=used, normalised=self.norm_topk_prob)
         routed = experts(width, self.intermediate_size, stored, used, self.hidden_act, self.expert_storage)
         mixture = Mixture({"gate": router, "experts": routed})
-        return self.pre_norm(RotatedAttention(attention, joint=True, clip=self.clip_qkv), mixture)
+        return self.pre_norm(RotatedAttention(attention, joint=True, clip=self.clip_qkv, dropout=self.attention_dropout), mixture)
 
 
 _DEFAULTS = {

@@ -17,10 +17,10 @@ from paramsym.layers.position import LearnedPositions
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, RotatedAttention, activation
 from paramsym.models.decoder import Decoder
-from paramsym.models.keys import Flag, Function, Key, Sizes
+from paramsym.models.keys import Flag, Function, Key, Real, Sizes
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value
+from paramsym.program import Own, Value, drop
 
 TABLE = dims("H_e")
 """The width of the token table, where it is not the hidden width."""
@@ -60,6 +60,8 @@ class Opt(Decoder):
     architecture: str = classes({"OPT": "Model ForCausalLM ForSequenceClassification ForQuestionAnswering"})
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
+    dropout: float = key(Real(0.1), argument=0.0)
+    attention_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {"_remove_final_layer_norm": Flag()}
     table_name: ClassVar[str] = "decoder.embed_tokens"
@@ -95,14 +97,14 @@ class Opt(Decoder):
         project = Dense(width, sliced, bias)
         projections = {"k_proj": project, "v_proj": project, "q_proj": project, "out_proj": Dense(sliced, width, bias)}
         layers = {
-            "self_attn": RotatedAttention(projections, output="out_proj"),
+            "self_attn": RotatedAttention(projections, output="out_proj", dropout=self.attention_dropout),
             **learned("activation_fn", self.activation_function),
             "self_attn_layer_norm": self.norm(),
             "fc1": Dense(width, inner, bias),
             "fc2": Dense(inner, width, bias),
             "final_layer_norm": self.norm(),
         }
-        return OptBlock(layers, self.activation_function, before=self.do_layer_norm_before)
+        return OptBlock(layers, self.activation_function, before=self.do_layer_norm_before, dropped=self.dropout)
 
 
 @dataclass(frozen=True)
@@ -124,18 +126,19 @@ class OptBlock(Holder):
 
     function: str
     before: bool
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
         """Both bodies, one after the other."""
         if self.before:
-            x = x + own.self_attn(own.self_attn_layer_norm(x))
+            x = x + drop(own.self_attn(own.self_attn_layer_norm(x)), self.dropped)
             return x + self.fed(own, own.final_layer_norm(x))
-        x = own.self_attn_layer_norm(x + own.self_attn(x))
+        x = own.self_attn_layer_norm(x + drop(own.self_attn(x), self.dropped))
         return own.final_layer_norm(x + self.fed(own, x))
 
     def fed(self, own: Own, x: Value) -> Value:
         """Return the output of the feed-forward network, whose matrices the block itself stores."""
-        return own.fc2(activation(own, self.function, own.fc1(x), "activation_fn"))
+        return drop(own.fc2(activation(own, self.function, own.fc1(x), "activation_fn")), self.dropped)
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
@@ -146,4 +149,4 @@ def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
         del sizes[TABLE]
 
 
-FAMILIES = (family("opt", Opt, "", {"pad_token_id": 1}, _settle, ignored="dropout activation_dropout layerdrop init_std"),)
+FAMILIES = (family("opt", Opt, "", {"pad_token_id": 1}, _settle, ignored="activation_dropout layerdrop init_std"),)

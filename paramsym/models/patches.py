@@ -23,7 +23,7 @@ from paramsym.models.blocks import Attention
 from paramsym.models.images import ImageModel, behind, fitted, in_row, masked, no_labels, pair, patches_of
 from paramsym.models.keys import Function, Pair, Real, Sizes
 from paramsym.models.model import Ignored, key
-from paramsym.program import Own, Value, rearrange
+from paramsym.program import Own, Value, drop, rearrange
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,6 @@ class PatchModel(ImageModel):
 
     ignored: ClassVar[Ignored] = {
         **ImageModel.ignored,
-        "drops values while training": "hidden_dropout_prob attention_probs_dropout_prob",
     }
 
     @property
@@ -91,6 +90,8 @@ class PatchTransformer(PatchModel):
     hidden_act: str = key(Function("gelu"))
     head_dim: Dim | None = key(D, None, argument=None)
     layer_norm_eps: float = key(Real(1e-12))
+    hidden_dropout_prob: float = key(Real(0.0))
+    attention_probs_dropout_prob: float = key(Real(0.0))
 
     def conditions(self) -> None:
         """Patches divide the image, heads the width."""
@@ -111,7 +112,17 @@ class PatchTransformer(PatchModel):
 
     def embeddings(self, *, masked: bool, located: bool = True, distilled: bool = False, any_size: bool = False) -> Embeddings:
         """Return the tokens, the positions and the projection of a patch."""
-        return Embeddings(self.patches(), self.patch_size, self.num_channels, self.hidden_size, masked, located, distilled, any_size)
+        return Embeddings(
+            self.patches(),
+            self.patch_size,
+            self.num_channels,
+            self.hidden_size,
+            masked,
+            located,
+            distilled,
+            any_size,
+            self.hidden_dropout_prob,
+        )
 
     def norm(self) -> LayerNorm:
         """Return one normalisation of the hidden width."""
@@ -122,12 +133,12 @@ class PatchTransformer(PatchModel):
         width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
         inward = Dense(width, sliced, bias)
         layers = {"q_proj": inward, "k_proj": Dense(width, sliced, bias and key_bias), "v_proj": inward}
-        return Attention({**layers, "o_proj": Dense(sliced, width)})
+        return Attention({**layers, "o_proj": Dense(sliced, width)}, dropout=self.attention_probs_dropout_prob)
 
 
 @dataclass(frozen=True)
 class Embeddings(Layer):
-    """Class token; mask token, positions and token of distillation where there are any; the projection of a patch.
+    """Class token; mask token, positions and token of distillation if there are any; the projection of a patch.
 
     ``patches`` are the numbers of patches down and across. Of ``located`` ones each has a position, and each other token but the mask has
     one. With ``any_size``, as in DINOv2, images of another size have interpolated positions, and the mask token is stored without the axis
@@ -145,6 +156,7 @@ class Embeddings(Layer):
     located: bool = True
     distilled: bool = False
     any_size: bool = False
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The tokens, the positions, the token of distillation."""
@@ -173,7 +185,7 @@ class Embeddings(Layer):
         if mask:
             x = masked(x, rearrange(own.mask_token, "one h -> one () h") if self.any_size else own.mask_token, *mask)
         x = behind(own.cls_token, behind(own.distillation_token, x) if self.distilled else x)
-        return x if positions is None else x + positions
+        return drop(x if positions is None else x + positions, self.dropped)
 
 
 def pixels_again(width: Dim, stride: Dim, channels: Dim) -> Sequential:

@@ -42,12 +42,14 @@ class Phi(GroupedDecoder):
     architecture: str = classes({"Phi": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
+    embd_pdrop: float = key(Real(0.0))
+    resid_pdrop: float = key(Real(0.0))
 
     output_bias: ClassVar[bool] = True
     published, claims = published_in("phi")
 
     def base(self) -> Stem:
-        """The base model, whose last normalisation stands at the end."""
+        """The base model, whose last normalisation is at the end."""
         return Stem(
             {
                 "embed_tokens": Embedding(self.vocab_size, self.hidden_size),
@@ -56,6 +58,7 @@ class Phi(GroupedDecoder):
                 "final_layernorm": self.norm(),
             },
             last="final_layernorm",
+            dropped=self.embd_pdrop,
         )
 
     def norm(self) -> LayerNorm:
@@ -73,10 +76,13 @@ class Phi(GroupedDecoder):
         layers = {**learned("activation_fn", self.hidden_act), "fc1": Dense(width, inner), "fc2": Dense(inner, width)}
         return Parallel(
             {
-                "self_attn": RotatedAttention(attention, output="dense", norms=("q_layernorm", "k_layernorm"), partly=True),
+                "self_attn": RotatedAttention(
+                    attention, output="dense", norms=("q_layernorm", "k_layernorm"), partly=True, dropout=self.attention_dropout
+                ),
                 "mlp": FeedForward(layers, self.hidden_act, names=("fc1", "activation_fn", "fc2")),
                 "input_layernorm": self.norm(),
-            }
+            },
+            dropped=(self.resid_pdrop, self.resid_pdrop),
         )
 
 

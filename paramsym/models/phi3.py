@@ -42,6 +42,7 @@ class Phi3(RmsDecoder):
     _: KW_ONLY
     rms_norm_eps: float = key(Real(1e-5))
     sliding_window: Dim | None = key(Whole())
+    resid_pdrop: float = key(Real(0.0))
 
     published, claims = published_in("phi3")
 
@@ -52,8 +53,13 @@ class Phi3(RmsDecoder):
         fused = Dense(width, cat(query=query, key=key, value=key), bias=False)
         up = Dense(width, cat(gate=inner, up=inner), bias=False)
         layers = {"gate_up_proj": up, "down_proj": Dense(inner, width, bias=False), **learned("activation_fn", self.hidden_act)}
-        attention = FusedAttention({"o_proj": Dense(query, width, bias=False), "qkv_proj": fused}, window=self.sliding_window, partly=True)
-        return self.pre_norm(attention, FusedGated(layers, self.hidden_act))
+        attention = FusedAttention(
+            {"o_proj": Dense(query, width, bias=False), "qkv_proj": fused},
+            window=self.sliding_window,
+            partly=True,
+            dropout=self.attention_dropout,
+        )
+        return self.pre_norm(attention, FusedGated(layers, self.hidden_act), dropped=self.resid_pdrop)
 
 
 @dataclass(frozen=True)

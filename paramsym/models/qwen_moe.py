@@ -95,7 +95,7 @@ class QwenMoe(RmsDecoder):
     published, claims = published_in("qwen_moe")
 
     def conditions(self) -> None:
-        """A token uses no more experts than there are, where there are any."""
+        """A token uses no more experts than there are, if any."""
         super().conditions()
         if self.num_experts != 0:
             at_most(self.num_experts_per_tok, self.num_experts, "num_experts_per_tok", "num_experts")
@@ -114,15 +114,13 @@ class QwenMoe(RmsDecoder):
         """Sparse layers at every step, dense ones between them and where they are listed; each kind of attention by turns."""
         mixed = self.num_experts != 0
         step, only = (self.decoder_sparse_step, self.mlp_only_layers) if mixed else (1, ())
-        dense = self._dense()
-        sparse = self._sparse() if mixed else dense
+        sparse = self._sparse() if mixed else self._dense()
         seen = tuple(self.sliding_window if kind == "sliding_attention" else None for kind in self.layer_types)
         until = None if set(seen) == {None} else self.max_window_layers
-        ways: dict[Dim | None, tuple[Layer, Layer]] = {
-            window: (self._block(dense, window), self._block(sparse, window)) for window in {*seen, None}
-        }
         if step == 1 and not only and len(set(seen)) == 1 and until is None:
-            return Repeat(ways[seen[0]][1], self.num_hidden_layers)
+            return Repeat(self._block(sparse, seen[0]), self.num_hidden_layers)
+        dense = self._dense() if mixed else sparse
+        ways = {window: (self._block(dense, window), self._block(sparse, window)) for window in {*seen, None}}
         windowed = tuple(ways[window] for window in seen)
         return SparsePattern(*ways[None], self.num_hidden_layers, step, only, turns=windowed, until=until)
 
@@ -132,7 +130,7 @@ class QwenMoe(RmsDecoder):
         if self.kind == "Qwen3Moe":
             layers = self.projections(bias=self.attention_bias)
             layers |= self.shared_norms("q_norm", "k_norm", HeadNorm((self.head_width(),), eps=self.rms_norm_eps))
-        return self.pre_norm(RotatedAttention(layers, window=window), mlp)
+        return self.pre_norm(RotatedAttention(layers, window=window, dropout=self.attention_dropout), mlp)
 
     def _dense(self) -> Layer:
         return gated(self.hidden_size, self.intermediate_size, self.hidden_act)

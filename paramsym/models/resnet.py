@@ -226,7 +226,7 @@ class _Block(Layer):
     convolutions: ClassVar[int]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """An activation stands behind every norm, behind the last one after the sum."""
+        """An activation follows every norm, behind the last one after the sum."""
         y = own.bn1(own.conv1(x))
         for number in range(2, self.convolutions + 1):
             y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))

@@ -19,7 +19,7 @@ from paramsym.models.bert import ENCODER, BertLike, TextBase, TextClassifier, en
 from paramsym.models.keys import Flag, Whole
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, apply, compare, constant, cumulate, past, where
+from paramsym.program import Own, Value, apply, compare, constant, cumulate, drop, past, where
 
 _NAMES = f"Model ForMaskedLM ForCausalLM {ENCODER}"
 
@@ -77,7 +77,7 @@ class Roberta(BertLike):
     def base(self) -> TextBase:
         """The tables, the blocks, the pooler."""
         sizes = (self.vocab_size, self.max_position_embeddings, self.type_vocab_size, self.hidden_size)
-        tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id)
+        tables = RobertaEmbeddings(*sizes, eps=self.layer_norm_eps, padding_idx=self.pad_token_id, dropped=self.hidden_dropout_prob)
         return TextBase({"embeddings": tables, "encoder": encoder_of(self), **pooler_of(self)})
 
     def head(self) -> Iterator[Part]:
@@ -109,6 +109,7 @@ class RobertaEmbeddings(Layer):
     _: KW_ONLY
     eps: float = 1e-12
     padding_idx: int | None = 1
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The indices of positions and token types, which the reference computes and does not save."""
@@ -135,12 +136,12 @@ class RobertaEmbeddings(Layer):
         check_positions(input_ids.sizes, canonical(self.max_position_embeddings - self.padding_idx - 1))
         words = where(compare(input_ids, "equal", self.padding_idx), constant("index zeros", (1, 1), kind="index"), 1)
         rows = own.position_embeddings((cumulate(words, 1) + past()) * words + self.padding_idx)
-        return own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows)
+        return drop(own.LayerNorm(own.token_type_embeddings(own.word_embeddings(input_ids)) + rows), self.dropped)
 
 
 @dataclass(frozen=True)
 class RobertaPredictions(Layer):
-    """The language model's head: a transform, then the output matrix; the bias stands twice, before and in the decoder.
+    """The language model's head: a transform, then the output matrix; the bias occurs twice, before and in the decoder.
 
     >>> from paramsym.algebra.symbols import H, V
     >>> RobertaPredictions(H, V).params

@@ -70,7 +70,7 @@ class Seq2Seq(Model):
 
 @dataclass(frozen=True)
 class Stacks(Layer):
-    """An encoder and a decoder that attends to it, and the table they share where there is one; or the encoder alone."""
+    """An encoder and a decoder that attends to it, and the table they share if present; or the encoder alone."""
 
     encoder: Layer
     decoder: Layer | None = None

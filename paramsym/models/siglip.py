@@ -24,7 +24,7 @@ from paramsym.program import Own, Value, compact, copies, take
 
 @dataclass(frozen=True)
 class SiglipText(ReadingTower):
-    """SigLIP's tower that reads, as the reference stores it.
+    """SigLIP's tower for text, as the reference stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
     4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H where it is None.
@@ -67,7 +67,7 @@ class SiglipReading(Holder):
 
 @dataclass(frozen=True)
 class SiglipVision(SeeingTower):
-    """SigLIP's tower that sees, as the reference class ``architecture`` stores it.
+    """SigLIP's tower for images, as the reference class ``architecture`` stores it.
 
     The arguments are the keys of the reference's configuration. An image of width W is cut into (W/K)**2 patches of K by K pixels in C
     channels. The projection of a patch and a position per patch; L blocks of 4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head that
@@ -103,7 +103,7 @@ class SiglipVision(SeeingTower):
 
 @dataclass(frozen=True)
 class SiglipSeeing(Holder):
-    """``embeddings``, ``encoder``, ``post_layernorm``; and the ``head`` that pools, where there is one."""
+    """``embeddings``, ``encoder``, ``post_layernorm``; and the ``head`` that pools, if present."""
 
     def forward(self, own: Own, pixel_values: Value) -> tuple[Value, ...]:
         """(batch, patches, width), and (batch, width) from the head."""

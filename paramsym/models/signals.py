@@ -19,6 +19,7 @@ from paramsym.program import (
     collected,
     constant,
     convolve,
+    drop,
     features,
     glu,
     heads,
@@ -56,13 +57,14 @@ class Hearing(Holder):
     """The base model over signals (batch, samples); where it is ``heard`` it also gives the normalised features before their projection."""
 
     heard: bool
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
         """The convolutions, the projection, the encoder, the adapter; what an encoder shows besides goes along."""
         x = rearrange(own.feature_extractor(rearrange(x, "b s -> b () s")), "b c s -> b s c")
         if "feature_projection.layer_norm" in own:
             x = own["feature_projection.layer_norm"](x)
-        y, *shown = each(own.encoder(own["feature_projection.projection"](x)))
+        y, *shown = each(own.encoder(drop(own["feature_projection.projection"](x), self.dropped)))
         y = own.adapter(y) if "adapter" in own else y
         more = (*shown, x) if self.heard else tuple(shown)
         return (y, *more) if more else y
@@ -101,11 +103,12 @@ class HearingEncoder(Holder):
 
     stable: bool
     shows: bool
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
         """What comes out; with blocks that show what enters them, also what leaves the last one, and what they show."""
         x = x + own.pos_conv_embed(x)
-        last, *shown = each(own.layers(x if self.stable else own.layer_norm(x)))
+        last, *shown = each(own.layers(drop(x if self.stable else own.layer_norm(x), self.dropped)))
         x = own.layer_norm(last) if self.stable else last
         return (x, last, *shown) if self.shows else x
 
@@ -125,20 +128,19 @@ class HearingBlock(Holder):
 
     stable: bool
     shows: bool
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Any:
         """What leaves, and where it ``shows`` it what entered."""
         y = self._stable(own, x) if self.stable else self._plain(own, x)
         return (y, x) if self.shows else y
 
-    @staticmethod
-    def _plain(own: Own, x: Value) -> Value:
-        x = own.layer_norm(x + own.attention(x))
+    def _plain(self, own: Own, x: Value) -> Value:
+        x = own.layer_norm(x + drop(own.attention(x), self.dropped))
         return own.final_layer_norm(x + own.feed_forward(x))
 
-    @staticmethod
-    def _stable(own: Own, x: Value) -> Value:
-        x = x + own.attention(own.layer_norm(x))
+    def _stable(self, own: Own, x: Value) -> Value:
+        x = x + drop(own.attention(own.layer_norm(x)), self.dropped)
         x = x + own.feed_forward(own.final_layer_norm(x))
         return x + own.adapter_layer(x) if "adapter_layer" in own else x
 

@@ -46,6 +46,7 @@ class StableLm(GroupedDecoder):
     architecture: str = classes({"StableLm": "Model ForCausalLM ForSequenceClassification ForTokenClassification"})
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
+    hidden_dropout: float = key(Real(0.0))
 
     published, claims = published_in("stablelm")
 
@@ -67,13 +68,13 @@ class StableLm(GroupedDecoder):
             for name, (heads, width) in zip(("q_layernorm", "k_layernorm"), self.sliced(), strict=True):
                 attention[name] = HeadNorms(heads, width, self.layer_norm_eps)
         layers: dict[str, Layer] = {
-            "self_attn": RotatedAttention(attention, norms=("q_layernorm", "k_layernorm"), partly=True),
+            "self_attn": RotatedAttention(attention, norms=("q_layernorm", "k_layernorm"), partly=True, dropout=self.attention_dropout),
             "mlp": gated(self.hidden_size, self.intermediate_size, self.hidden_act),
             "input_layernorm": self.norm(),
         }
         if self.use_parallel_residual:
-            return Parallel(layers)
-        return PreNorm({**layers, "post_attention_layernorm": self.norm()})
+            return Parallel(layers, dropped=(0.0, self.hidden_dropout))
+        return PreNorm({**layers, "post_attention_layernorm": self.norm()}, dropped=(0.0, self.hidden_dropout))
 
 
 @dataclass(frozen=True)

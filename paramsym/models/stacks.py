@@ -16,9 +16,9 @@ from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.activations import learned
 from paramsym.models.blocks import Holder, activation, inward_and_out, scaled
-from paramsym.models.keys import Flag, Function
+from paramsym.models.keys import Flag, Function, Real
 from paramsym.models.model import Ignored, Model, key
-from paramsym.program import Mask, Own, Value, attend, compact, heads as apart, rearrange, remember
+from paramsym.program import Mask, Own, Value, attend, compact, drop, heads as apart, rearrange, remember
 
 ENCODES = ("Model", "Generation", "Classification", "Answering")
 DECODES = ("Model", "Generation", "CausalLM", "SequenceClassification", "Answering")
@@ -41,9 +41,7 @@ class TwoStacks(Model):
     d_model: Dim = key(H, 1024)
 
     ignored: ClassVar[Ignored] = {
-        "drops values while training": (
-            "dropout attention_dropout activation_dropout classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop"
-        ),
+        "drops values while training": ("classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop"),
         "seeds the weights": "init_std",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False), "is_decoder": (True, False)}
@@ -51,6 +49,9 @@ class TwoStacks(Model):
     """Whether the keys of attention have a bias."""
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
+    dropout: float = key(Real(0.1), argument=0.0)
+    attention_dropout: float = key(Real(0.0))
+    activation_dropout: float = key(Real(0.0))
 
     @property
     def norm_first(self) -> bool:
@@ -68,13 +69,14 @@ class TwoStacks(Model):
     def _block(self, heads: Dim, inner: Dim, *, crosses: bool) -> Around:
         width, norm, attention = self.d_model, LayerNorm(self.d_model), self._attention(heads)
         laid = not self.key_bias  # the reference of one family does both
+        how: dict[str, Any] = {"laid": laid, "dropout": self.attention_dropout}
         learns = learned("activation_fn", self.activation_function)
-        body: dict[str, Layer] = {"self_attn": Attention(attention, laid=laid), "self_attn_layer_norm": norm, **learns}
+        body: dict[str, Layer] = {"self_attn": Attention(attention, **how), "self_attn_layer_norm": norm, **learns}
         if crosses:
-            body = {"self_attn": Attention(attention, causal=True, laid=laid), **learns, "self_attn_layer_norm": norm}
-            body |= {"encoder_attn": Attention(attention, laid=laid), "encoder_attn_layer_norm": norm}
+            body = {"self_attn": Attention(attention, causal=True, **how), **learns, "self_attn_layer_norm": norm}
+            body |= {"encoder_attn": Attention(attention, **how), "encoder_attn_layer_norm": norm}
         body |= {"fc1": Dense(width, inner), "fc2": Dense(inner, width), "final_layer_norm": norm}
-        return Around(body, self.activation_function, self.norm_first)
+        return Around(body, self.activation_function, self.norm_first, self.dropout, self.activation_dropout)
 
     def _attention(self, heads: Dim) -> dict[str, Layer]:
         sliced = (heads, divides(heads, self.d_model, "attention_heads", "d_model"))
@@ -87,12 +89,13 @@ class Stack(Holder):
 
     _: KW_ONLY
     scales: bool = False
+    dropped: float = 0.0
 
     def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
         """From the numbers of tokens to the last hidden states; ``memory`` is what the encoder gives to a decoder."""
         x = own.embed_tokens(input_ids)
         x = own.embed_positions(scaled(x, sqrt(x.sizes[-1])) if self.scales else x)
-        x = own.layers(own.layernorm_embedding(x) if "layernorm_embedding" in own else x, *memory)
+        x = own.layers(drop(own.layernorm_embedding(x) if "layernorm_embedding" in own else x, self.dropped), *memory)
         return own.layer_norm(x) if "layer_norm" in own else x
 
 
@@ -106,6 +109,7 @@ class Attention(Holder):
     _: KW_ONLY
     causal: bool = False
     laid: bool = False
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, memory: Value | None = None) -> Value:
         """Keys and values of a causal attention grow from step to step; those of a memory stay as they are."""
@@ -116,7 +120,7 @@ class Attention(Holder):
         if self.causal or memory is not None:
             axis = 1 if memory is None else None
             key, value = remember("key", key, axis), remember("value", value, axis)
-        return own.out_proj(attend(query, key, value, mask=Mask(self.causal and memory is None)))
+        return own.out_proj(attend(query, key, value, mask=Mask(self.causal and memory is None), dropout=self.dropout))
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,8 @@ class Around(Holder):
 
     function: str
     norm_first: bool = False
+    dropped: float = 0.0
+    inside: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
         """The bodies one after another; without a memory, the attention to it is left out, as in the reference."""
@@ -133,9 +139,11 @@ class Around(Holder):
             x = self._added(own, "encoder_attn", x, *memory)
         norm = own.final_layer_norm
         y = own.fc1(norm(x) if self.norm_first else x)
-        y = x + own.fc2(activation(own, self.function, y, "activation_fn"))
+        y = drop(activation(own, self.function, y, "activation_fn"), self.inside)
+        y = x + drop(own.fc2(y), self.dropped)
         return y if self.norm_first else norm(y)
 
     def _added(self, own: Own, name: str, x: Value, *memory: Value) -> Value:
-        norm, body = own[f"{name}_layer_norm"], own[name]
-        return x + body(norm(x), *memory) if self.norm_first else norm(x + body(x, *memory))
+        norm = own[f"{name}_layer_norm"]
+        y = drop(own[name](norm(x) if self.norm_first else x, *memory), self.dropped)
+        return x + y if self.norm_first else norm(x + y)

@@ -41,9 +41,16 @@ class Starcoder2(GroupedDecoder):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     norm_epsilon: float = key(Real(1e-5))
+    residual_dropout: float = key(Real(0.0))
+    embedding_dropout: float = key(Real(0.0))
     sliding_window: Dim | None = key(Whole())
 
     published, claims = published_in("starcoder2")
+
+    @property
+    def table_dropout(self) -> float:
+        """Behind the token table."""
+        return self.embedding_dropout
 
     def norm(self) -> LayerNorm:
         """A scale and a shift for each entry."""
@@ -53,8 +60,8 @@ class Starcoder2(GroupedDecoder):
         """Attention, the feed-forward network, and the normalisation before each."""
         width, inner, bias = self.hidden_size, self.intermediate_size, self.use_bias
         layers = {"c_fc": Dense(width, inner, bias), "c_proj": Dense(inner, width, bias), **learned("act", self.hidden_act)}
-        attention = RotatedAttention(self.projections(bias=bias), window=self.sliding_window)
-        return self.pre_norm(attention, FeedForward(layers, self.hidden_act))
+        attention = RotatedAttention(self.projections(bias=bias), window=self.sliding_window, dropout=self.attention_dropout)
+        return self.pre_norm(attention, FeedForward(layers, self.hidden_act), dropped=self.residual_dropout)
 
 
 _DEFAULTS = {

@@ -22,7 +22,7 @@ from paramsym.models.keys import Flag, Function, Key, Real, Several, Sizes, Whol
 from paramsym.models.model import classes, family, key
 from paramsym.models.patches import PatchModel, pixels_again, whole_patches
 from paramsym.models.published import published_in
-from paramsym.program import Own, Value, attend, constant, copies, heads, lookup, pad, rearrange, reduce, roll, take
+from paramsym.program import Own, Value, attend, constant, copies, drop, heads, lookup, pad, rearrange, reduce, roll, take
 
 _MASKED = ("MaskedImageModeling",)
 WINDOW, STRIDE = dims("M s")
@@ -35,7 +35,7 @@ class Swin(PatchModel, Backbone):
     The arguments are the keys of the reference's configuration. Patches of K by K pixels in C channels become vectors of H =
     ``embed_dim``, normalised; with ``use_absolute_embeddings`` one position is stored for each. Stage i has the width D = 2**i*H and
     blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
-    for its heads. After every stage but the last stands the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
+    for its heads. After every stage but the last comes the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
     architecture has labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for
     each of ``out_features``, the last stage where it is None.
 
@@ -63,6 +63,8 @@ class Swin(PatchModel, Backbone):
     architecture: str = classes({"Swin": "Model ForImageClassification ForMaskedImageModeling Backbone"})
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
+    hidden_dropout_prob: float = key(Real(0.0))
+    attention_probs_dropout_prob: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {**Backbone.reads, "num_layers": Whole(only=_MASKED)}
     published, claims = published_in("swin")
@@ -89,7 +91,9 @@ class Swin(PatchModel, Backbone):
         """The base model, under ``swin`` where a head follows, then the head."""
         masked, widths = self.task in _MASKED, [2**position * self.embed_dim for position in range(len(self.depths))]
         patches = self.patches() if self.use_absolute_embeddings else None
-        embeddings = SwinEmbeddings(self.patch_size, self.num_channels, self.embed_dim, patches, masked or self.use_mask_token)
+        embeddings = SwinEmbeddings(
+            self.patch_size, self.num_channels, self.embed_dim, patches, masked or self.use_mask_token, self.hidden_dropout_prob
+        )
         base = SwinBase(
             {
                 "embeddings": embeddings,
@@ -142,13 +146,13 @@ class Swin(PatchModel, Backbone):
             "relative_position_bias": SwinPositionBias(self.window_size, number),
         }
         layers: dict[str, Layer] = {
-            "attention": SwinAttention(attention, window_size=self.window_size),
+            "attention": SwinAttention(attention, window_size=self.window_size, dropout=self.attention_probs_dropout_prob),
             "layernorm_before": norm,
             "layernorm_after": norm,
             "mlp": feed_forward(width, inner, self.hidden_act),
         }
         shift = over(self.window_size, 2) if shifted else 0
-        return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.is_backbone)
+        return SwinBlock(layers, window_size=self.window_size, shift=shift, always=self.is_backbone, dropped=self.hidden_dropout_prob)
 
 
 @dataclass(frozen=True)
@@ -200,11 +204,12 @@ class SwinBlock(Holder):
     window_size: Dim
     shift: Count = 0
     always: bool = False
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, height, width, channels), as it came."""
         x = x + self._windowed(own, own.layernorm_before(x), self._shift(x))
-        return x + own.mlp(own.layernorm_after(x))
+        return x + drop(own.mlp(own.layernorm_after(x)), self.dropped)
 
     def _shift(self, x: Value) -> Count:
         """Return by how much a map is shifted; one of symbolic extents is taken for one that is larger than a window."""
@@ -228,7 +233,7 @@ class SwinBlock(Holder):
             pairs = canonical(window**2)
             apart = constant("swin regions", (canonical(down * across), 1, pairs, pairs), x.sizes[1:3], window, shift)
             regions = (copies(apart, batch, axis=0, tiled=True),)
-        y = own.attention(x, *regions)
+        y = drop(own.attention(x, *regions), self.dropped)
         y = roll(y, (shift, shift), (1, 2)) if shift != 0 else y
         return take(take(y, 1, 0, high), 2, 0, wide)
 
@@ -239,6 +244,7 @@ class SwinAttention(Holder):
 
     _: KW_ONLY
     window_size: Dim
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *regions: Value) -> Value:
         """(batch, height, width, channels) in whole windows; ``regions`` hide places that a shift has made neighbours."""
@@ -246,7 +252,7 @@ class SwinAttention(Holder):
         cut = "b (y i) (x j) a d -> (b y x) (i j) a d"
         q, k, v = (rearrange(heads(own[name](x)), cut, i=window, j=window) for name in ("q_proj", "k_proj", "v_proj"))
         near = own.relative_position_bias(q)
-        y = attend(q, k, v, bias=near + regions[0] if regions else near)
+        y = attend(q, k, v, bias=near + regions[0] if regions else near, dropout=self.dropout)
         down, across = over(high, window), over(wide, window)
         return own.o_proj(rearrange(y, "(b y x) (i j) c -> b (y i) (x j) c", y=down, x=across, i=window, j=window))
 
@@ -260,7 +266,7 @@ def filled(x: Value, parts: tuple[Dim, ...]) -> Value:
 
 @dataclass(frozen=True)
 class SwinEmbeddings(Layer):
-    """The projection of a patch and its normalisation; a mask token and positions where there are any.
+    """The projection of a patch and its normalisation; a mask token and positions if there are any.
 
     ``patches`` are the numbers of patches down and across that have a position, or None.
 
@@ -273,6 +279,7 @@ class SwinEmbeddings(Layer):
     embed_dim: Dim
     patches: tuple[Dim, Dim] | None = None
     use_mask_token: bool = False
+    dropped: float = 0.0
 
     def tensors(self) -> Iterator[Tensor]:
         """The mask token, then the positions."""
@@ -295,7 +302,9 @@ class SwinEmbeddings(Layer):
         if mask:
             row = marked(rearrange(x, "b h w c -> b (h w) c"), own.mask_token, *mask)
             x = rearrange(row, "b (h w) c -> b h w c", h=down, w=across)
-        return x if self.patches is None else x + rearrange(own.position_embeddings, "one (h w) c -> one h w c", h=down, w=across)
+        if self.patches is not None:
+            x = x + rearrange(own.position_embeddings, "one (h w) c -> one h w c", h=down, w=across)
+        return drop(x, self.dropped)
 
 
 @dataclass(frozen=True)

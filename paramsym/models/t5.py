@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from paramsym.algebra.size import Count, Dim
 from paramsym.algebra.symbols import A, D, F, H, L, V, dims
-from paramsym.core.compose import Block, Repeat, Sequential
+from paramsym.core.compose import Block, Repeat
 from paramsym.core.layer import Layer, Part
 from paramsym.errors import ArgumentError
 from paramsym.layers.dense import Dense
@@ -25,7 +25,7 @@ from paramsym.models.keys import Flag, Key, Real, Sizes, Whole, Word
 from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import Seq2Seq, Stacks, classification_head
-from paramsym.program import Mask, Own, Value, attend, collected, constant, each, heads, in_turn, rearrange, remember, take
+from paramsym.program import Mask, Own, Value, attend, collected, constant, drop, each, heads, in_turn, rearrange, remember, take
 from paramsym.program.attention import root_reciprocal
 
 _DECODES = ("T5Model", "Generation", "SequenceClassification", "Answering")
@@ -73,12 +73,13 @@ class T5(Seq2Seq):
     relative_attention_max_distance: Dim = key(Whole(128))
     layer_norm_epsilon: float = key(Real(1e-6))
     scale_decoder_outputs: bool = True
+    dropout_rate: float = key(Real(0.1), argument=0.0)
     decoder_start_token_id: int | None = key(Whole(0, least=0))
 
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}
     labelled: ClassVar[tuple[str, ...]] = ("Classification", "Answering")
     ignored: ClassVar[Mapping[str, str]] = {
-        "drops values while training": "dropout_rate classifier_dropout",
+        "drops values of classifiers while training": "classifier_dropout",
         "named the number of positions of the training data, and no class reads it": "n_positions",
     }
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"is_encoder_decoder": (True, False)}
@@ -143,14 +144,15 @@ class T5(Seq2Seq):
     def _labeller(self) -> str:
         return "qa_outputs" if self.task == "QuestionAnswering" else "classifier"
 
-    def _stack(self, *, crosses: bool) -> Sequential:
+    def _stack(self, *, crosses: bool) -> _Stack:
         depth = self.num_decoder_layers if crosses and self.num_decoder_layers is not None else self.num_layers
         first = self._block(crosses=crosses, located=True)
         if self.kind == "UMT5":
             blocks = Repeat(first, depth)
         else:
             blocks = _Located(self._block(crosses=crosses, located=False), depth, first=None if depth == 0 else first)
-        return Sequential(embed_tokens=Embedding(self.vocab_size, self.d_model), block=blocks, final_layer_norm=self._norm())
+        layers = {"embed_tokens": Embedding(self.vocab_size, self.d_model), "block": blocks, "final_layer_norm": self._norm()}
+        return _Stack(layers, self.dropout_rate)
 
     def _norm(self) -> RMSNorm:
         return RMSNorm(self.d_model, self.layer_norm_epsilon)
@@ -160,11 +162,16 @@ class T5(Seq2Seq):
         layers: dict[str, Layer] = self._projections()
         if located:
             layers["relative_attention_bias"] = Distances(self.relative_attention_num_buckets, self.num_heads)
-        bodies: dict[str, Layer] = {"SelfAttention": _SelfAttention(layers, crosses, self.relative_attention_max_distance)}
+        bodies: dict[str, Layer] = {
+            "SelfAttention": _SelfAttention(layers, crosses, self.relative_attention_max_distance, self.dropout_rate)
+        }
         if crosses:
-            bodies["EncDecAttention"] = _CrossAttention(self._projections())
+            bodies["EncDecAttention"] = _CrossAttention(self._projections(), self.dropout_rate)
         bodies["DenseReluDense"] = self._feed_forward()
-        steps = {str(n): _Added({name: body, "layer_norm": self._norm()}, name) for n, (name, body) in enumerate(bodies.items())}
+        steps = {
+            str(n): _Added({name: body, "layer_norm": self._norm()}, name, self.dropout_rate)
+            for n, (name, body) in enumerate(bodies.items())
+        }
         return _Block({"layer": Block(steps)}, located, located and self.kind != "UMT5")
 
     def _projections(self) -> dict[str, Layer]:
@@ -178,7 +185,19 @@ class T5(Seq2Seq):
         layers: dict[str, Layer] = {"wi_0": up, "wi_1": up} if gate else {"wi": up}
         layers |= {"wo": Dense(self.d_ff, self.d_model, bias=False), **learned("act", act)}
         # The reference reads this one word as GELU's approximation.
-        return _FeedForward(layers, "gelu_new" if self.feed_forward_proj == "gated-gelu" else act)
+        return _FeedForward(layers, "gelu_new" if self.feed_forward_proj == "gated-gelu" else act, self.dropout_rate)
+
+
+@dataclass(frozen=True)
+class _Stack(Holder):
+    """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout behind the first and the last."""
+
+    dropped: float
+
+    def forward(self, own: Own, input_ids: Value, *memory: Value) -> Value:
+        """From the numbers of tokens to the last hidden states."""
+        x = own.block(drop(own.embed_tokens(input_ids), self.dropped), *memory)
+        return drop(own.final_layer_norm(x), self.dropped)
 
 
 @dataclass(frozen=True)
@@ -187,6 +206,7 @@ class _SelfAttention(Holder):
 
     causal: bool
     farthest: Dim
+    dropout: float = 0.0
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
         """Attend; where the table is here, its rows come out beside the result, (1, heads, queries, keys), else they are given."""
@@ -194,7 +214,7 @@ class _SelfAttention(Holder):
         if self.causal:
             key, value = remember("key", key, axis=1), remember("value", value, axis=1)
         (bias,) = given or (self._rows(own, query.sizes[1], key.sizes[1]),)
-        y = own.o(attend(query, key, value, mask=Mask(self.causal), scale=1, bias=bias))
+        y = own.o(attend(query, key, value, mask=Mask(self.causal), scale=1, bias=bias, dropout=self.dropout))
         return y if given else (y, bias)
 
     def _rows(self, own: Own, queries: Dim, keys: Dim) -> Value:
@@ -207,11 +227,13 @@ class _SelfAttention(Holder):
 class _CrossAttention(Holder):
     """Attention without a scale to what the encoder gives; the bias that is added to the scores is zero."""
 
+    dropout: float = 0.0
+
     def forward(self, own: Own, x: Value, memory: Value, *given: Value) -> Any:
         """Queries of the stream, keys and values of the memory, which stay as they are; zeros that are not given come out as well."""
         query, key, value = (heads(own[name](one)) for name, one in (("q", x), ("k", memory), ("v", memory)))
         (bias,) = given or (constant("zeros", (1, query.sizes[2], query.sizes[1], key.sizes[1])),)
-        y = own.o(attend(query, remember("key", key), remember("value", value), scale=1, bias=bias))
+        y = own.o(attend(query, remember("key", key), remember("value", value), scale=1, bias=bias, dropout=self.dropout))
         return y if given else (y, bias)
 
 
@@ -220,12 +242,12 @@ class _FeedForward(Holder):
     """``wo`` of the activated ``wi``, or of the activated ``wi_0`` times ``wi_1``."""
 
     function: str
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
         """Up, gated or not, and down."""
-        if "wi" in own:
-            return own.wo(activation(own, self.function, own.wi(x), "act"))
-        return own.wo(activation(own, self.function, own.wi_0(x), "act") * own.wi_1(x))
+        y = activation(own, self.function, own["wi" if "wi" in own else "wi_0"](x), "act")
+        return own.wo(drop(y if "wi" in own else y * own.wi_1(x), self.dropped))
 
 
 @dataclass(frozen=True)
@@ -233,11 +255,13 @@ class _Added(Holder):
     """What ``body`` gives for the normalised input is added to the input."""
 
     body: str
+    dropped: float = 0.0
 
     def forward(self, own: Own, x: Value, *given: Value) -> Any:
         """The sum, and what else the body gives."""
         y, *others = each(own[self.body](own.layer_norm(x), *given))
-        return (x + y, *others) if others else x + y
+        y = x + drop(y, self.dropped)
+        return (y, *others) if others else y
 
 
 @dataclass(frozen=True)

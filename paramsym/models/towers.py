@@ -41,9 +41,10 @@ class Tower(Model):
     hidden_act: str = key(Function("gelu"))
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
+    attention_dropout: float = key(Real(0.0))
 
     ignored: ClassVar[Ignored] = {
-        "drops values while training": "attention_dropout dropout",
+        "drops values while training in no class": "dropout",
         "the output is no word": "tie_word_embeddings",
     }
 
@@ -63,7 +64,7 @@ class Tower(Model):
         """Return the blocks; CLIP's and SigLIP's differ in the order in which they store their parts."""
         width, sliced = self.hidden_size, (self.num_attention_heads, self.head_width())
         parts: dict[str, Layer] = {
-            "self_attn": Attention(inward_and_out(width, sliced), output="out_proj", mask=mask),
+            "self_attn": Attention(inward_and_out(width, sliced), output="out_proj", mask=mask, dropout=self.attention_dropout),
             "layer_norm1": self.norm(),
             "mlp": feed_forward(width, self.intermediate_size, self.hidden_act),
             "layer_norm2": self.norm(),
@@ -103,7 +104,7 @@ class SeeingTower(Tower, PatchModel):
         self.patches()
 
     def embeddings(self, *, class_token: bool) -> PatchEmbeddings:
-        """Return the projection of a patch, the positions, and the class token where there is one."""
+        """Return the projection of a patch, the positions, and the class token if present."""
         return PatchEmbeddings(self.patches()[0], self.patch_size, self.num_channels, self.hidden_size, class_token)
 
 

@@ -98,7 +98,8 @@ class Vit(PatchTransformer):
             "layernorm_after": self.norm(),
             "mlp": feed_forward(self.hidden_size, self.intermediate_size, self.hidden_act),
         }
-        return PreNorm(layers, names=("layernorm_before", "attention", "layernorm_after", "mlp"))
+        rate = self.hidden_dropout_prob
+        return PreNorm(layers, names=("layernorm_before", "attention", "layernorm_after", "mlp"), dropped=(rate, rate))
 
     @property
     def _teacher(self) -> bool:

@@ -47,6 +47,7 @@ from paramsym.program import (
     Own,
     Value,
     axes,
+    drop,
     reduce,
     softmax,
 )
@@ -122,13 +123,16 @@ class Wav2Vec2(Model):
     )
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
+    hidden_dropout: float = key(Real(0.1), argument=0.0)
+    activation_dropout: float = key(Real(0.1), argument=0.0)
+    attention_dropout: float = key(Real(0.1), argument=0.0)
+    feat_proj_dropout: float = key(Real(0.0))
+    final_dropout: float = key(Real(0.1), argument=0.0)
 
     labelled: ClassVar[tuple[str, ...]] = ("Classification", _SPEAKERS)
     ignored: ClassVar[Ignored] = {
-        "drops values while training": (
-            "hidden_dropout activation_dropout attention_dropout feat_proj_dropout feat_quantizer_dropout final_dropout layerdrop"
-            " hidden_dropout_prob feat_extract_dropout"
-        ),
+        "drops blocks, or values that are quantized, while training": "feat_quantizer_dropout layerdrop",
+        "is read by no class": "hidden_dropout_prob feat_extract_dropout",
         "masks the input while training": (
             "apply_spec_augment mask_time_length mask_time_min_masks mask_feature_length mask_feature_min_masks mask_time_selection"
             " mask_time_other mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob mask_channel_selection"
@@ -143,7 +147,7 @@ class Wav2Vec2(Model):
     published, claims = published_in("wav2vec2")
 
     def conditions(self) -> None:
-        """Lists are equally long; an adapter stands where the reference has one."""
+        """Lists are equally long; an adapter is where the reference has one."""
         super().conditions()
         lengths = {"conv_dim": self.conv_dim, "conv_stride": self.conv_stride, "conv_kernel": self.conv_kernel}
         if len({len(entries) for entries in lengths.values()}) > 1 or not self.conv_dim:
@@ -182,7 +186,7 @@ class Wav2Vec2(Model):
         if self._weighs:
             x = weighted(softmax(own.layer_weights), *more)
         if self.task == _CTC:
-            return own.lm_head(x)
+            return own.lm_head(drop(x, self.final_dropout))
         if self.task == _PRETRAINING:
             own.project_q(own.quantizer(*more))
             return own.project_hid(x)
@@ -246,7 +250,7 @@ class Wav2Vec2(Model):
                 projects = {"proj": Dense(width, out), "proj_layer_norm": LayerNorm(out)}
             conv = Conv1d(out, 2 * out, self.adapter_kernel_size, stride=self.adapter_stride, padding=1)
             layers["adapter"] = Adapter({**projects, "layers": Repeat(Narrowing({"conv": conv}), self.num_adapter_layers)})
-        return Hearing(layers, heard=self.task == "PreTraining")
+        return Hearing(layers, heard=self.task == "PreTraining", dropped=self.feat_proj_dropout)
 
     def _encoder(self) -> Layer:
         """Positions, from a convolution that keeps the length, are added first; the normalisation comes before or after the blocks."""
@@ -256,7 +260,7 @@ class Wav2Vec2(Model):
             "layer_norm": LayerNorm(self.hidden_size, self.layer_norm_eps),
             "layers": (Watched if self._weighs else Ladder)((block,), self.num_hidden_layers),
         }
-        return HearingEncoder(layers, stable=self.do_stable_layer_norm, shows=self._weighs)
+        return HearingEncoder(layers, self.do_stable_layer_norm, self._weighs, self.hidden_dropout)
 
     def _convolutions(self) -> Sequential:
         function = self.feat_extract_activation
@@ -284,16 +288,16 @@ class Wav2Vec2(Model):
         names = ("intermediate_dense", "intermediate_act_fn", "output_dense")
         matrices = {names[0]: Dense(width, inner), **learned(names[1], self.hidden_act), names[2]: Dense(inner, width)}
         layers: dict[str, Layer] = {
-            "attention": Attention(inward_and_out(width, sliced), output="out_proj"),
+            "attention": Attention(inward_and_out(width, sliced), output="out_proj", dropout=self.attention_dropout),
             "layer_norm": LayerNorm(width, eps),
-            "feed_forward": FeedForward(matrices, self.hidden_act, names=names),
+            "feed_forward": FeedForward(matrices, self.hidden_act, names=names, dropped=(self.activation_dropout, self.hidden_dropout)),
             "final_layer_norm": LayerNorm(width, eps),
         }
         if self.adapter_attn_dim is not None and self.do_stable_layer_norm:
             narrow = self.adapter_attn_dim
             adapter = {"norm": LayerNorm(width), "linear_1": Dense(width, narrow), "linear_2": Dense(narrow, width)}
             layers["adapter_layer"] = BlockAdapter(adapter)
-        return HearingBlock(layers, stable=self.do_stable_layer_norm, shows=self._weighs)
+        return HearingBlock(layers, self.do_stable_layer_norm, self._weighs, self.hidden_dropout)
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:

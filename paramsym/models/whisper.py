@@ -23,7 +23,7 @@ from paramsym.models.model import classes, family, key
 from paramsym.models.published import published_in
 from paramsym.models.seq2seq import TARGET, Stacks
 from paramsym.models.stacks import ALIASES, DECODES, ENCODES, Stack, TwoStacks
-from paramsym.program import Own, Value, apply, axes, collected, each, join, rearrange, reduce, softmax
+from paramsym.program import Own, Value, apply, axes, collected, drop, each, join, rearrange, reduce, softmax
 
 _LISTENS = ("AudioClassification",)
 
@@ -123,7 +123,7 @@ class Whisper(TwoStacks):
             "layers": Collected(Handing(block), depth) if self.own_tensors else Repeat(block, depth),
             "layer_norm": LayerNorm(width),
         }
-        return Encoder(layers, self.num_mel_bins, self.max_source_positions)
+        return Encoder(layers, self.num_mel_bins, self.max_source_positions, self.dropout)
 
     def _decoder(self) -> Stack:
         width = self.d_model
@@ -133,7 +133,7 @@ class Whisper(TwoStacks):
             "layers": self.decoder_blocks(),
             "layer_norm": LayerNorm(width),
         }
-        return Stack(layers)
+        return Stack(layers, dropped=self.dropout)
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,7 @@ class Encoder(Holder):
 
     bins: Dim
     positions: Dim
+    dropped: float = 0.0
 
     def forward(self, own: Own, features: Value) -> Any:
         """Hidden states, (batch, positions, width), for (batch, mel bins, frames), two frames for each position.
@@ -154,7 +155,7 @@ class Encoder(Holder):
             message = f"the spectrogram has {x.sizes[2]} frames; wanted {frames}, two for each of the {self.positions} positions."
             raise ShapeError(message)
         x = apply("gelu", own.conv2(apply("gelu", own.conv1(x))))
-        x, *others = each(own.layers(own.embed_positions(rearrange(x, "b h s -> b s h"))))
+        x, *others = each(own.layers(drop(own.embed_positions(rearrange(x, "b h s -> b s h")), self.dropped)))
         x = own.layer_norm(x)
         return (x, *others) if others else x
 

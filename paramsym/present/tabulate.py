@@ -35,7 +35,7 @@ def formula_latex(value: Expr | int) -> str:
 def tabulate(layer: Layer, depth: int | None = None, *, buffers: bool = False, letters: Lettering = None) -> Table:
     """Return the table of a layer: tensor by tensor, or the parts to a depth.
 
-    Rows of numbered copies stand once, under their template name, with the number of copies beside them. An alias is a row that adds
+    Rows of numbered copies are listed once, under their template name, with the number of copies beside them. An alias is a row that adds
     nothing and says whose tensor it is. ``letters`` says how formulas are typeset.
 
     Raises:
@@ -163,7 +163,7 @@ def _lean(
     letters: Letters,
     heading: tuple[Cell, ...],
 ) -> Table:
-    """Make a table without the columns in which nothing stands."""
+    """Make a table without empty columns."""
     kept = [i for i in range(len(columns)) if i == 0 or footer[i] is not None or any(row[i] not in {None, ""} for row in rows)]
     return Table(
         tuple(columns[i] for i in kept),

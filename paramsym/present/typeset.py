@@ -154,7 +154,7 @@ def to_latex(
     leading term, or the term ``by``, times what is left. ``parts``: one sum per part, in brackets. ``annotated``: the same with the name
     of each part under a brace. ``align``: one line per part. ``steps``: numbers put in, multiplied, added; for a layer with sizes.
 
-    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks sums wider than so many
+    ``letters`` is the name of a paper's set or a mapping; ``depth`` says how deep parts go; ``width`` breaks wider sums, in
     characters of five points (an article in ten points has 67 on a line, 45 in a column of two); ``standalone`` returns a whole document.
 
     Raises:
@@ -287,8 +287,7 @@ def _piece(piece: Any) -> str:
     if isinstance(piece, str):
         return displayed(piece) if piece.startswith("\\begin{") else piece
     if isinstance(piece, Table | Tabular):
-        table = piece if isinstance(piece, Table) else piece.table()
-        return displayed(table.to_latex(long=True))
+        return displayed(piece.to_latex(long=True))
     if isinstance(piece, type):
         message = f"{quoted(piece)} is a class; give what is built from it."
         raise ArgumentError(message)

@@ -164,7 +164,7 @@ class Unknown(Apply):
 
 
 def glu(x: Value, axis: int) -> Value:
-    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017), in one kernel, which keeps its input."""
+    """Return the first half of an axis times the sigmoid of the second (Dauphin et al. 2017); the kernel keeps its input alone."""
     return record(Gate(x.type.axis(axis)), x)
 
 

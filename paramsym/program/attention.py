@@ -68,9 +68,9 @@ def attend(
     """Return the softmax of scaled dot products of queries with keys, times the values (Vaswani et al. 2017, equation 1).
 
     Queries are (batch, positions, heads, width); keys and values may have fewer heads, each shared by a group of queries. ``scale`` is
-    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys), and ``seen`` says which of them are
-    not filled in, where a reference keeps that mask; ``cap`` limits them to cap*tanh(scores/cap). ``sinks`` (heads,) take part in the
-    softmax as one more score per head, which has no value (Xiao et al. 2023, arXiv:2309.17453, section 3.3). ``wide`` says that the
+    1/sqrt(width) by default; ``bias`` is added to the scores (batch or 1, heads or 1, queries, keys), and ``seen`` says which of them
+    are not filled in, where a reference keeps that mask; ``cap`` limits them to cap*tanh(scores/cap). ``sinks`` (heads,) take part in
+    the softmax as one more score per head, which has no value (Xiao et al. 2023, arXiv:2309.17453, section 3.3). ``wide`` says that the
     reference works the softmax out in float32. Without ``fused`` no kernel does it at once. The result is (batch, positions, (heads,
     width)).
     """

@@ -33,15 +33,15 @@ class Work:
 class Kept:
     """What an operation keeps for the backward pass: an array that it takes or gives, by its number, or one of its own.
 
-    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of one byte per entry, an index of eight. ``merged``
-    are axes that the kernel wants as one: an array whose storage does not allow that is copied, and the copy kept. A ``wide`` array is kept
-    in float32: where numbers are narrower, a copy of it.
+    An array of its own has factors and a kind: a float, a statistic of a norm, a mask of dropout, truths of one byte each, an index of
+    eight. ``merged`` are axes that the kernel wants as one: an array whose storage does not allow that is copied, and the copy kept. A
+    ``wide`` array is kept in float32: where numbers are narrower, a copy of it.
     """
 
     source: Literal["taken", "given", "own"]
     number: int = 0
     factors: tuple[Dim, ...] = ()
-    kind: Literal["float", "statistic", "truth", "index"] = "float"
+    kind: Literal["float", "statistic", "mask", "truth", "index"] = "float"
     merged: tuple[tuple[int, ...], ...] = ()
     wide: bool = False
 
@@ -264,6 +264,21 @@ def bodies(operation: Any) -> tuple[Program, ...]:
     if isinstance(operation, Loop):
         return tuple(body for _, body in operation.bodies)
     return (operation.body,) if isinstance(operation, Call | Region | Scan | Route) else ()
+
+
+def named_bodies(operation: Any) -> Iterator[tuple[str, Program]]:
+    """Yield the programs inside an operation under the paths of their parts; a section or a scan adds none."""
+    match operation:
+        case Call(name=name, body=body):
+            yield label(name), body
+        case Loop(bodies=copies, shared=shared):
+            for numbers, body in copies:
+                yield label(numbers) if shared is None else shared, body
+        case Route(numbers=numbers, body=body):
+            yield str(numbers), body
+        case _:
+            for body in bodies(operation):
+                yield "", body
 
 
 def kind_of(layer: object) -> str:

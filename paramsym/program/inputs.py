@@ -77,7 +77,7 @@ def checked_axes(shape: Iterable[Entry], where: str) -> tuple[Entry, ...]:
     """
     found = tuple(islice(shape, _MOST_AXES + 1))
     if len(found) > _MOST_AXES:
-        message = f"{where} has more than {_MOST_AXES} axes; no array has so many."
+        message = f"{where} has more than {_MOST_AXES} axes; no array has more."
         raise ShapeError(message)
     return found
 

@@ -184,7 +184,7 @@ class Drop(Operation):
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - depends on the input
         """Return the mask."""
-        return (Kept("own", factors=flat(taken[0].shape), kind="truth"),)
+        return (Kept("own", factors=flat(taken[0].shape), kind="mask"),)
 
     def run(self, xp: Any, *arrays: Any) -> Any:  # noqa: ARG002 - nothing is computed in evaluation mode
         """Return the array as it came."""
@@ -246,7 +246,7 @@ def _sinusoids(xp: Any, shape: tuple[int, ...], start: int = 0) -> Any:
 
 
 def _distances(xp: Any, shape: tuple[int, ...]) -> Any:
-    """How far every key stands behind every query; the last query stands at the last key."""
+    """How far every key stands behind every query; the last query is at the last key."""
     return xp.arange(shape[1])[None, :] - (xp.arange(shape[0])[:, None] + shape[1] - shape[0])
 
 

@@ -330,9 +330,18 @@ def depends_on_number(copies: list[tuple[Numbers, Layer]]) -> bool:
 
 
 def applied(name: str, layer: Layer, types: tuple[ArrayType, ...]) -> Program:
-    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there."""
+    """Return the program of a part; a wrong shape is reported with the whole path of the part and with what arrived there.
+
+    A part that says neither what it computes nor which shape it gives is reported by its path.
+    """
     try:
         return trace_layer(layer, *types)
+    except NotYetError as error:
+        path = ".".join(one for one in (name, getattr(error, "part", "")) if one)
+        reason = getattr(error, "reason", str(error))
+        found = NotYetError(f"{path}: {reason}" if path else reason)
+        found.__dict__.update(part=path, reason=reason)
+        raise found from None
     except ShapeError as error:
         shapes = (tuple(None if isinstance(size, Open) else size for size in one.sizes) for one in types)
         raise located(name, layer, together(*shapes), error, type(error)) from None

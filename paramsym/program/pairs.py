@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from paramsym.algebra.size import Dim
+from paramsym.algebra.size import Count, Dim, canonical
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Mask:
     written: bool = False
 
     def visible(self, xp: Any, queries: int, keys: int) -> Any:
-        """Return a (queries, keys) array of truth; the last query stands at the last key."""
+        """Return a (queries, keys) array of truth; the last query is at the last key."""
         ahead = xp.arange(keys)[None, :] - (xp.arange(queries)[:, None] + keys - queries)
         seen = ahead <= 0 if self.causal else xp.ones_like(ahead, dtype=bool)
         return seen if self.window is None else seen & (xp.abs(ahead) < int(self.window))
@@ -40,6 +40,34 @@ class Pairs:
     queries: Dim
     keys: Dim
     mask: Mask = ALL
+
+    @property
+    def twice_seen(self) -> tuple[Dim, ...]:
+        """Factors of twice the number of pairs that the mask shows; the last query stands at the last key.
+
+        A window in letters is taken to be no longer than the keys that come before.
+
+        >>> from paramsym import S
+        >>> Pairs(S, S, Mask(causal=True)).twice_seen, Pairs(4, 4, Mask(causal=True)).twice_seen
+        ((S, S + 1), (4, 5))
+        """
+        queries, keys, window = self.queries, self.keys, self.mask.window
+        if window is None:
+            return (queries, canonical(2 * keys - queries + 1)) if self.mask.causal else (2, queries, keys)
+        first = canonical(keys - queries)  # keys before the first query
+        seen = canonical(_within(keys, window) - _within(first, window))
+        if not self.mask.causal:
+            ahead = canonical(window - 1)
+            seen = canonical(seen + _within(canonical(queries - 1), ahead))
+        return (canonical(2 * seen),)
+
+
+def _within(positions: Count, window: Count) -> Any:
+    """Return the sum of the smaller of n and a window, for n from 1 to so many positions."""
+    if isinstance(positions, int) and (positions == 0 or (isinstance(window, int) and positions < window)):
+        window = positions
+    triangle = window * (window + 1)
+    return (triangle // 2 if isinstance(triangle, int) else triangle / 2) + window * (positions - window)
 
 
 @dataclass(frozen=True, slots=True)

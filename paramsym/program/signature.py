@@ -38,6 +38,19 @@ def stated(layer: Layer) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def stated_inputs(layer: Layer) -> Mapping[str, Any]:
+    """Return the inputs that a model states, name to shape in letters.
+
+    Raises:
+        ArgumentError: a layer that states none; users give the shapes then.
+    """
+    found = stated(layer)
+    if not found:
+        message = f"{type(layer).__name__} does not state its inputs; give their shapes, such as (B, S, H)."
+        raise ArgumentError(message)
+    return found
+
+
 def names_of(layer: Layer) -> tuple[str, ...]:
     """Return the names of the inputs in their order: those that a model states, then others that its forward pass takes."""
     return tuple(dict.fromkeys((*stated(layer), *_of(layer)[0])))

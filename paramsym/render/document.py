@@ -1,4 +1,4 @@
-"""A document of its own around pieces of LaTeX, so that they compile as they stand."""
+"""A document of its own around pieces of LaTeX, so that they compile as they are."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 PREAMBLE = r"""\documentclass{article}
 \usepackage[a4paper,margin=30mm]{geometry}
-\usepackage{amsmath,array,booktabs,longtable}
+\usepackage{amsmath,array,booktabs,float,longtable}
+\floatplacement{table}{H}
 \setlength{\parindent}{0pt}
 \setlength{\emergencystretch}{6em}
 \allowdisplaybreaks"""
-"""What every piece needs, and nothing more; it suits pdflatex and lualatex."""
+"""What every piece needs, and nothing more; it suits pdflatex and lualatex. A table with a caption stays where it is written."""
 
 
 def document(pieces: Iterable[str], title: str = "") -> str:
@@ -26,7 +27,7 @@ def document(pieces: Iterable[str], title: str = "") -> str:
 
 
 def displayed(piece: str) -> str:
-    """Return a piece as it stands in running text: a formula displayed, an environment or a table as it is."""
+    """Return a piece as it is in running text: a formula displayed, an environment or a table as it is."""
     start = re.sub(r"^\{\\[^\n]*\n", "", piece)  # a size of type
     if start.startswith(r"\begin{tabular"):
         return f"\\begin{{center}}\n{piece}\n\\end{{center}}"

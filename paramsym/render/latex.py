@@ -38,7 +38,7 @@ def escape(words: str) -> str:
 def expression(value: Expr | int, letters: Letters, times: str = " ") -> str:
     r"""Return an expanded expression as LaTeX: highest degree first, numbers before letters, ``12 L H^{2}``.
 
-    Names such as ``d_model`` become ``d_{\text{model}}``. ``times`` stands between factors.
+    Names such as ``d_model`` become ``d_{\text{model}}``. ``times`` separates factors.
     """
     return joined(terms(value, letters, times))
 
@@ -123,7 +123,7 @@ def integer(value: int) -> str:
 
 
 def extent(size: Expr | int, letters: Letters) -> str:
-    """Return one size of a shape: numbers without groups, because commas stand between sizes."""
+    """Return one size of a shape: numbers without groups, because commas separate sizes."""
     return str(int(size)) if isinstance(size, int | Integer) else expression(size, letters)
 
 

@@ -65,7 +65,7 @@ def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], uni
             places, values, thick * 0.9, color=COLOURS[number], label=name, hatch="" if number == 0 else "//", edgecolor="white"
         )
         words = [f"{value:,} ({percent(value, sums[number])})" for value in values]
-        axes.bar_label(drawn, [f" {one}" for one in words], fontsize=8)
+        axes.bar_label(drawn, [f" {one}" if value else "" for one, value in zip(words, values, strict=True)], fontsize=8)
         parts = ", ".join(f"{label} {one}" for label, one in zip(labels, words, strict=True))
         said.append(f"{name}: {parts}")
     axes.set_yticks(range(len(labels)), labels)
@@ -76,7 +76,7 @@ def bars(labels: Sequence[str], series: Sequence[tuple[str, Sequence[int]]], uni
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_title(title, fontsize=10)
     if len(series) > 1:
-        axes.legend(loc="lower right", frameon=False, fontsize=8)
+        figure.legend(loc="outside lower right", ncols=len(series), frameon=False, fontsize=8)
     _bare(axes)
     return Picture(figure, f"Bar chart of {unit}. {title}. {'. '.join(said)}.")
 

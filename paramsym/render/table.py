@@ -48,7 +48,7 @@ class Printed:
 class Table(Printed):
     """An immutable table; ``rows`` line up with ``columns``, ``footer`` holds the totals.
 
-    Words stand on one line, control characters spelt out: a name from a file breaks no format and steers no terminal. ``heading`` is the
+    Words are on one line, control characters spelt out: a name from a file breaks no format and steers no terminal. ``heading`` is the
     caption in pieces, for formats that set formulas: ``("Bert:", formula, "parameters")``.
     """
 
@@ -72,7 +72,7 @@ class Table(Printed):
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold nothing but numbers and shares, and so stand to the right."""
+        """Which columns hold nothing but numbers and shares, and so are set to the right."""
         return tuple(bool(self.rows) and all(_is_number(row[i]) for row in self.rows) for i in range(len(self.columns)))
 
     def to_text(self) -> str:

@@ -1,7 +1,7 @@
 r"""How wide LaTeX comes out, without running it: so many characters, of which an article in ten points has 69 to a line.
 
 A character is five points, as wide as a digit. The widths are those of Computer Modern, in classes: they tell a narrow letter from a wide
-one, an operator with its spaces from a bracket, an index from what it stands beside.
+one, an operator with its spaces from a bracket, an index from what it is beside.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOTHING = {r"\allowbreak", r"\displaystyle", r"\penalty", "&", "$"}
 
 
 def limit_of(wanted: float | None, otherwise: float = LINE) -> float:
-    """Return how many characters stand on a line: as many as are wanted, else ``otherwise``.
+    """Return how many characters a line holds: as many as are wanted, else ``otherwise``.
 
     Raises:
         ArgumentError: what is no width.

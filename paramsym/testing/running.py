@@ -15,13 +15,14 @@ from paramsym.core.layer import Layer
 from paramsym.core.tensor import Tensor
 from paramsym.errors import ArgumentError, ParamsymError, RefutedError, ShapeError
 from paramsym.measure.run import run
-from paramsym.measure.trace import stated_inputs, trace
+from paramsym.measure.trace import trace
 from paramsym.measure.walk import checked_shape
 from paramsym.naming import described, short
 from paramsym.optional import available, needed
 from paramsym.program.graph import Program, bodies
 from paramsym.program.inputs import each_input
 from paramsym.program.lookups import Lookup
+from paramsym.program.signature import stated_inputs
 from paramsym.verify.agreement import Rival
 from paramsym.verify.lattice import lattice
 

@@ -220,7 +220,7 @@ def _check_marks(where: str, raw: bytes) -> None:
 
 
 def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
-    """Parse JSON in which no key stands twice; without ``keep`` only to know that."""
+    """Parse JSON in which no key occurs twice; without ``keep`` only to know that."""
     _check_marks(where, raw)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
@@ -228,7 +228,7 @@ def _json(where: str, raw: bytes, *, keep: bool = True) -> Any:
         if len(found) < len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            message = f"{where}: the name {twice!r:.99} stands twice in it."
+            message = f"{where}: the name {twice!r:.99} occurs twice in it."
             raise CheckpointError(message)
         return found if keep else None
 

@@ -142,7 +142,7 @@ class _Comparison:
             return TensorRow(name, "equal", expected, found, note)
         order = _order(expected, found)
         if order is not None:
-            return TensorRow(name, "transposed", expected, found, f"its axes stand as {order}" if len(order) > 2 else note)
+            return TensorRow(name, "transposed", expected, found, f"its axes are ordered as {order}" if len(order) > 2 else note)
         return TensorRow(
             name, "wrong shape", expected, found, self._explained(name, expected, found, wrong) + (f"; {note}" if note else "")
         )

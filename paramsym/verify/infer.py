@@ -157,11 +157,18 @@ class _Numbered:
         return {name: numbers for name in names if (numbers := template.numbers_in(name)) is not None}
 
     def copies(self) -> Iterator[Equation]:
-        """Yield an equation per numbered step: the formula of its first and its last number, and those that there are."""
+        """Yield an equation per numbered step: the formula of its first and its last number, and those that there are.
+
+        Between runs of one numbering that do not follow each other, as the last blocks of stages, no number is the first or the last.
+        """
+        beside: dict[tuple[str, int, tuple[Numbers, ...]], list[list[Template]]] = {}
         for runs, position in self._runs():
-            numbers = [found[position] for run in runs for found in self._names(run).values()]
+            around = runs[0].numbers
+            beside.setdefault((runs[0].form, position, around[:position] + around[position + 1 :]), []).append(runs)
+        for (_, position, _), several in beside.items():
+            numbers = [found[position] for runs in several for run in runs for found in self._names(run).values()]
             if numbers:
-                yield from _ends(runs, position, numbers)
+                yield from _ends([several[0][0], several[-1][-1]], position, numbers)
 
     def further(self, known: Mapping[Symbol, int]) -> Iterator[_FoundOut]:
         """Yield what else there is to go by, the surest first; ``known`` is what was found so far, and grows meanwhile."""

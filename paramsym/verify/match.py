@@ -86,7 +86,7 @@ class Match(Tabular):
 
     @property
     def transposed(self) -> tuple[str, ...]:
-        """Tensors whose axes stand in another order."""
+        """Tensors whose axes are in another order."""
         return self._names("transposed")
 
     def row(self, name: str) -> TensorRow:

@@ -168,7 +168,7 @@ def from_tree(tree: Mapping[Any, Any]) -> Stored:
         for path, leaf in _leaves(value, "" if collections else str(key), 0):
             name = path.replace("/", ".") if collections else path
             if name in leaves:
-                message = f"the name {name!r} stands twice in the tree."
+                message = f"the name {name!r} occurs twice in the tree."
                 raise CheckpointError(message)
             leaves[name] = leaf
             if collections and key != "params":

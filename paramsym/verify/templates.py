@@ -1,4 +1,4 @@
-"""From a full name back to the formula of its shape: numbered copies stand once in a layer's ledger, under a template."""
+"""From a full name back to the formula of its shape: numbered copies are listed once in a layer's ledger, under a template."""
 
 from __future__ import annotations
 

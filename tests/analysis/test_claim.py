@@ -93,7 +93,7 @@ def test_other_commas_are_refused(claim: str) -> None:
     """In German and French 1,3B is 1.3 billion, not 13 billion: what is not grouped by three is no number here."""
     with pytest.raises(ArgumentError, match="is not understood; write 109482240"):
         read(claim)
-    with pytest.raises(ArgumentError, match="A comma stands between thousands; a decimal point is a dot"):
+    with pytest.raises(ArgumentError, match="A comma separates thousands; a decimal point is a dot"):
         read("1,3B")
 
 

@@ -191,6 +191,14 @@ def test_long_crossovers_of_two_roots() -> None:
     assert [one.at.subs(ones) for one in compare(straight, Integer(0)).crossovers if one.symbol == H] == [Rational(18, 15)]
 
 
+def test_a_coefficient_with_a_ceiling_has_no_sign() -> None:
+    """Of two alternating blocks there are ceil(L/2) of the first: H**2*ceil(L/2) is no polynomial in L."""
+    found = compare(ps.Repeat((ps.Dense(H, H, bias=False), ps.LayerNorm(H, bias=False)), L), F)
+    sizes = {H: Integer(4), L: Integer(3), F: Integer(7)}
+    assert found.difference.xreplace(sizes) == 7 - (2 * 16 + 4)
+    assert next(one.at for one in found.crossovers if one.symbol == F).xreplace(sizes) == 2 * 16 + 4
+
+
 def test_wrong_subjects() -> None:
     """No strings, no two symbols of one name, and no size for a letter that neither has."""
     with pytest.raises(UnknownNameError, match="neither of the two has a symbol 'Q'; they have F, H"):

@@ -96,3 +96,10 @@ def test_nanogpt_keeps_a_table_that_is_the_output_matrix() -> None:
     tied = ps.Tied(untied, {"head.weight": "embed.weight"})
     for layer, left in ((untied, 28), (tied, 28), (ps.Block(embed=ps.Embedding(7, 4), head=ps.Dense(4, 6, bias=False)), 28 + 24)):
         assert ps.conventions(layer)["non-embedding (nanoGPT)"].params == left
+
+
+def test_every_convention_says_what_it_counts_where_it_is_written_and_where_it_is_wrong() -> None:
+    """None of the three is empty; names are those that the functions take."""
+    listed = ps.conventions("all")
+    assert all(one.counts and one.source and one.wrong for one in listed)
+    assert {"causal", "torch-sdpa", "adamw", "gptq-g128", "zero-3", "h100"} <= set(listed.names)

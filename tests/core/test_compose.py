@@ -453,7 +453,7 @@ def test_a_bound_index_makes_room() -> None:
 
 
 def test_ties_inside_nameless_copies() -> None:
-    """Where the number stands inside the names, an alias is still a name that a line bears."""
+    """Where the number is inside the names, an alias is still a name that a line bears."""
 
     @dataclass(frozen=True)
     class Pairs(ps.Layer):

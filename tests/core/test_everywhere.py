@@ -67,7 +67,7 @@ def test_copies_that_differ() -> None:
 
 
 def test_outermost_parts_only() -> None:
-    """What stands inside a part that is replaced is gone."""
+    """What is inside a part that is replaced is gone."""
     assert model.replace("*", ps.Dense(1, 1)).count == 2 * 2
     assert model.replace("layers*", ps.Dense(1, 1)).params == 2 + 3 * H + 3
 

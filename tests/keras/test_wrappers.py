@@ -97,5 +97,7 @@ def test_own_errors() -> None:
         ps.keras.Bidirectional("LSTM", layer_kwargs={})
     with pytest.raises(ParamsymError, match=r"layer_kwargs has the key 1 \(int\)"):
         ps.keras.Bidirectional("LSTM", layer_kwargs={1: 4})
+    with pytest.raises(ParamsymError, match="shared_axes has a number of 16610 bits"):
+        ps.keras.PReLU(shared_axes=10**5000, input_shape=(None, 6, 3))
     with pytest.raises(ParamsymError, match="layer_kwargs go with the name"):
         ps.keras.Bidirectional(ps.keras.LSTM(4), layer_kwargs={"units": 4})

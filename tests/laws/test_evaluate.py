@@ -179,6 +179,11 @@ H, L, A, W, K = (Symbol(name, integer=True, positive=True) for name in "HLAWK")
             {"A": 8, "C": 3, "C_a": 8, "F": 8, "H": 8, "K": 8, "L": 8, "N": 0, "V": 8, "W": 8, "n_c": 8},
             None,
         ),
+        (
+            ps.models.MaxVit(),
+            {"C": 7, "C_1": 3, "C_2": 7, "C_3": 1, "C_4": 5, "D": 1, "L_1": 7, "L_2": 5, "L_3": 2, "L_4": 5, "N": 4, "p": 6},
+            None,
+        ),
         (ps.from_config({"model_type": "olmo2"}).origin[0], {"A": 8, "F": 8, "H": 4, "L": 2, "V": 8}, None),
         (ps.ConvTranspose1d(1, 1, 7, stride=a, dilation=2, dialect="keras"), {"a": 24}, None),
         (ps.ConvTranspose1d(1, 1, 7, stride=a, dilation=2, dialect="keras"), {"a": 1}, 8),
@@ -208,3 +213,12 @@ def test_a_model_without_layers() -> None:
     model = ps.models.Deepseek()
     sizes = dict.fromkeys((symbol.name for symbol in model.symbols), 8) | {"L": 0, "k": 0}
     assert ps.evaluate(model, sizes) == model.at(sizes).count == 8 * 8 + 8
+
+
+def test_kept_blocks_are_asked_again() -> None:
+    """MViT's blocks are kept from before; with one block a stage pools and widens in it, which ``at`` takes."""
+    pytest.importorskip("numpy")
+    model = ps.models.MViT()
+    sizes = {"A": 1, "H": 2, "L_1": 2, "L_2": 1, "L_3": 8, "L_4": 16, "N": 16, "W": 16, "t": 7}
+    for seed in range(3):
+        check(model, sizes, random.Random(seed))

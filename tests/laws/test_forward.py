@@ -64,11 +64,11 @@ def _unnumbered(path: str) -> str:
 def test_every_stored_parameter_is_read(cls: type[ps.Layer], data: st.DataObject) -> None:
     """A tensor that the forward pass forgets would be counted and never used."""
     layer = data.draw(layers(cls))
-    shapes = inputs(layer)
+    shape = next(inputs(layer), None)
     wanted = {_unnumbered(line.name) for line in layer.lines if not line.buffer} - UNREAD.get(cls.__name__, set())
-    if not shapes:
+    if shape is None:
         return
-    read = {_unnumbered(path) for path in stored(ps.trace(layer, shapes[0]))}
+    read = {_unnumbered(path) for path in stored(ps.trace(layer, shape))}
     # torch's recurrent layers number the levels inside the names of the tensors, so that a level adds no name of its own.
     assert not {name for name in wanted if not any(path == name or path.endswith(f".{name}") for path in read)}
 

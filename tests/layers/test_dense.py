@@ -136,7 +136,7 @@ def test_einsum_dense_in_symbols() -> None:
         (("...ab,bc->ac", 3, (None, 4)), "write 'ab,bc->ac'"),
         (("a...,ab->b...", 3, (None, 4)), "write 'ab,bc->ac'"),
         (("a1,1c->ac", 3, (None, 4)), "write 'ab,bc->ac'"),
-        (("aab,bc->ac", 3, (None, 4, 4)), "stands twice"),
+        (("aab,bc->ac", 3, (None, 4, 4)), "occurs twice"),
         (("ab,bc->ad", 3, (None, 4)), "'d' is neither in the input nor in the kernel"),
         (("ab,bce->ac", 3, (None, 4)), "'e' is neither in the input nor in the output"),
         (("ab,bc->ac", (3, 4), (None, 4)), "has 2 axes"),

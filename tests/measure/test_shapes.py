@@ -181,3 +181,22 @@ class TestReadings:
             ps.readings("net", (B, 512))  # type: ignore[arg-type]
         assert ps.readings(Conv1d(1, 20, 3), (512,)) == ()
         assert ps.readings(Dense(3, 4), (B, 5)) == ()
+
+
+def test_inputs_by_name_or_left_out() -> None:
+    """Every question about shapes takes them in order, by the reference's names, or a model's own."""
+    model = ps.models.Clip()
+    batch, images = ps.dims("B B_v")
+    assert ps.output_shape(model) == ((images, batch), (batch, images))
+    by_name = ps.output_shape(model, pixel_values=(2, C, W, W), input_ids=(3, 7))
+    assert by_name == ps.output_shape(model, ((3, 7), (2, C, W, W))) == ((2, 3), (3, 2))
+    bert = ps.models.Bert()
+    for question in (ps.output_shape, ps.neurons, ps.connections, ps.summary, ps.infer):
+        assert question(bert, input_ids=(2, 16)) == question(bert, (2, 16))
+        assert question(bert) == question(bert, (batch, S))
+        with pytest.raises(ArgumentError, match="'input_ids' twice"):
+            question(bert, (2, 16), input_ids=(2, 16))
+        with pytest.raises(ArgumentError, match="has no input 'pixel_values'; it takes input_ids"):
+            question(bert, pixel_values=(2, 16))
+        with pytest.raises(ArgumentError, match="Dense does not state its inputs"):
+            question(ps.Dense(2, 3))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from sympy import Integer, Rational
+from sympy import Integer, Rational, Symbol
 
 import paramsym as ps
 from paramsym import C, dims
@@ -51,6 +51,8 @@ def test_nearest_whole() -> None:
         (lambda: models.MobileNetV2(width_mult=1.4), r"wanted an exact fraction, as in Rational\(7, 5\)"),
         (lambda: models.MobileNetV2(width_mult=0), "wanted more than zero"),
         (lambda: models.MobileNetV2(width_mult=True), "wanted an exact fraction"),
+        (lambda: models.MobileNetV2(width_mult=Symbol("c", commutative=False)), "width_mult is c .*wanted an exact fraction"),
+        (lambda: models.MobileNetV2(width_mult=float("-inf")), r"width_mult is -inf \(float\); wanted an exact fraction\."),
         (lambda: models.EfficientNet(depth_mult="2"), "depth_mult"),
         (lambda: models.RegNet(depths=(1, 2)), "one of each for every stage"),
         (lambda: models.ConvNeXt(depths=(1, 2)), "4 widths and 2 depths"),
@@ -80,3 +82,79 @@ def test_names() -> None:
     assert models.AlexNet("alexnet", num_classes=10).count == 61_100_840 - 990 * 4097
     assert models.AlexNet("alexnet", in_channels=C).params.diff(C) == 64 * 11**2
     assert models.MobileNetV2("mobilenet_v2", width_mult=w / 2, num_classes=7).at(w=2).count == Integer(2_223_872 + 7 * 1281)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: models.MaxVit(block_layers=(1, 2)), "4 block_channels and 2 block_layers"),
+        (lambda: models.SwinTransformer3d(depths=(1, 2)), "2 depths and 4 num_heads"),
+        (lambda: models.MViT(depths=()), "depths is empty"),
+        (lambda: models.SSD(num_anchors=(4, 6)), "six maps"),
+        (lambda: models.SSDLite(num_anchors=(6,) * 7), "num_anchors has 7 entries"),
+        (lambda: models.FasterRCNN("fasterrcnn_resnet50"), "fasterrcnn_resnet50_fpn"),
+    ],
+)
+def test_refused_layouts(build: Any, said: str) -> None:
+    """Stages, maps and names that are not there."""
+    with pytest.raises(ArgumentError, match=said):
+        build()
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "said"),
+    [
+        ("maxvit_t", ((1, 3, 256, 256),), r"wanted|takes \(224, 224\)"),
+        ("mvit_v2_s", ((1, 3, 16, 256, 224),), "for which there are positions"),
+        ("maskrcnn_resnet50_fpn", ((1, 3, 64, 64), (5, 128, 7, 7)), "wanted 256"),
+        ("maskrcnn_resnet50_fpn", ((1, 3, 64, 64), (5, 256, 7, 7), (2, 256, 7, 7)), "wanted 14"),
+    ],
+)
+def test_refused_inputs(name: str, shapes: tuple[tuple[int, ...], ...], said: str) -> None:
+    """Images of another size than there are positions for, and regions of another one than the heads look at."""
+    with pytest.raises(ShapeError, match=said):
+        ps.flops(ps.load(name), *shapes)
+
+
+def test_stages_without_regions() -> None:
+    """A detector answers as far as it is given what to look at."""
+    mask = ps.load("maskrcnn_resnet50_fpn", None)
+    counts = [
+        len(ps.output_shape(mask, shapes))
+        for shapes in (((1, 3, 64, 64), (5, 256, 7, 7)), ((1, 3, 64, 64), (5, 256, 7, 7), (2, 256, 14, 14)))
+    ]
+    assert counts == [4, 5]
+    assert ps.output_shape(mask, (1, 3, 64, 64)) == ((1, 3 * 341, 1), (1, 3 * 341, 4))
+
+
+def test_blocks_of_one() -> None:
+    """A stage of one block both pools and widens; a depth in letters has two or more, and counts the same."""
+    depths = dims("L_1 L_2 L_3")
+    for flags in ({}, {"proj_after_attn": True, "rel_pos_embed": True}):
+        network = models.MViT(depths=depths, **flags)
+        assert (
+            network.at(L_1=1, L_2=1, L_3=1).formula.xreplace(dict.fromkeys(depths, Integer(1))).expand()
+            == models.MViT(depths=(1, 1, 1), **flags).params
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "flops"),
+    [
+        ("swin3d_t", (1, 3, 8, 64, 100), 6_000_336_384),
+        ("swin3d_t", (2, 3, 17, 61, 30), 12_840_483_840),
+        ("swin3d_t", (1, 3, 19, 240, 30), 25_281_240_576),
+        ("mvit_v1_b", (1, 3, 4, 72, 72), 3_620_770_944),
+        ("mvit_v1_b", (1, 3, 6, 64, 44), 2_714_236_800),
+        ("mvit_v2_s", (1, 3, 4, 72, 72), 3_253_044_096),
+        ("mvit_v2_s", (1, 3, 6, 64, 44), 2_417_076_096),
+    ],
+)
+def test_videos_of_odd_extents(name: str, size: tuple[int, ...], flops: int) -> None:
+    """Windows that shrink, and tables of another length than there are distances: torch 2.13's counter on torchvision 0.28, 5 classes."""
+    frames, *sides = size[2:]
+    if name.startswith("swin"):
+        network = models.SwinTransformer3d(name, num_classes=5)
+    else:
+        network = models.MViT(name, num_classes=5, spatial_size=tuple(sides), temporal_size=frames, residual_with_cls_embed=frames == 6)
+    assert ps.flops(network, size).total == flops

@@ -109,7 +109,7 @@ def test_page() -> None:
     assert not re.search(r"(?m)\b(S\d|SUM|Q)-\d\d\b", page)
     outside = page.index("## Outside the library")
     for entry in page[:outside].split("\n### ")[1:]:
-        assert re.search(r"`(.*ps\..*|volumes\(.*|entries\(.*|alexnet\(.*|[\d*+()]+)`|```py", entry), entry
+        assert re.search(r"`(.*ps\..*|matlab_net\(.*|volumes\(.*|entries\(.*|alexnet\(.*|[\d*+()]+)`|```py", entry), entry
 
 
 def _plain(value: Any) -> Any:

@@ -5,27 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from oracles.test_flops_hf import CONFIGS, model_of
+from oracles.test_flops_hf import CONFIGS
 from recorded import rows, torch_layer
 
 import paramsym as ps
+from paramsym.core.layer import Layer
 
-SAVED = [row for row in rows("costs/hf_saved") if row["dropout"] == 0 and "bytes_by_role" in row]
+SAVED = [row for row in rows("costs/hf_saved") if "bytes_by_role" in row]
 FAMILIES = sorted({(CONFIGS[row["id"]]["family"], row["attn"]) for row in SAVED})
-CONVENTIONS = {"eager": "torch-eager", "sdpa": "torch-sdpa"}
+
+
+def convention_of(row: dict[str, Any]) -> str:
+    """Return the convention of a row: with dropout, what ran on a CPU with its own masks or with native ones."""
+    device = "" if row["dropout"] == 0 else "-native" if "native" in row["mask"] else "-cpu"
+    return f"torch-{row['attn']}{device}"
+
+
+def model_of(row: dict[str, Any]) -> Layer:
+    """Return the model of a row, whose configuration has one rate of dropout under all keys, or none."""
+    config = CONFIGS[row["id"]]
+    changed: dict[str, Any] = {**config["config"], "model_type": config["family"]}
+    for path in row["dropout_keys"] if row["dropout"] else ():
+        *holders, name = path.split(".")
+        inside = changed
+        for holder in holders:
+            inside[holder] = inside = dict(inside[holder])
+        inside[name] = row["dropout"]
+    return ps.from_config(changed, row["cls"])
 
 
 @pytest.mark.parametrize(("family", "attention"), FAMILIES)
 def test_models(family: str, attention: str) -> None:
-    """As many bytes as the hooks see, parameters, buffers and the model's inputs left out."""
+    """As many bytes as the hooks see, parameters, buffers and inputs left out; without dropout, and with both kinds of masks."""
     wrong = []
     for row in SAVED:
         if (CONFIGS[row["id"]]["family"], row["attn"]) == (family, attention):
             shapes = {name: tuple(shape) for name, (shape, _) in row["inputs"].items()}
-            found = ps.activations(model_of(row), convention=CONVENTIONS[row["attn"]], **shapes).total
+            found = ps.activations(model_of(row), convention=convention_of(row), **shapes).total
             wanted = row["total_excl_param_input"] - row["bytes_by_role"].get("buffer", 0)
             if found != wanted:
-                wrong.append((row["id"], row["attn"], shapes, wanted, int(found) - wanted))
+                wrong.append((row["id"], row["attn"], row["dropout"], shapes, wanted, int(found) - wanted))
     assert not wrong, f"{len(wrong)} of {len(SAVED)} differ, such as {wrong[:3]}"
 
 

@@ -58,7 +58,7 @@ def test_words_are_as_wide_as_tex_sets_them(tmp_path: Path) -> None:
 
 
 def test_lines_stand_beneath_each_other() -> None:
-    """Of several lines the widest counts; an index is smaller than what it stands beside; braces that do not match are no matter."""
+    """Of several lines the widest counts; an index is smaller than what it is beside; braces that do not match are no matter."""
     assert width("\\begin{aligned}\n&H + H \\\\\n&+ H\n\\end{aligned}") == pytest.approx(width("H + H"))
     assert width("A = \\begin{aligned}\n&H \\\\\n&H\n\\end{aligned} + H") == pytest.approx(width("A = H + H"))
     assert width("H") < width("H_{H}") < width("H H")

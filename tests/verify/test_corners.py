@@ -104,9 +104,9 @@ def test_packed_beside_plain_and_of_other_bits() -> None:
 
 def test_names_that_meet_in_a_tree() -> None:
     """A dotted key and a nested one may be the same name; both cannot be kept."""
-    with pytest.raises(CheckpointError, match="stands twice in the tree"):
+    with pytest.raises(CheckpointError, match="occurs twice in the tree"):
         read({"a.b": (1,), "a": {"b": (1,)}})
-    with pytest.raises(CheckpointError, match="stands twice in the tree"):
+    with pytest.raises(CheckpointError, match="occurs twice in the tree"):
         read({"params": {"a": (1,)}, "batch_stats": {"a": (1,)}})
 
 

@@ -109,8 +109,11 @@ const sizesOf = (config, rules, architecture, reader) => {
 /* Keys that nothing is known about, which could change the tensors. */
 const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
   if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in reader.aliases) return false;
-  if (key in reader.usual) return !reader.usual[key].some((one) => same(value, one));
-  return !reader.ignored.includes(key);
+  for (const { usual, ignored } of [reader, explorer.keys]) {  // what the family says of a key goes before what holds for all
+    if (key in usual) return !usual[key].some((one) => same(value, one));
+    if (ignored.includes(key)) return false;
+  }
+  return true;
 }).map(([key]) => key);
 
 /* Return the family, the variant and the sizes that a configuration means, and the keys that were passed over. */
@@ -128,9 +131,16 @@ explorer.readConfig = async (text, name = "config.json") => {
   const asked = own.filter(({ rules }) => (architecture === undefined ? rules.first : rules.architectures.includes(architecture)));
   if (!asked.length) throw new Refused(`architecture '${architecture ?? "(the base class)"}' of ${type} is not on this page, which has ${[...new Set(own.map(({ one }) => one.title))].join(", ")}. ${INSTEAD}`);
   const refusals = [];
-  for (const { number, rules } of asked) {
+  for (const { one, number, rules } of asked) {
     try {
-      return { family, number, sizes: sizesOf(config, rules, architecture, types[type]), unknown: unknown(config, rules, types[type]), type };
+      const sizes = sizesOf(config, rules, architecture, types[type]), open = one.letters.map(([letter]) => letter).filter((letter) => !(letter in sizes));
+      if (open.length) throw new Refused(`this page does not know which keys of ${type} give ${open.join(", ")}. ${INSTEAD}`);
+      const model = await explorer.model(family, number, undefined, sizes);
+      for (const place of one.programs.keys()) {
+        const { error } = explorer.run(one, place, explorer.all(model, {}));
+        if (error) throw new Refused(`this configuration cannot be built. ${error}`);
+      }
+      return { family, number, sizes, unknown: unknown(config, rules, types[type]), type };
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       refusals.push(error);

@@ -71,7 +71,7 @@ explorer.pieces = (latex) => {
     if (/^ [+=-] $/.test(token) && open === 0) found.push("");
     found[found.length - 1] += token;
   }
-  return found.map((one) => one.trim());
+  return found.map((one) => one.trim().replace(/^(?=[+=-])/, "{} "));  // so that a sign is set as one between two sides
 };
 
 const typeset = new Map();

@@ -15,8 +15,23 @@ explorer.loadPack = (path) => new Promise((resolve, reject) => {
   document.head.append(script);
 });
 
+/* A family comes as columns; the page speaks of one variant at a time. */
+const rows = ({ columns, answers, types, programs }) => ({
+  types,
+  variants: columns.title.map((_, number) => {
+    const variant = { programs: programs[number], questions: {} };
+    for (const [key, values] of Object.entries(columns)) variant[key] = values[number];
+    for (const [question, choices] of Object.entries(answers)) {
+      for (const [choice, values] of Object.entries(choices)) {
+        if (values[number]) (variant.questions[question] ??= {})[choice] = values[number];
+      }
+    }
+    return variant;
+  }),
+});
+
 explorer.load = (name) => {
-  explorer.families[name] ??= explorer.loadPack(`families/${name}`);
+  explorer.families[name] ??= explorer.loadPack(`families/${name}`).then(rows);
   return explorer.families[name];
 };
 

@@ -5,19 +5,29 @@
 const EXPLAINED = { params: "params", flops: "flops", activations: "activations", cache: "cache", training: "activations", inference: "cache" };
 const COUNTS = { params: "parameters", flops: "FLOPs of a forward pass", activations: "activations (float32, eager)", cache: "cache (elements)" };
 
+/* Sentences and equations stand in a table that the steps point into. */
+const readReasons = ({ table, counts, programs }) => counts.map((byName, number) => ({
+  programs: programs[number],
+  counts: Object.fromEntries(Object.entries(byName).map(([name, letters]) => [name, Object.fromEntries(
+    Object.entries(letters).map(([letter, [cancels, enters, verdict, steps]]) => [letter, {
+      cancels: Boolean(cancels), enters: Boolean(enters), verdict: table[verdict],
+      steps: steps.map(([place, factors, value]) => ({ said: table[place][0], equation: table[place][1], numbers: factors || null, value })),
+    }]))])),
+}));
+
 explorer.reasons = (family) => {
-  explorer.families[`why/${family}`] ??= explorer.loadPack(`why/${family}`);
+  explorer.families[`why/${family}`] ??= explorer.loadPack(`why/${family}`).then(readReasons);
   return explorer.families[`why/${family}`];
 };
 
 const said = (pieces, paper) => pieces.map((piece) => (typeof piece === "string" ? explorer.escape(piece) : explorer.html(explorer.inLetters(piece[0], paper)))).join("");
 
-const numbers = (step, counts) => {
+const numbers = (step, counts, sizes) => {
   const value = explorer.number(counts[step.value]).replace("-", "−");
   if (!step.numbers) return `= ${value}`;
   const written = step.numbers.map(([often, factors]) => {
     let times = often;
-    const values = factors.map((place) => counts[place]), lone = values.length === 1 && values[0] < 0n;
+    const values = factors.map((one) => (typeof one === "number" ? counts[one] : sizes[one] ?? BigInt(one))), lone = values.length === 1 && values[0] < 0n;
     if (lone) { times = -times; values[0] = -values[0]; }
     const body = values.map(explorer.number).join(" · ") || "1";
     return { sign: times < 0 ? "−" : "+", body: Math.abs(times) === 1 ? body : `${Math.abs(times)} · ${body}` };
@@ -63,7 +73,7 @@ explorer.showWhy = async () => {
         return explorer.element("li", {}, explorer.element("p", { html: said(step.said, state.paper) }), formula, explorer.element("div", { class: "numbers" }));
       })));
   }
-  box.querySelectorAll(".numbers").forEach((line, number) => { line.textContent = ran.error ? ran.error : numbers(found.steps[number], ran.counts); });
+  box.querySelectorAll(".numbers").forEach((line, number) => { line.textContent = ran.error ? ran.error : numbers(found.steps[number], ran.counts, sizes); });
 };
 
 explorer.listenToWhy = () => {

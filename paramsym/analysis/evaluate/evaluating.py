@@ -24,7 +24,7 @@ CHUNK = 32_768
 
 @dataclass(frozen=True, eq=False)
 class Approximate(Printed):
-    """Floats that were asked for: ``values``, and how far each may be from the exact value, relative to it."""
+    """Approximate floats: ``values``, and the largest relative error of each."""
 
     values: Any
     relative_error: float

@@ -37,7 +37,7 @@ class Reading(Printed):
 
 @dataclass(frozen=True)
 class Answer(Printed):
-    """One term that accounts for the difference, with everything that gives it.
+    """One term that accounts for the difference, with all readings that give it.
 
     ``term`` is in letters, expanded. ``difference`` is claim minus count, an int; the term again where a compared layer has letters left.
     ``value`` is the value of the term where the claim is rounded, so that they differ. ``chance`` is how many answers as short as this

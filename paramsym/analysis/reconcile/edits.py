@@ -319,7 +319,7 @@ def _article(size: Dim) -> str:
 
 
 def _kind(line: Line, beside_scale: bool) -> str:
-    """Return the kind a reader sees: what stands beside a scale belongs to a norm."""
+    """Return the kind a reader sees: what is beside a scale belongs to a norm."""
     if line.role in {"bias", "scale"} and beside_scale:
         return "norm"
     return {"bias": "bias", "table": "table", "scale": "norm"}.get(line.role, "weight")

@@ -59,7 +59,7 @@ class EditSearch:
         self.by_size = tuple(by_size(subject))
 
     def exact(self, difference: int, found: Sequence[Edit] = ()) -> list[Hit]:
-        """Return the hits for an exact difference: of one edit where there are any, else of two, else of three."""
+        """Return the hits for an exact difference: of one edit if there are any, else of two, else of three."""
         single, spent = self._single(difference)
         hits = [*single, *(Hit((edit,), 0.0) for edit in found)]
         if not hits:

@@ -232,7 +232,7 @@ def _along(changes: Mapping[Symbol, int], symbol: Symbol) -> str:
 
 
 def _univariate(subject: Subject, symbol: Symbol, followers: Mapping[Symbol, int]) -> dict[int, Fraction] | None:
-    """Return the count as powers of one size, the others put in; None where it stands inside a floor or another function."""
+    """Return the count as powers of one size, the others put in; None where it is inside a floor or another function."""
     powers: dict[int, Fraction] = {}
     for monomial, coefficient in subject.formula.terms.items():
         exponent, product = 0, Fraction(coefficient)

@@ -105,7 +105,7 @@ def evaluated(polynomial: Polynomial, sizes: Sizes) -> Fraction:
     """Return a polynomial's value, exactly.
 
     Raises:
-        SizeError: a symbol without a size: one that the count does not have, because what it stands beside is 0 or cancels.
+        SizeError: a symbol without a size: one that the count does not have, because what it is beside is 0 or cancels.
     """
     known: dict[Expr, Fraction] = {}
     total = Fraction(0)

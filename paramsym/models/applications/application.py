@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from paramsym.algebra.size import Dim, Shape, within
@@ -13,7 +12,7 @@ from paramsym.core.layer import Part
 from paramsym.errors import ArgumentError
 from paramsym.models.applications.drawing import Map, in_keras_order
 from paramsym.models.published import KERAS, Claim
-from paramsym.models.vision.blocks import Pictures
+from paramsym.models.vision.blocks import Pictures, kept
 from paramsym.naming import described
 from paramsym.program import Own, Value, axes
 
@@ -99,7 +98,7 @@ class Application(Pictures):
         return x.act(self.classifier_activation or "linear", "predictions")
 
 
-@lru_cache(maxsize=64)
+@kept(64)
 def _drawing(network: Application) -> tuple[Map, ...]:
     return tuple(in_keras_order(network.drawn(Map(network.image[2]))))
 

@@ -5,16 +5,16 @@ Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from sympy import Expr, Float, Max, Rational, ceiling, floor
 
-from paramsym.algebra.size import Dim, Shape, canonical
+from paramsym.algebra.size import Dim, Shape, canonical, conditions_are_asked
 from paramsym.algebra.symbols import B, W
 from paramsym.core.compose import Residual, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -35,12 +35,32 @@ Ratio: TypeAlias = Annotated[int | Expr, "ratio"]
 """A multiplier: an exact fraction, such as 1, ``Rational(3, 4)`` or ``w/4`` with a letter w; a ``Fraction`` becomes a Rational."""
 Norm: TypeAlias = Literal["BatchNorm2d", "FrozenBatchNorm2d"]
 _Model = TypeVar("_Model", bound=type[Layer])
+_P = ParamSpec("_P")
+_Built = TypeVar("_Built")
 _META = "torchvision 0.28, num_params of the weights"
 RELU = ReLU()
 EXACT_GELU = GELU()
 
 
-remembered = lru_cache(maxsize=4096)
+def kept(most: int) -> Callable[[Callable[_P, _Built]], Callable[_P, _Built]]:
+    """Let a function keep the last layers that it built, ``most`` of them.
+
+    While conditions are collected it builds anew, so that every size passes its gate again.
+    """
+
+    def keeping(build: Callable[_P, _Built]) -> Callable[_P, _Built]:
+        known: Any = lru_cache(maxsize=most)(build)
+
+        @wraps(build)
+        def built(*arguments: _P.args, **named: _P.kwargs) -> _Built:
+            return cast("_Built", (build if conditions_are_asked() else known)(*arguments, **named))
+
+        return built
+
+    return keeping
+
+
+remembered = kept(4096)
 """For functions that build blocks: layers are values, and a network has, and networks share, many that are equal."""
 
 
@@ -101,12 +121,11 @@ def ratio(value: object, where: str) -> int | Expr:
     if isinstance(value, Fraction):
         value = Rational(value.numerator, value.denominator)
     exact = isinstance(value, int | Expr) and not isinstance(value, bool)
-    if not exact or (isinstance(value, Expr) and (value.has(Float) or (value.is_Number and not value.is_Rational))):
-        hint = (
-            f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ")
-            if isinstance(value, float) and isfinite(value)
-            else ""
-        )
+    if isinstance(value, Expr):
+        exact = bool(value.is_commutative and not value.has(Float) and (value.is_Rational or not value.is_Number))
+    if not exact:
+        finite = isinstance(value, float) and isfinite(value)
+        hint = f", as in Rational({Fraction(str(value)).limit_denominator(10**6)!s})".replace("/", ", ") if finite else ""
         message = f"{where} is {described(value)}; wanted an exact fraction{hint}."
         raise ArgumentError(message)
     if cast("Any", value) <= 0 if not isinstance(value, Expr) or value.is_Number else False:

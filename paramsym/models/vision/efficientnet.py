@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from sympy import Rational
 
-from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.size import Dim, canonical, same
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Repeat, Sequential
 from paramsym.core.layer import Layer, Part
@@ -153,7 +153,7 @@ def _block(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: f
     """Expand, filter, squeeze and excite, project."""
     inside = divisible(near * expansion)
     squeezed = max(1, near // 4) if isinstance(near, int) else down(near, 4)
-    layers = depthwise_in(near, inside, kernel, stride, SiLU(), expands=inside != near, eps=eps)
+    layers = depthwise_in(near, inside, kernel, stride, SiLU(), expands=not same(inside, near), eps=eps)
     layers += [SqueezeExcitation(inside, squeezed, SiLU()), conv_norm(inside, far, 1, 1, None, eps=eps)]
     return residual(Sequential(*layers), near, far, stride, "block")
 
@@ -161,6 +161,6 @@ def _block(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: f
 def _fused(expansion: int, kernel: int, stride: int, near: Dim, far: Dim, eps: float) -> Layer:
     """Expansion and filter in one convolution, without squeeze-and-excitation."""
     inside = divisible(near * expansion)
-    first = conv_norm(near, inside if inside != near else far, kernel, stride, SiLU(), eps=eps)
+    first = conv_norm(near, far if same(inside, near) else inside, kernel, stride, SiLU(), eps=eps)
     layers = [first] if inside == near else [first, conv_norm(inside, far, 1, 1, None, eps=eps)]
     return residual(Sequential(*layers), near, far, stride, "block")

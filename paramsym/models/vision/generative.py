@@ -72,7 +72,7 @@ class DCGANGenerator(Layer):
 @named
 @dataclass(frozen=True)
 class DCGANDiscriminator(Layer):
-    """How likely an image of 64x64 is none of the generator's: five convolutions of 4x4.
+    """A score of how likely an image of 64x64 is a real one: five convolutions of 4x4.
 
     ``nc`` is the number of channels of the image, ``ndf`` the width behind the first convolution.
 

@@ -88,7 +88,7 @@ def _normed(convolution: Conv2d) -> list[Layer]:
 
 @remembered
 def _block(near: Dim, far: Dim, kernel: int, stride: int, expansion: int) -> Layer:
-    """An inverted residual; its convolutions, norms and activations stand in one row."""
+    """An inverted residual; its convolutions, norms and activations are in one row."""
     inside = canonical(near * expansion)
     body = Sequential(
         *_normed(Conv2d(near, inside, 1, bias=False)),

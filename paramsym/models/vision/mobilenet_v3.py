@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from paramsym.algebra.size import Dim, canonical
+from paramsym.algebra.size import Dim, canonical, same
 from paramsym.algebra.symbols import N
 from paramsym.core.compose import Sequential
 from paramsym.core.layer import Layer, Part
@@ -145,7 +145,7 @@ def _block(
     excites: bool,
 ) -> Layer:
     norm = _settings(kind)
-    layers = depthwise_in(near, expanded, kernel, step, activation, expands=expanded != near, dilation=dilation, **norm)
+    layers = depthwise_in(near, expanded, kernel, step, activation, expands=not same(expanded, near), dilation=dilation, **norm)
     if excites:
         layers.append(SqueezeExcitation(expanded, divisible(down(expanded, 4)), scale_activation=Hardsigmoid()))
     return residual(Sequential(*layers, conv_norm(expanded, far, 1, 1, None, **norm)), near, far, stride, "block")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sympy import Max
 
 from paramsym.algebra.convolution import differ, over, window_count
-from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, divides, product, text
+from paramsym.algebra.size import Count, Dim, Shape, canonical, cat, divides, product, same, text
 from paramsym.algebra.symbols import A, B, H, N, W, dims
 from paramsym.core.compose import Runs, Sequential
 from paramsym.core.layer import Layer, Part, Tensor
@@ -150,7 +150,7 @@ class MViT(Videos):
     def _kinds(self, number: int, depth: Dim) -> list[tuple[bool, bool, Count]]:
         """Return the blocks of a stage in runs: whether they pool the queries, whether they widen at their end, how many there are."""
         first, last = number > 0, not self.proj_after_attn and number < len(self.depths) - 1
-        if depth == 1:
+        if first and last and same(depth, 1):  # one block pools and widens
             return [(first, last, 1)]
         between = (False, False, canonical(depth - (first + last)))
         return [*[(True, False, 1)] * first, between, *[(False, True, 1)] * last]

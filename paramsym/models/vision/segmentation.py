@@ -39,7 +39,7 @@ class _Segmenter(Pictures):
         raise NotImplementedError
 
     def parts(self) -> Iterator[Part]:
-        """The backbone, the classifier, and the auxiliary one, where there is one."""
+        """The backbone, the classifier, and the auxiliary one, if present."""
         early, late = _WIDTHS[self.backbone]
         yield Part("backbone", _backbone(self.backbone, aux=self.aux_loss))
         yield Part("classifier", self._head(late))

@@ -23,7 +23,7 @@ from paramsym.program import Own, Value, apply, axes, join, pad
 @named
 @dataclass(frozen=True)
 class UNet(Pictures):
-    """Four halvings and four doublings, with what the halvings saw beside each doubling.
+    """Four levels down and four up; each level up also reads the map from the level down at the same resolution.
 
     ``features`` is the width at the top, doubled at every halving. With ``bilinear`` the map is stretched without parameters, and the
     widths below the third halving and between the convolutions of the way up are halved. Channels in C and classes N are letters where

@@ -84,7 +84,7 @@ def test_one_idea_is_simpler_than_two(layer: ps.Layer) -> None:
 
 
 def test_what_is_counted_once_per_layer() -> None:
-    """What stands beside the layers may be taken for a part of them; what is in them is there already."""
+    """What is beside the layers may be taken for a part of them; what is in them is there already."""
     words = {edit.words for edit in edits(MIXTURE)}
     assert "the table embed counted once per layer" in words
     assert "the table embed counted once per expert" in words

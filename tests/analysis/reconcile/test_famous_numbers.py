@@ -231,7 +231,7 @@ def test_published_files_hold_more_than_the_model() -> None:
     }
     assert predicting.shapes()["model.layers.61.eh_proj.weight"] == (7168, 14336)
     assert predicting.part("model.layers.61").count == 13_463_426_048
-    assert ps.output_shape(predicting, (2, 5)) == (2, 5, 129280)  # the module stands beside the model
+    assert ps.output_shape(predicting, (2, 5)) == (2, 5, 129280)  # the module is beside the model
     (answer, *_) = ps.reconcile(DEEPSEEK, "685B", at="deepseek-ai/DeepSeek-V3")
     assert "num_nextn_predict_layers=1" in str(answer)
     assert answer.value == 13_463_426_048
