@@ -30,6 +30,9 @@ w = dims("w")
         (lambda: models.KerasMobileNetV2(alpha=0), "wanted more than zero"),
         (lambda: models.KerasEfficientNet(depth_coefficient=w), "every block has a name"),
         (lambda: models.KerasConvNeXt((1, 2)), "4 projection_dims and 2 depths"),
+        (lambda: models.MobileNet(alpha=None), "alpha is None"),
+        (lambda: models.MobileNet(alpha=float("nan")), "alpha is nan"),
+        (lambda: models.KerasDenseNet((10**30,)), "more than 100,000 layers"),
     ],
 )
 def test_refused(build: Any, said: str) -> None:

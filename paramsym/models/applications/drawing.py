@@ -15,6 +15,7 @@ from sympy import Mod
 
 from paramsym.algebra.size import Dim, canonical
 from paramsym.core.layer import Layer, Part, Tensor
+from paramsym.errors import ArgumentError
 from paramsym.layers.activation import GELU, Hardswish, ReLU, ReLU6, Sigmoid, SiLU, Softmax
 from paramsym.layers.adaptive_pooling import GlobalAvgPool, GlobalMaxPool
 from paramsym.layers.batch_norm import BatchNorm2d
@@ -40,6 +41,8 @@ ACTIVATIONS: dict[str, Layer] = {
     "softmax": Softmax(-1),
     "swish": SiLU(),
 }
+MOST = 100_000
+"""A network of more layers is not drawn."""
 Word: TypeAlias = Literal["valid", "same"]
 
 
@@ -59,6 +62,9 @@ class Map:
         self.numbers: Counter[str] = Counter() if numbers is None else numbers
         self.numbers[""] += 1
         self.place = self.numbers[""]
+        if self.place > MOST:
+            message = f"the network has more than {MOST:,} layers, each with a name of its own; wanted fewer blocks."
+            raise ArgumentError(message)
 
     def to(self, layer: Layer, name: str, kind: str, width: Dim | None = None, others: tuple[Map, ...] = ()) -> Map:
         """Apply a layer to this map and ``others``; without a name it takes the next number of its kind."""

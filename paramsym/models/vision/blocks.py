@@ -208,7 +208,8 @@ class Pictures(Layer):
     def __post_init__(self) -> None:
         """Gate the multipliers, and what every layer has."""
         for name in self.ratios:
-            if getattr(self, name) is not None:
+            optional = type(self).__dataclass_fields__[name].default is None  # type: ignore[attr-defined]
+            if not optional or getattr(self, name) is not None:
                 object.__setattr__(self, name, ratio(getattr(self, name), f"{type(self).__name__}: {name}"))
         super().__post_init__()
 
