@@ -15,8 +15,8 @@ def _json(value: Any) -> str:
 
 def pack(name: str, script: str) -> str:
     """Return a script that hands a JavaScript expression to the page, packed."""
-    packed = base64.b64encode(gzip.compress(script.encode(), 9, mtime=0)).decode()
-    return f'explorer.packs["{name}"]("{packed}");\n'
+    packed = gzip.compress(script.encode(), 9, mtime=0)
+    return f'explorer.packs["{name}"]({len(packed)}, "{base64.b85encode(packed, pad=True).decode()}");\n'
 
 
 def family_script(variants: list[dict[str, Any]], types: dict[str, Any]) -> str:

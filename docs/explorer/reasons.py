@@ -23,15 +23,14 @@ LONGEST = 6000
 
 
 def counts(root: ps.Layer) -> dict[str, Counted]:
-    """Return what is explained: the parameters, and of models with attention what they compute, keep and remember."""
-    found: dict[str, Counted] = {"params": root}
+    """Return what is explained of models with attention: what they store, compute, keep and remember; others have no heads to cancel."""
     try:
         flops = ps.flops(root)
         if any(line.role == PAIRS for line in lines(flops)):
-            found |= {"flops": flops, "activations": ps.activations(root), "cache": ps.kv_cache(root)}
+            return {"params": root, "flops": flops, "activations": ps.activations(root), "cache": ps.kv_cache(root)}
     except ParamsymError:
         pass
-    return found
+    return {}
 
 
 def reasons_data(variant: Variant) -> dict[str, Any]:

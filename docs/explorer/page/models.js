@@ -2,14 +2,29 @@
 /* The families, loaded one at a time from files beside the page, and the counts that their exported functions return. */
 
 
-explorer.unpack = async (packed) => {
-  const bytes = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const VALUES = new Map([...DIGITS].map((digit, value) => [digit, value]));
+
+/* Base 85: five digits are four bytes. */
+const bytesOf = (packed) => {
+  const bytes = new DataView(new ArrayBuffer((packed.length / 5) * 4));
+  for (let at = 0; at < packed.length; at += 5) {
+    let value = 0;
+    for (let place = at; place < at + 5; place += 1) value = value * 85 + VALUES.get(packed[place]);
+    bytes.setUint32((at / 5) * 4, value);
+  }
+  return bytes;
+};
+
+/* What fills the last four bytes is no part of the gzip stream. */
+explorer.unpack = async (length, packed) => {
+  const bytes = new Uint8Array(bytesOf(packed).buffer, 0, length);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Function(`"use strict"; return (${await new Response(stream).text()});`)();
 };
 
 explorer.loadPack = (path) => new Promise((resolve, reject) => {
-  explorer.packs[path] = (packed) => explorer.unpack(packed).then(resolve, reject);
+  explorer.packs[path] = (length, packed) => explorer.unpack(length, packed).then(resolve, reject);
   const script = explorer.element("script", { src: `${path}.js` });
   script.addEventListener("error", () => reject(new Error(`${path}.js is missing beside this page.`)));
   document.head.append(script);

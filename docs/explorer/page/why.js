@@ -57,7 +57,12 @@ explorer.showWhy = async () => {
   let name = EXPLAINED[state.question];
   if (!reasons.counts[name]?.[state.why]) name = reasons.counts.params?.[state.why] ? "params" : name;
   const found = reasons.counts[name]?.[state.why];
-  if (!found) { box.replaceChildren(explorer.element("p", {}, `${state.why} is not among the letters of the ${COUNTS[name]}.`)); delete box.dataset.key; return; }
+  if (!found) {
+    const told = Object.keys(reasons.counts).length ? "is only a factor of its terms" : "has no attention to be told about in this model";
+    box.replaceChildren(explorer.element("p", {}, `${state.why} ${told}: ps.explain(model, "${state.why}") has the derivation.`));
+    delete box.dataset.key;
+    return;
+  }
   const key = JSON.stringify([model.family, model.number, state.why, name, state.paper]);
   const sizes = explorer.all(model, state.inputs), ran = explorer.run({ ...model.variant, programs: reasons.programs }, 0, sizes);
   if (box.dataset.key !== key) {
