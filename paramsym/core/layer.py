@@ -253,8 +253,6 @@ class Layer:
             NotYetError: a layer that does not say.
         """
         if self.computes:
-            from paramsym.measure import reach
-
             return reach.views(self)
         message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
@@ -529,7 +527,7 @@ class Layer:
         >>> llama.replace(["q_proj", "v_proj"], lambda old: LoRA(old, 8)).trainable
         4194304
         """
-        from paramsym.core.everywhere import replaced
+        from paramsym.core.patterns import replaced
 
         return replaced(self, path, layer)
 
@@ -538,7 +536,7 @@ class Layer:
 
         ``path`` is read as in ``replace``; with ``*`` or a list it means parts only. A tied tensor is frozen under all its names.
         """
-        from paramsym.core.everywhere import frozen_at
+        from paramsym.core.patterns import frozen_at
 
         return frozen_at(self, path)
 

@@ -17,8 +17,8 @@ from paramsym.program.axes import Join, Named
 from paramsym.program.graph import MULTIPLY_ADD, Call, Loop, Operation, Program, Region, Route, Scan, bodies, label
 from paramsym.program.inputs import Application, each_input, together
 from paramsym.program.lookups import Stored
+from paramsym.program.masks import sizes_of
 from paramsym.program.own import trace_layer
-from paramsym.program.pairs import sizes_of
 from paramsym.program.reductions import Normalise
 from paramsym.program.types import ArrayType, Open, flat
 

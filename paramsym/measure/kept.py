@@ -18,7 +18,7 @@ from paramsym.program.arithmetic import Combine
 from paramsym.program.axes import Pad
 from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, Step
 from paramsym.program.lookups import Best, Constant, Drop, Lookup, Stored
-from paramsym.program.pairs import Mask
+from paramsym.program.masks import Mask
 from paramsym.program.products import Contract
 from paramsym.program.routing import Weights
 from paramsym.program.types import ArrayType, flat

@@ -15,7 +15,7 @@ from paramsym.errors import ArgumentError
 from paramsym.measure.activations import MEMORY, RECOMPUTE, Recompute, Shares, activations, one_block
 from paramsym.measure.cost import Cost, check_word
 from paramsym.measure.formats import FORMATS, OPTIMIZERS, chosen, in_format, of_states
-from paramsym.measure.moment import widest
+from paramsym.measure.peak import widest
 from paramsym.measure.state import BYTES, in_bytes, kv_cache
 from paramsym.measure.trace import trace
 

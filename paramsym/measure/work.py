@@ -21,7 +21,7 @@ from paramsym.measure.once import once
 from paramsym.measure.trace import trace
 from paramsym.program.graph import Call, Loop, Opaque, Program, Region, Route, Scan, Work, named_bodies
 from paramsym.program.lookups import Stored
-from paramsym.program.pairs import Pairs, Rows, sizes_of
+from paramsym.program.masks import Pairs, Rows, sizes_of
 from paramsym.program.types import ArrayType
 
 Way: TypeAlias = Literal["forward", "backward", "both"]

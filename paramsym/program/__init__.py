@@ -34,6 +34,7 @@ from paramsym.program.lookups import (
     put as put,
     still as still,
 )
+from paramsym.program.masks import ALL as ALL, Mask as Mask
 from paramsym.program.own import (
     Applied as Applied,
     Lent as Lent,
@@ -44,7 +45,6 @@ from paramsym.program.own import (
     trace_layer as trace_layer,
     unchosen as unchosen,
 )
-from paramsym.program.pairs import ALL as ALL, Mask as Mask
 from paramsym.program.products import contract as contract
 from paramsym.program.reductions import cumulate as cumulate, normalise as normalise, reduce as reduce, softmax as softmax
 from paramsym.program.resampling import resample as resample

@@ -15,7 +15,7 @@ from paramsym.program.axes import compact, copies, join, rearrange, segments, ta
 from paramsym.program.conditions import where
 from paramsym.program.graph import Operation, Work
 from paramsym.program.lookups import constant, drop
-from paramsym.program.pairs import ALL, Mask
+from paramsym.program.masks import ALL, Mask
 from paramsym.program.products import contract
 from paramsym.program.reductions import reduce, softmax
 from paramsym.program.rotary import Rope

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from paramsym.algebra.size import Count, Dim, shown
 from paramsym.errors import ArgumentError
 from paramsym.program.graph import Kept, Operation, Work
-from paramsym.program.pairs import Rows
+from paramsym.program.masks import Rows
 from paramsym.program.rotary import Rope
 from paramsym.program.tracing import Value, record, record_all
 from paramsym.program.types import ArrayType, Kind, flat

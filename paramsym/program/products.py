@@ -10,7 +10,7 @@ from paramsym.algebra.convolution import differ
 from paramsym.algebra.size import Axis, Dim, extent
 from paramsym.errors import RankError, ShapeError, StructureError
 from paramsym.program.graph import MULTIPLY_ADD, Kept, Operation, Work
-from paramsym.program.pairs import Mask, Pairs
+from paramsym.program.masks import Mask, Pairs
 from paramsym.program.tracing import Value, record
 from paramsym.program.types import ArrayType, flat
 

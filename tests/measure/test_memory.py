@@ -11,7 +11,7 @@ import paramsym as ps
 from paramsym import A, B, F, G, H, L, S, V, dims
 from paramsym.errors import ArgumentError, NotYetError, SizeError
 from paramsym.measure.formats import FORMATS
-from paramsym.measure.moment import widest
+from paramsym.measure.peak import widest
 
 DENSE = ps.Dense(H, H)
 

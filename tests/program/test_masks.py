@@ -10,7 +10,7 @@ from sympy import prod
 
 import paramsym as ps
 from paramsym import B, H, L, S
-from paramsym.program.pairs import Mask, Pairs
+from paramsym.program.masks import Mask, Pairs
 
 xp: Any = pytest.importorskip("numpy")
 
