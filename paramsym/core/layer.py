@@ -253,7 +253,9 @@ class Layer:
             NotYetError: a layer that does not say.
         """
         if self.computes:
-            return reach.views(self)
+            from paramsym.measure import dependence
+
+            return dependence.views(self)
         message = f"{type(self).__name__} does not say what one of its outputs sees."
         raise NotYetError(message)
 
