@@ -40,6 +40,7 @@ def test_numbers_are_those_of_the_library(page: Browser) -> None:
             root = eval(variant["python"], {"ps": ps}).origin[0]
             letters, inputs = [one[0] for one in variant["letters"]], {one[0]: rng.randint(1, 9) for one in variant["inputs"]}
             inputs |= {name: 3 * rng.randint(1, 4) * 32 for name in inputs if name in {"W", "S"}}
+            inputs |= {"W": 16_000 * rng.randint(1, 9)} if "input_values" in variant["shapes"] else {}
             first = next(iter(variant["models"].values()), [8] * len(letters))
             known = {name: size or 64 for name, size in zip(letters, first, strict=True)}
             sizes = sizes_for(rng, root, known, inputs if "flops" in variant["questions"] else {})

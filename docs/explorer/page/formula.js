@@ -79,7 +79,7 @@ const typeset = new Map();
 /* Put a formula into an element; what MathJax has set once is kept. */
 explorer.setFormula = (element, latex) => {
   element.dataset.latex = latex;
-  element.classList.toggle("long", latex.length > 100);  // what cannot be broken scrolls by itself
+  element.classList.toggle("long", latex.length > 50);  // what cannot be broken scrolls by itself
   if (!globalThis.MathJax?.tex2svg || latex.length > 1500) {
     element.innerHTML = explorer.html(latex);
     return;
