@@ -112,7 +112,7 @@ def _without(cost: Cost) -> Iterator[tuple[str, Polynomial]]:
         yield "without the pairs of queries and keys", _total(unpaired)
         if len(blocks) < len(cost.lines):
             yield "the repeated blocks alone, without the pairs of queries and keys", _total([line for line in blocks if line in unpaired])
-    for role, words in (("truth", "without the masks"), ("statistic", "without the statistics of norms"), ("index", "without the indices")):
+    for role, words in (("mask", "without the masks"), ("statistic", "without the statistics of norms"), ("index", "without the indices")):
         rest = [line for line in cost.lines if line.role != role]
         if len(rest) < len(cost.lines):
             yield words, _total(rest)
