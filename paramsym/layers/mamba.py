@@ -168,7 +168,7 @@ class Mamba2(_Mixer):
             raise NotYetError(message)
         inner, state = self._inner(), (self.n_groups, self.state_size)
         together = cat(x=inner, B=state, C=state)  # one piece, so that the convolution reads it where it lies
-        gate, whole, rate = segments(own.in_proj(features(x, self.hidden_size)), inner, together, self.num_heads)
+        gate, mixed, rate = segments(own.in_proj(features(x, self.hidden_size)), inner, together, self.num_heads)
         mixed = activated(own, self.hidden_act, own.conv1d(rearrange(mixed, "b s c -> b c s")))
         x, write, read = segments(rearrange(mixed, "b c s -> b s c"))
         rate = apply("softplus", rate + own.dt_bias)
