@@ -68,6 +68,7 @@ class Rules:
             "equal": {},
             "fixed": {},
             "free": [key for key in self._unlike if self._free(key)],
+            "whole": [key for key in self._unlike if isinstance(self.reader.keys[key], Whole)],
         }
         if architecture in self.reader.labelled:
             found["labels"] = self.reader.labels
