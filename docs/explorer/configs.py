@@ -68,11 +68,15 @@ class Rules:
             "equal": {},
             "fixed": {},
             "free": [key for key in self._unlike if self._free(key)],
+            "whole": [key for key in self._unlike if isinstance(self.reader.keys[key], Whole)],
         }
         if architecture in self.reader.labelled:
             found["labels"] = self.reader.labels
         for name, key in self.reader.keys.items():
-            if isinstance(key, Lettered) and key.letter in self.sizes and (rule := self._size(name, key)):
+            if isinstance(key, Lettered) and key.letter in self.sizes:
+                rule = self._size(name, key)
+                if rule is None:  # a size that another key has to repeat
+                    return None
                 found["sizes"][name] = rule
             elif isinstance(key, Several) and (listed := self._list(name, key)):
                 found["lists"][name] = listed

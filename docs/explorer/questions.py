@@ -158,7 +158,7 @@ def divided(listed: Iterable[Line], *, by_kind: bool) -> list[tuple[str, list[Li
         for line in listed
     ]
     groups: dict[tuple[str, ...], list[Line]] = {}
-    for level in range(1, 2 if by_kind else max(map(len, paths), default=1) + 1):
+    for level in range(1, 2 if by_kind else max(1, 1, *map(len, paths)) + 1):
         deeper: dict[tuple[str, ...], list[Line]] = {}
         for path, line in zip(paths, listed, strict=True):
             deeper.setdefault(path[:level], []).append(line)

@@ -94,6 +94,7 @@ const sizesOf = (config, rules, architecture, reader) => {
   }
   for (const name of rules.free) {
     const value = given[name];
+    if (name in given && rules.whole.includes(name)) whole(value, name, 1);
     if (name in given && !((typeof value === "number" || typeof value === "bigint") && value > 0)) throw new Refused(`${name} is ${shown(value)}; this page takes positive numbers there. ${INSTEAD}`);
   }
   if (rules.labels !== undefined) {
