@@ -13,15 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-
-def command() -> str:
-    """Return the browser's command."""
-    found = next((path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("there is no Chromium")
-    return found
+from documentation import browser
 
 
 class Browser:
@@ -33,7 +25,7 @@ class Browser:
         to_child, self._write = os.pipe()
         self._read, from_child = os.pipe()
         arguments = [
-            command(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+            browser(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
             "--remote-debugging-pipe", f"--user-data-dir={self.profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank",
         ]  # fmt: skip
         script = f'exec 3<&{to_child} 4>&{from_child}; exec "$@"'

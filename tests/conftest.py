@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import build, served
+from documentation import build, served
 from hypothesis import settings
 
 from paramsym.errors import ParamsymError, RefutedError

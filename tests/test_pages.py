@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser import browser
+from documentation import browser
 
 import paramsym as ps
 from paramsym import A, H

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from browser import ROOT, browser, served
+from documentation import ROOT, browser, served
 
 DOCS = ROOT / "docs"
 EXAMPLES = sorted((DOCS / "scratch" / "examples").glob("*.py"))

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import Browser, command
+from chromium import Browser
+from documentation import ROOT, browser as chromium, needs_docs
 from explored import show
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page and all families."""
-    command()
+    needs_docs()
+    chromium()
     made = tmp_path_factory.mktemp("pages")
     kept = os.environ.get("EXPLORER_KEPT") or str(made / "kept")
     subprocess.run([sys.executable, "docs/explorer/build.py", str(made), "--kept", kept], cwd=ROOT, check=True)

@@ -47,8 +47,8 @@ def served(folder: Path) -> Iterator[str]:
         thread.join()
 
 
-def build(folder: Path) -> Path:
-    """Build the pages with warnings as errors; return the folder of the HTML."""
+def needs_docs() -> None:
+    """Skip where the extra ``docs`` is not installed; building pages takes minutes."""
     for name in NEEDED:
         try:
             found = find_spec(name)
@@ -56,6 +56,11 @@ def build(folder: Path) -> Path:
             found = None
         if found is None:
             pytest.skip(f"{name} is not installed")
+
+
+def build(folder: Path) -> Path:
+    """Build the pages with warnings as errors; return the folder of the HTML."""
+    needs_docs()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(folder / "trees"), "-b", "html", "docs"]
     command.append(str(folder / "html"))
