@@ -310,6 +310,8 @@ class Caller:
             if one.kind is one.VAR_POSITIONAL:
                 arguments += [self.value(one.name) for _ in range(self.draw.randint(0, 3))]
             elif one.kind is one.VAR_KEYWORD:
+                if one.name == "options":
+                    continue  # they go to another signature, where Python itself refuses names
                 named |= {
                     key: self.value("number" if key.isupper() else "inputs")
                     for key in self.draw.sample(NAMED, self.draw.choice((0, 0, 1, 2, 3)))
