@@ -317,7 +317,7 @@ def test_any_size(capsys: pytest.CaptureFixture[str], command: str, source: str,
 
 def test_questions_about_costs(run) -> None:  # noqa: ANN001
     """What is explained and reconciled of parameters is so of costs."""
-    assert "the derivative is 4*B*L*S**2" in run("explain", "A", "gpt2", "--of", "activations").out
+    assert "the derivative is 9*B*L*S**2" in run("explain", "A", "gpt2", "--of", "activations").out
     assert "cancels from the FLOPs" in run("explain", "A", "gpt2", "--of", "flops", "-b", "1").out
     found = run("reconcile", "4.1 GFLOPs", "resnet50", "--of", "flops", "-b", "1", "--side", "224")
     assert found.code == 0

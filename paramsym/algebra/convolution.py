@@ -193,7 +193,7 @@ def window_count(length: Count, kernel: Count, stride: Count = 1, padding: Count
     (55, -K + W + 1, W)
     """
     span = effective_kernel(kernel, dilation)
-    if stride == 1 and padding == span - 1:
+    if stride == 1 and padding == span - 1 and length != 0:
         return canonical(length)
     room = canonical(length + padding - span)
     if not within(span, length + padding):

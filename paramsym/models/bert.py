@@ -123,8 +123,8 @@ class BertLike(TextModel):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_eps: float = key(Real(1e-12))
-    hidden_dropout_prob: float = key(Real(0.1), argument=0.0)
-    attention_probs_dropout_prob: float = key(Real(0.1), argument=0.0)
+    hidden_dropout_prob: float = key(Real(0.1))
+    attention_probs_dropout_prob: float = key(Real(0.1))
 
     ignored: ClassVar[Mapping[str, str]] = {"drops values of classifiers while training": "classifier_dropout"}
     usual: ClassVar[Mapping[str, tuple[Any, ...]]] = {"position_embedding_type": ("absolute", None)}

@@ -57,8 +57,8 @@ class DistilBert(TextModel):
     architecture: str = classes({"DistilBert": f"Model ForMaskedLM {ENCODER}"})
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
-    dropout: float = key(Real(0.1), argument=0.0)
-    attention_dropout: float = key(Real(0.1), argument=0.0)
+    dropout: float = key(Real(0.1))
+    attention_dropout: float = key(Real(0.1))
 
     heads = ("n_heads", "dim")
     base_name = "distilbert"

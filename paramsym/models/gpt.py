@@ -55,9 +55,9 @@ class Gpt(Decoder):
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
     layer_norm_epsilon: float = key(Real(1e-5))
-    attn_pdrop: float = key(Real(0.1), argument=0.0)
-    embd_pdrop: float = key(Real(0.1), argument=0.0)
-    resid_pdrop: float = key(Real(0.1), argument=0.0)
+    attn_pdrop: float = key(Real(0.1))
+    embd_pdrop: float = key(Real(0.1))
+    resid_pdrop: float = key(Real(0.1))
 
     heads = ("n_head", "n_embd")
     depth = "n_layer"

@@ -60,7 +60,7 @@ class Opt(Decoder):
     architecture: str = classes({"OPT": "Model ForCausalLM ForSequenceClassification ForQuestionAnswering"})
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
-    dropout: float = key(Real(0.1), argument=0.0)
+    dropout: float = key(Real(0.1))
     attention_dropout: float = key(Real(0.0))
 
     reads: ClassVar[Mapping[str, Key]] = {"_remove_final_layer_norm": Flag()}

@@ -49,7 +49,7 @@ class TwoStacks(Model):
     """Whether the keys of attention have a bias."""
     _: KW_ONLY
     tie_word_embeddings: bool = key(Flag(default=True))
-    dropout: float = key(Real(0.1), argument=0.0)
+    dropout: float = key(Real(0.1))
     attention_dropout: float = key(Real(0.0))
     activation_dropout: float = key(Real(0.0))
 

@@ -73,7 +73,7 @@ class T5(Seq2Seq):
     relative_attention_max_distance: Dim = key(Whole(128))
     layer_norm_epsilon: float = key(Real(1e-6))
     scale_decoder_outputs: bool = True
-    dropout_rate: float = key(Real(0.1), argument=0.0)
+    dropout_rate: float = key(Real(0.1))
     decoder_start_token_id: int | None = key(Whole(0, least=0))
 
     reads: ClassVar[Mapping[str, Key]] = {"is_gated_act": Flag(None), "dense_act_fn": Word(None)}

@@ -123,11 +123,11 @@ class Wav2Vec2(Model):
     )
     _: KW_ONLY
     layer_norm_eps: float = key(Real(1e-5))
-    hidden_dropout: float = key(Real(0.1), argument=0.0)
-    activation_dropout: float = key(Real(0.1), argument=0.0)
-    attention_dropout: float = key(Real(0.1), argument=0.0)
+    hidden_dropout: float = key(Real(0.1))
+    activation_dropout: float = key(Real(0.1))
+    attention_dropout: float = key(Real(0.1))
     feat_proj_dropout: float = key(Real(0.0))
-    final_dropout: float = key(Real(0.1), argument=0.0)
+    final_dropout: float = key(Real(0.1))
 
     labelled: ClassVar[tuple[str, ...]] = ("Classification", _SPEAKERS)
     ignored: ClassVar[Ignored] = {

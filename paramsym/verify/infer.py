@@ -190,8 +190,11 @@ class _Numbered:
             around = runs[0].numbers[:position]
             held = around in there or all(isinstance(step.count, int) for step in around)
             if held and not any(run.numbers[: position + 1] in there for run in runs):
-                counts = [(run.numbers[position].count, run.line.name) for run in runs]
-                yield from (Equation(count, 0, where, copies=True) for count, where in counts if isinstance(count, Expr))
+                counts = [run.numbers[position].count for run in runs]
+                if any(isinstance(count, int) for count in counts):  # a first copy of its own goes with the last of the others
+                    counts = [canonical(sum(counts[1:], start=counts[0]))]
+                where = runs[0].line.name
+                yield from (Equation(count, 0, where, copies=True) for count in counts if isinstance(count, Expr))
 
     def _known(self, name: str, bare: str) -> bool:
         return any(template.numbers_in(name) is not None for template in self.bare.get(bare, ()))

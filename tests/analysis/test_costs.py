@@ -141,10 +141,9 @@ def test_conventions_of_a_cost() -> None:
     assert "against matmul" in str(found)
     small = ps.conventions(ps.flops(ps.load("gpt2", architecture="GPT2LMHeadModel"), (1, 1024), way="both"))
     assert small["matmul"].params == 874_944_921_600  # nanoGPT, transformer_sizing.ipynb
-    assert (
-        ps.conventions(ps.activations(block)).names
-        == ("torch-eager", "torch-sdpa", "korthikanti")[: len(ps.conventions(ps.activations(block)))]
-    )
+    names = ps.conventions(ps.activations(block)).names
+    assert names[0] == "torch-eager"
+    assert {"torch-sdpa", "torch-eager-cpu", "korthikanti"} <= set(names)  # masks of dropout have another size on CPUs
     known = ps.conventions("work")
     assert {"megatron", "kaplan", "chinchilla", "palm", "nanogpt", "scaling-book", "cookbook", "fvcore", "torchvision", "timm"} <= set(
         known.names

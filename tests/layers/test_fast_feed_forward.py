@@ -98,7 +98,7 @@ def test_values() -> None:
         ({"depth": 1.0}, SizeError, "depth is 1.0"),
         ({"depth": 10**9}, SizeError, "depth is 1000000000"),
         ({"depth": 0, "leaf_width": 3}, SizeError, "an ordinary FeedForward"),
-        ({"depth": 2, "leaf_width": 3, "parallel_size": 2}, ArgumentError, "stands alone"),
+        ({"depth": 2, "leaf_width": 3, "parallel_size": 2}, ArgumentError, "is used alone"),
         ({"depth": 2, "track_usage": True}, ArgumentError, "give leaf_width"),
     ],
 )

@@ -28,7 +28,7 @@ def measured(boxes: list[str], folder: Path) -> list[float]:
     (folder / "boxes.tex").write_text("\n".join([*source, r"\end{document}"]), encoding="utf-8")
     done = subprocess.run(["pdflatex", "-interaction=batchmode", "boxes.tex"], cwd=folder, capture_output=True, check=False)  # noqa: S607
     assert done.returncode == 0
-    found = re.findall(r"^WIDTH ([\d.]+)pt", (folder / "boxes.log").read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    found = re.findall(r"^WIDTH (-?[\d.]+)pt", (folder / "boxes.log").read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
     assert len(found) == len(boxes) + 1
     return [float(points) / CHARACTER for points in found]
 

@@ -385,3 +385,12 @@ def test_a_given_number_of_groups_without_blocks() -> None:
     narrow = {"vocab_size": 1, "hidden_size": 1, "num_hidden_layers": 1, "num_attention_heads": 1, "embedding_size": 1}
     albert = ps.models.Albert(**narrow, inner_group_num=inside)  # type: ignore[arg-type]
     assert ps.match(albert, albert.at(n_i=0, F=1, P=1, T=1).shapes()).ok
+
+
+def test_a_first_copy_of_its_own_goes_with_the_last() -> None:
+    """A head without convolutions stores none, although its first one is stated apart from the others."""
+    model = ps.models.Beit(architecture="BeitForSemanticSegmentation", num_labels=1)
+    sizes = {symbol: {"A": 3, "n_c": 0}.get(symbol.name, 12) for symbol in model.symbols}
+    found = ps.match(model, model.at(sizes).shapes())
+    assert found.ok
+    assert {symbol.name: size for symbol, size in found.sizes.items()}["n_c"] == 0
