@@ -163,8 +163,9 @@ class _Numbered:
         """
         beside: dict[tuple[str, int, tuple[Numbers, ...]], list[list[Template]]] = {}
         for runs, position in self._runs():
-            around = runs[0].numbers
-            beside.setdefault((runs[0].form, position, around[:position] + around[position + 1 :]), []).append(runs)
+            around, step = runs[0].numbers, runs[0].numbers[position].step
+            own = runs[0].form if step == 1 else runs[0].line.name  # copies that alternate each have numbers of their own
+            beside.setdefault((own, position, around[:position] + around[position + 1 :]), []).append(runs)
         for (_, position, _), several in beside.items():
             numbers = [found[position] for runs in several for run in runs for found in self._names(run).values()]
             if numbers:
