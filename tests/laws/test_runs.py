@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def tries(layer: ps.Layer) -> Iterator[tuple[ps.Layer, tuple[int, ...]]]:
             sized = layer.at(dict.fromkeys(layer.symbols, size)) if layer.symbols else layer
         except ParamsymError:
             continue
-        for shape in inputs(sized)[:6]:
+        for shape in islice(inputs(sized), 6):
             for extent in (4, 8, 6):
                 numbers = [
                     one.xreplace(dict.fromkeys(one.free_symbols, Integer(extent))) if isinstance(one, Expr) else one for one in shape

@@ -64,7 +64,10 @@ def test_certificate(row: tuple[str, dict[str, Any], Any]) -> None:
     assert "keras" in proof.versions
 
 
-@pytest.mark.parametrize("door", doors(), ids=lambda door: door.__name__)
+LAYERS = [door for door in doors() if door.__name__ != "Sequential"]  # it takes layers, and is compared with Keras' own beside its tests
+
+
+@pytest.mark.parametrize("door", LAYERS, ids=lambda door: door.__name__)
 def test_certificate_of_every_door(door: Door) -> None:
     """A door that nobody gave a row above is certified by existing, with the arguments it cannot do without."""
     keras = imported("keras")
