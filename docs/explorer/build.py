@@ -24,6 +24,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from configs import of_all, of_type  # noqa: E402 - beside this file
 from data import variant_data  # noqa: E402
+from families import NAMES  # noqa: E402
 from packing import family_script, pack, reasons_script  # noqa: E402
 from questions import QUESTIONS  # noqa: E402
 from reasons import reasons_data  # noqa: E402
@@ -31,7 +32,6 @@ from variants import variants_of  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
 from paramsym.algebra.letters import LETTER_SETS, lettering  # noqa: E402
-from paramsym.models import FAMILIES  # noqa: E402
 from paramsym.render import latex  # noqa: E402
 
 SCRIPTS = ("words", "models", "formula", "address", "stops", "sizes", "answer", "why", "chart", "copies", "configs", "main")
@@ -45,9 +45,8 @@ def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
     Raises:
         LookupError: a family that there is not.
     """
-    out, known = folder / "explorer", [name for classes, _ in FAMILIES.values() for name in classes.split()]
-    wanted = [*only] or known
-    if missing := {*wanted} - {*known}:
+    out, wanted = folder / "explorer", [*only] or NAMES
+    if missing := {*wanted} - {*NAMES}:
         message = f"there is no family {', '.join(sorted(missing))}."
         raise LookupError(message)
     for part in ("families", "why"):
