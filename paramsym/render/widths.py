@@ -32,7 +32,7 @@ _MATH = {
 _WORDS = {
     **dict.fromkeys(ascii_uppercase, 1.4), **dict.fromkeys(ascii_lowercase, 0.97), **dict.fromkeys(digits, 1.0),
     **dict.fromkeys("ijltfrs", 0.72), **dict.fromkeys("mwMW", 1.65), **dict.fromkeys("()[]-", 0.75), **dict.fromkeys(".,:;'", 0.55),
-    " ": 0.67, "=": 1.55, "/": 1.0, r"\_": 1.0,
+    " ": 0.67, "+": 1.55, "=": 1.55, "/": 1.0, r"\_": 1.0,
 }  # fmt: skip
 _NOTHING = {r"\allowbreak", r"\displaystyle", r"\penalty", "&", "$"}
 
