@@ -15,6 +15,7 @@ from paramsym.keras._arguments import axes_of, takes, weights
 from paramsym.keras._door import Given, axis_size, door, listed, shape_of
 from paramsym.layers import normalization
 from paramsym.layers.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from paramsym.naming import quoted
 
 _BY_RANK = {4: BatchNorm2d, 5: BatchNorm3d}
 
@@ -105,6 +106,10 @@ def Normalization(given: Given, shape: Any) -> Layer:
     """
     extents, _ = _over(shape, given)
     kept = sorted(zip((axis % len(shape) for axis in given.axis), extents, strict=True), key=lambda pair: pair[0])
+    twice = next((one for (one, _), (other, _) in zip(kept, kept[1:], strict=False) if one == other), None)
+    if twice is not None:
+        message = f"axis is {quoted(given.axis)}, which names axis {twice} twice; name each axis once."
+        raise ArgumentError(message)
     axes = _elsewhere(tuple(axis for axis, _ in kept), len(shape))
     return normalization.Normalization(tuple(extent for _, extent in kept), given.mean is not None, given.invert, axes)
 
