@@ -6,6 +6,7 @@ before 1.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from paramsym.algebra.size import Dim
@@ -106,7 +107,7 @@ def Normalization(given: Given, shape: Any) -> Layer:
     """
     extents, _ = _over(shape, given)
     kept = sorted(zip((axis % len(shape) for axis in given.axis), extents, strict=True), key=lambda pair: pair[0])
-    twice = next((one for (one, _), (other, _) in zip(kept, kept[1:], strict=False) if one == other), None)
+    twice = next((one for (one, _), (other, _) in pairwise(kept) if one == other), None)
     if twice is not None:
         message = f"axis is {quoted(given.axis)}, which names axis {twice} twice; name each axis once."
         raise ArgumentError(message)
