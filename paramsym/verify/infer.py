@@ -185,12 +185,12 @@ class _Numbered:
         if not all(self._known(name, bare) for bare, names in self.found.items() for name in names):
             return
         owned = (owners for like in self.like.values() for owners in self._owners(like, known).values())
-        there = {template.numbers[:depth] for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
+        there = {template.down_to(depth) for owners in owned for template, _ in owners for depth in range(len(template.numbers) + 1)}
         for runs, position in self._runs():
             # Of copies inside copies it is the outermost that there are none of, unless their number is given.
             around = runs[0].numbers[:position]
-            held = around in there or all(isinstance(step.count, int) for step in around)
-            if held and not any(run.numbers[: position + 1] in there for run in runs):
+            held = runs[0].down_to(position) in there or all(isinstance(step.count, int) for step in around)
+            if held and not any(run.down_to(position + 1) in there for run in runs):
                 counts = [run.numbers[position].count for run in runs]
                 if any(isinstance(count, int) for count in counts):  # a first copy of its own goes with the last of the others
                     counts = [canonical(sum(counts[1:], start=counts[0]))]

@@ -26,6 +26,11 @@ class Template:
         """The numbered steps of its path."""
         return tuple(step for step in self.line.path if isinstance(step, Numbers))
 
+    def down_to(self, depth: int) -> tuple[str | Numbers, ...]:
+        """Return its path down to the numbered step at a depth; nothing at depth 0."""
+        ends = [place + 1 for place, step in enumerate(self.line.path) if isinstance(step, Numbers)]
+        return self.line.path[: ends[depth - 1]] if depth else ()
+
     @cached_property
     def form(self) -> str:
         """Its name with ``{}`` for each number."""

@@ -394,3 +394,11 @@ def test_a_first_copy_of_its_own_goes_with_the_last() -> None:
     found = ps.match(model, model.at(sizes).shapes())
     assert found.ok
     assert {symbol.name: size for symbol, size in found.sizes.items()}["n_c"] == 0
+
+
+def test_copies_of_another_stack_are_no_copies_of_this_one() -> None:
+    """One encoder layer, which is known, does not stand for a convolution of the head."""
+    kept = {"num_labels": 1, "num_hidden_layers": 1, "image_size": 4, "use_relative_position_bias": False}
+    model = ps.models.Beit(architecture="BeitForSemanticSegmentation", **kept)
+    sizes = {symbol: {"n_c": 0, "A": 1, "K": 2}.get(symbol.name, 4) for symbol in model.symbols}
+    assert ps.match(model, model.at(sizes).shapes()).ok
