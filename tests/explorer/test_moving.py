@@ -90,7 +90,7 @@ def test_two_models_and_where_one_passes_the_other(page: Browser) -> None:
     assert whole(said) == other.count - one.count
     page.run("Object.assign(explorer.state.models[1].sizes, {H: 512n, A: 8n, V: 90000n}); 0")
     page.run("explorer.state.active = 0; explorer.state.chart = 'L'; explorer.rebuild()")
-    page.wait("document.querySelector('[data-crossing]')")
+    page.wait("document.querySelector('[data-crossing]')?.textContent.startsWith('L = ')")  # no longer the chart before
     thin = other.at(H=512, A=8, V=90000)
     first = next(layers for layers in range(1, 100) if one.at(L=layers).count > thin.at(L=layers).count)
     assert page.run("Number(document.querySelector('[data-crossing]').dataset.crossing)") == first
@@ -99,7 +99,7 @@ def test_two_models_and_where_one_passes_the_other(page: Browser) -> None:
 def test_crossings_are_exact(page: Browser) -> None:
     """GPT-2's scores pass the output projection of attention where S is more than half of H; found here by trying every S."""
     page.run("explorer.state.question = 'flops'; explorer.state.chart = 'S'; explorer.update()")
-    page.wait("document.querySelector('[data-crossing]')")
+    page.wait("document.querySelector('[data-crossing]')?.textContent.startsWith('S = ')")
     cost = ps.flops(ps.models.Gpt2(architecture="GPT2LMHeadModel"))
     parts: dict[str, Any] = {}
     for line in cost.lines:
