@@ -64,6 +64,24 @@ class _RCNN(Pictures):
         return axes(regions, "regions channels height width", channels=self.out_channels, height=side, width=side)[0]
 
 
+class _Detecting(_RCNN):
+    """What the detectors share that look at the detected regions once more, cut out with 14x14 places each."""
+
+    @property
+    def inputs(self) -> Mapping[str, Shape]:
+        """As Faster R-CNN's, and the detected regions."""
+        return {**super().inputs, "detected": (_DETECTIONS, self.out_channels, 14, 14)}
+
+    def forward(self, own: Own, x: Value, regions: Value | None = None, detected: Value | None = None) -> Any:
+        """As Faster R-CNN's, and what the further head says of each detected region."""
+        found = self._found(own, x, regions)
+        return found if detected is None else (*found, self._looked_at(own, self._cut(detected, 14)))
+
+    def _looked_at(self, own: Own, detected: Value) -> Value:
+        """Return what the further head says of the detected regions."""
+        raise NotImplementedError
+
+
 def _published(name: str, size: Mapping[str, Any] = _SIZES) -> dict[str, dict[str, Any]]:
     return {f"{name}{suffix}": {**size, "version": version} for suffix, version in (("", 1), ("_v2", 2))}
 
@@ -129,7 +147,7 @@ class FasterRCNN(_RCNN):
 
 @named
 @dataclass(frozen=True)
-class MaskRCNN(_RCNN):
+class MaskRCNN(_Detecting):
     """Faster R-CNN with one more head, which says of each place of a detected region whether it belongs to the object.
 
     The detections are chosen among what the second stage says, at most 100 of an image; they are cut out of the pyramid once more, of
@@ -157,11 +175,6 @@ class MaskRCNN(_RCNN):
         _claim("MaskRCNN", name, count) for name, count in zip(published, (44_401_393, 46_359_409), strict=True)
     )
 
-    @property
-    def inputs(self) -> Mapping[str, Shape]:
-        """As Faster R-CNN's, and the detected regions, of 14x14 places each."""
-        return {**super().inputs, "detected": (_DETECTIONS, self.out_channels, 14, 14)}
-
     def _more(self) -> dict[str, Layer]:
         between = 256
         predictor = {
@@ -171,17 +184,15 @@ class MaskRCNN(_RCNN):
         }
         return {"mask_head": _mask_head(self.out_channels, between, self.version == 2), "mask_predictor": Sequential(predictor)}
 
-    def forward(self, own: Own, x: Value, regions: Value | None = None, detected: Value | None = None) -> Any:
-        """As Faster R-CNN's, and the masks, (detections, classes, 28, 28)."""
-        found = self._found(own, x, regions)
-        if detected is None:
-            return found
-        return (*found, own["roi_heads.mask_predictor"](own["roi_heads.mask_head"](self._cut(detected, 14))))
+    def _looked_at(self, own: Own, detected: Value) -> Value:
+        """Return the masks: (detections, classes, 28, 28)."""
+        masks: Value = own["roi_heads.mask_predictor"](own["roi_heads.mask_head"](detected))
+        return masks
 
 
 @named
 @dataclass(frozen=True)
-class KeypointRCNN(_RCNN):
+class KeypointRCNN(_Detecting):
     """Faster R-CNN with one more head, which says for every keypoint of a detected person where in the region it is.
 
     ``detected`` are the detected regions, as in ``MaskRCNN``; the maps of the ``num_keypoints`` have 56x56 places.
@@ -206,22 +217,14 @@ class KeypointRCNN(_RCNN):
     published: ClassVar[Mapping[str, Mapping[str, Any]]] = {"keypointrcnn_resnet50_fpn": {**_SIZES, "num_classes": 2, "num_keypoints": 17}}
     claims: ClassVar[tuple[Claim, ...]] = (_claim("KeypointRCNN", "keypointrcnn_resnet50_fpn", 59_137_258),)
 
-    @property
-    def inputs(self) -> Mapping[str, Shape]:
-        """As Faster R-CNN's, and the detected regions, of 14x14 places each."""
-        return {**super().inputs, "detected": (_DETECTIONS, self.out_channels, 14, 14)}
-
     def _more(self) -> dict[str, Layer]:
         predictor = Block(kps_score_lowres=ConvTranspose2d(512, self.num_keypoints, 4, 2, padding=1))
         return {"keypoint_head": _keypoint_head(self.out_channels, 512), "keypoint_predictor": predictor}
 
-    def forward(self, own: Own, x: Value, regions: Value | None = None, detected: Value | None = None) -> Any:
-        """As Faster R-CNN's, and the maps of keypoints, (detections, keypoints, 56, 56)."""
-        found = self._found(own, x, regions)
-        if detected is None:
-            return found
-        maps = own["roi_heads.keypoint_predictor.kps_score_lowres"](own["roi_heads.keypoint_head"](self._cut(detected, 14)))
-        return (*found, resample("linear", maps, (56, 56), (2.0, 2.0)))
+    def _looked_at(self, own: Own, detected: Value) -> Value:
+        """Return the maps of keypoints: (detections, keypoints, 56, 56)."""
+        maps = own["roi_heads.keypoint_predictor.kps_score_lowres"](own["roi_heads.keypoint_head"](detected))
+        return resample("linear", maps, (56, 56), (2.0, 2.0))
 
 
 @remembered

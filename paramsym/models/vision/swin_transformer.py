@@ -105,24 +105,16 @@ class SwinTransformer(Pictures):
 
     def conditions(self) -> None:
         """Every stage has heads."""
-        if not len(self.depths) == len(self.num_heads) > 0:
-            message = f"there are {len(self.depths)} depths and {len(self.num_heads)} num_heads; wanted one of each for every stage."
-            raise ArgumentError(message)
+        check_stages(self.depths, self.num_heads)
 
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""
         width = self.embed_dim
         second = self.block == "SwinTransformerBlockV2"
         patches = Conv2d(self.in_channels, width, self.patch_size, stride=self.patch_size)
-        layers: list[Layer] = [Sequential(patches, Permute((2, 3, 1)), LayerNorm(width))]
-        for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
-            if number:
-                layers.append(Merging(width, second))
-                width = canonical(2 * width)
-            divides(heads, width, "num_heads", "the width of its stage")
-            inner = down(canonical(width * self.mlp_ratio), 1)
-            layers.append(stage(width, heads, (self.window_size,) * 2, inner, depth, second=second))
-        yield Part("features", Sequential(*layers))
+        embedded = Sequential(patches, Permute((2, 3, 1)), LayerNorm(width))
+        layers, width = stages(width, self.depths, self.num_heads, (self.window_size,) * 2, self.mlp_ratio, second=second)
+        yield Part("features", Sequential(embedded, *layers))
         yield Part("norm", LayerNorm(width))
         yield Part("head", Dense(width, self.num_classes))
 
@@ -131,8 +123,29 @@ class SwinTransformer(Pictures):
         return own.head(reduce("mean", own.norm(own.features(self.seen(x))), 1, 2))
 
 
+def check_stages(depths: Sequence[Dim], num_heads: Sequence[Dim]) -> None:
+    """Raise ``ArgumentError`` where the numbers of depths and of heads differ, or where there are none."""
+    if not len(depths) == len(num_heads) > 0:
+        message = f"there are {len(depths)} depths and {len(num_heads)} num_heads; wanted one of each for every stage."
+        raise ArgumentError(message)
+
+
+def stages(
+    width: Dim, depths: Sequence[Dim], num_heads: Sequence[Dim], window: tuple[Dim, ...], mlp_ratio: Ratio, *, second: bool = False
+) -> tuple[list[Layer], Dim]:
+    """Return the stages with a halving of the sides between them, each twice as wide as the one before, and the last width."""
+    layers: list[Layer] = []
+    for number, (depth, heads) in enumerate(zip(depths, num_heads, strict=True)):
+        if number:
+            layers.append(Merging(width, second))
+            width = canonical(2 * width)
+        divides(heads, width, "num_heads", "the width of its stage")
+        layers.append(_stage(width, heads, window, down(canonical(width * mlp_ratio), 1), depth, second=second))
+    return layers, width
+
+
 @remembered
-def stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: Dim, *, second: bool = False) -> Ladder:
+def _stage(width: Dim, heads: Dim, window: tuple[Dim, ...], inner: Dim, depth: Dim, *, second: bool = False) -> Ladder:
     """Return blocks that take turns: the second one of two is shifted by half a window."""
     halves = tuple(over(side, 2) for side in window)
     return Ladder(tuple(_Block(width, heads, window, inner, second, shift) for shift in ((0,) * len(window), halves)), depth)

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from paramsym.algebra.size import Dim, canonical, divides
+from paramsym.algebra.size import Dim
 from paramsym.algebra.symbols import H, N, dims
 from paramsym.core.compose import Block, Sequential
-from paramsym.core.layer import Layer, Part
-from paramsym.errors import ArgumentError
+from paramsym.core.layer import Part
 from paramsym.layers.convolution import Conv3d
 from paramsym.layers.dense import Dense
 from paramsym.layers.normalization import LayerNorm
 from paramsym.models.published import Claim
 from paramsym.models.swin import filled
-from paramsym.models.vision.blocks import Ratio, Videos, counted, down, named
-from paramsym.models.vision.swin_transformer import Merging, stage
+from paramsym.models.vision.blocks import Ratio, Videos, counted, named
+from paramsym.models.vision.swin_transformer import check_stages, stages
 from paramsym.program import Own, Value, rearrange, reduce
 
 _DEPTHS: tuple[Dim, ...] = dims("L_1 L_2 L_3 L_4")
@@ -72,9 +71,7 @@ class SwinTransformer3d(Videos):
 
     def conditions(self) -> None:
         """Every stage has heads."""
-        if not len(self.depths) == len(self.num_heads) > 0:
-            message = f"there are {len(self.depths)} depths and {len(self.num_heads)} num_heads; wanted one of each for every stage."
-            raise ArgumentError(message)
+        check_stages(self.depths, self.num_heads)
 
     def parts(self) -> Iterator[Part]:
         """Patches, the stages with a halving between them, and the classifier."""
@@ -82,13 +79,7 @@ class SwinTransformer3d(Videos):
         yield Part(
             "patch_embed", Block(proj=Conv3d(self.in_channels, width, self.patch_size, stride=self.patch_size), norm=LayerNorm(width))
         )
-        layers: list[Layer] = []
-        for number, (depth, heads) in enumerate(zip(self.depths, self.num_heads, strict=True)):
-            if number:
-                layers.append(Merging(width))
-                width = canonical(2 * width)
-            divides(heads, width, "num_heads", "the width of its stage")
-            layers.append(stage(width, heads, self.window_size, down(canonical(width * self.mlp_ratio), 1), depth))
+        layers, width = stages(width, self.depths, self.num_heads, self.window_size, self.mlp_ratio)
         yield Part("features", Sequential(*layers))
         yield Part("norm", LayerNorm(width))
         yield Part("head", Dense(width, self.num_classes))
