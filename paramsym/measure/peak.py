@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from sympy import Max
+from sympy import Max, Symbol
 
+from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
 from paramsym.algebra.size import Dim
+from paramsym.errors import SizeError
 from paramsym.measure.layout import plain, viewed
 from paramsym.measure.once import once
-from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan, bodies
+from paramsym.program.graph import Call, Loop, Program, Region, Route, Scan
 from paramsym.program.lookups import Constant, Drop, Stored
 from paramsym.program.state import Remember
+from paramsym.program.types import ArrayType
+
+_NOTHING = Polynomial.of(0)
 
 
 def widest(program: Program, widths: Mapping[str, Dim], *, fused: bool = False) -> Dim:
@@ -40,26 +45,68 @@ def _found(program: Program, widths: Mapping[str, Dim], *, fused: bool) -> list[
     foreign |= {root[n] for step in program.steps for n in step.takes if isinstance(step.operation, Remember)}
     foreign |= {n for step in program.steps for n in step.gives if isinstance(step.operation, Constant) and step.operation.held}
     live: dict[int, Polynomial] = {}
-    found: list[Polynomial] = [Polynomial.of(0)]
+    found: list[Polynomial] = [_NOTHING]
     for place, step in enumerate(program.steps):
-        inside = _inside(step.operation, widths, fused=fused)
-        around = Polynomial.total(live.values())
+        around, ending = Polynomial.total(live.values()), {number for number in live if last[number] == place}
+        if isinstance(step.operation, Loop):
+            given = {root[number] for number in step.takes[: step.operation.carry]} & ending
+            freed = Polynomial.total(live[number] for number in given)
+            inside = _widest(_copies(step.operation, freed, widths, fused=fused))
+        else:
+            inside = _inside(step.operation, widths, fused=fused)
         for number in step.gives:
             if root[number] == number and number not in foreign:
-                kind = program.types[number]
-                live[number] = Polynomial.product((widths[kind.kind], *kind.sizes))
+                live[number] = _held(program.types[number], widths)
         found = _widest([*found, Polynomial.total(live.values()), *(around + one for one in inside)])
         live = {number: size for number, size in live.items() if last.get(number, -1) > place}
     return found
+
+
+def _held(kind: ArrayType, widths: Mapping[str, Dim]) -> Polynomial:
+    return Polynomial.product((widths[kind.kind], *kind.sizes))
 
 
 def _inside(operation: Any, widths: Mapping[str, Dim], *, fused: bool) -> list[Polynomial]:
     """Return the moments inside an operation."""
     if fused and isinstance(operation, Region) and operation.name == "attention":
         return []
-    if isinstance(operation, Call | Region | Loop | Scan | Route):
-        return _widest([one for body in bodies(operation) for one in _moments(body, widths, fused=fused)])
+    if isinstance(operation, Call | Region | Scan | Route):
+        return _moments(operation.body, widths, fused=fused)
     return []
+
+
+def _copies(loop: Loop, freed: Polynomial, widths: Mapping[str, Dim], *, fused: bool) -> Iterator[Polynomial]:
+    """Yield the moments inside the copies; those behind the first get what others made, and what the first one got may be ``freed``."""
+    for place, (numbers, body) in enumerate(loop.bodies):
+        start, step = Polynomial.of(numbers.start), Polynomial.of(numbers.step)
+        last = start + step * (Polynomial.of(numbers.count) - Polynomial.of(1))
+        made = Polynomial.total(_held(body.types[number], widths) for number in body.inputs[: loop.carry])
+        for moment in _moments(body, widths, fused=fused):
+            index = numbers.index if numbers.index in moment.free_symbols | made.free_symbols else None
+            if place == 0:
+                yield moment if index is None else moment.put(index, start)
+            behind = moment + made - freed
+            yield from [behind] if index is None else _ends(behind, index, start + step if place == 0 else start, last, numbers)
+
+
+def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial, numbers: Numbers) -> Iterator[Polynomial]:
+    """Yield polynomials of which one is the largest value of a moment over the copies.
+
+    Raises:
+        SizeError: a moment that may be the widest in between.
+    """
+    further = Polynomial.of(index) + Polynomial.of(numbers.step)
+    grows = moment.put(index, further) - moment
+    bends = grows.put(index, further) - grows
+    if _within(_NOTHING, grows):
+        yield moment.put(index, last)
+    elif _within(grows, _NOTHING):
+        yield moment.put(index, first)
+    elif _within(_NOTHING, bends):
+        yield from (moment.put(index, first), moment.put(index, last))
+    else:
+        message = f"the widest of {numbers} is not known: {moment.as_expr()} may be largest between the first copy and the last one."
+        raise SizeError(message)
 
 
 def _roots(program: Program) -> list[int]:

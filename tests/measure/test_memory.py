@@ -164,6 +164,51 @@ def test_the_widest_moment() -> None:
     assert widest(ps.trace(ps.Flatten(), (1, 4)), widths) == 0
 
 
+def repeated(block: Any, copies: int) -> tuple[ps.Expr, ps.Expr]:
+    """Return the widest moment of blocks written out, and of as many copies of one whose number is a letter until then."""
+    index, n = dims("i n")
+    shape, letters = (2, 4, 6, 6), ps.Repeat(block(index), n, index=index, start=1)
+    written_out = ps.Sequential(*(block(number) for number in range(1, copies + 1)))
+    cost = ps.memory(letters, shape, use="inference")
+    assert cost.polynomial.free_symbols <= cost.symbols == {n}
+    return of("widest moment", written_out, shape, use="inference"), cost.ledger.where(
+        lambda line: line.path[0] == "widest moment"
+    ).used.subs(n, copies)
+
+
+def convolutions(seen: Any, wide: Any, gives: Any) -> ps.Layer:
+    """Return two convolutions, one behind the other."""
+    return ps.Sequential(ps.Conv2d(seen, wide, 1), ps.ReLU(), ps.Conv2d(wide, gives, 3, padding=1))
+
+
+@pytest.mark.parametrize("copies", [2, 3, 7])
+def test_the_widest_of_numbered_copies(copies: int) -> None:
+    """Copies are as wide as the same blocks written out: alike, growing, shrinking, both, and joining what they give."""
+    for block in (
+        lambda _: convolutions(4, 9, 4),
+        lambda number: convolutions(4, 5 * number, 4),
+        lambda number: convolutions(4, 2 * (9 - number), 4),
+        lambda number: ps.SkipConnection(convolutions(4 + 3 * (number - 1), 12, 3)),
+        lambda number: convolutions(4, (number - 4) ** 2 + 1, 4),
+    ):
+        one, other = repeated(block, copies)
+        assert one == other
+
+
+def test_a_widest_copy_in_between_is_not_guessed() -> None:
+    """Of a letter for the number of copies nothing more is known than the first copy and the last."""
+    with pytest.raises(SizeError, match=r"may be largest between the first copy and the last one"):
+        repeated(lambda number: convolutions(4, number * (10 - number), 4), 9)
+
+
+@pytest.mark.parametrize("convention", ["torch-eager", "torch-sdpa"])
+def test_memory_of_inference_has_the_letters_of_the_model(convention: str) -> None:
+    """No index of copies is left in a closed form, which source code could not compute."""
+    cost = ps.memory(ps.models.DenseNet(), use="inference", convention=convention)
+    assert cost.polynomial.free_symbols <= cost.symbols
+    assert "i" not in ps.export(cost).arguments
+
+
 def test_attention_holds_its_scores_unless_it_is_fused() -> None:
     """The scores and their softmax for every head and pair, or none of them."""
     attention = ps.MultiHeadAttention(64, 4, batch_first=True)
