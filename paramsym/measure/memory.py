@@ -71,14 +71,14 @@ def memory(
     >>> from paramsym.models import Llama
     >>> llama = Llama(architecture="LlamaForCausalLM").at("meta-llama/Llama-2-7b-hf")
     >>> print(memory(llama, (1, 4096), use="inference", dtype="float16", weights="gguf-q4_0", convention="torch-sdpa").table(1))
-    LlamaForCausalLM for (1, 4096): 6,312,050,688 bytes (inference: gguf-q4_0)
+    LlamaForCausalLM for (1, 4096): 6,345,605,120 bytes (inference: gguf-q4_0)
     part                   bytes   share
     ------------------------------------
-    weights        3,791,273,984  60.1 %
-    cache          2,147,483,648  34.0 %
-    widest moment    373,293,056   5.9 %
+    weights        3,791,273,984  59.7 %
+    cache          2,147,483,648  33.8 %
+    widest moment    406,847,488   6.4 %
     ------------------------------------
-    total          6,312,050,688
+    total          6,345,605,120
     """
     choices: tuple[tuple[str, object, Iterable[Any]], ...] = (
         *(("use", use, USES), ("dtype", dtype, BYTES), ("optimizer", optimizer, OPTIMIZERS), ("convention", convention, MEMORY)),
