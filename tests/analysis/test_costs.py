@@ -112,7 +112,7 @@ def test_which_batch_fits() -> None:
     (best,) = ps.solve(needed, "<= 80 GB", {B: range(1, 257)}, best=1)
     assert needed.at(B=best[B]).count <= 80 * 10**9 < needed.at(B=best[B] + 1).count
     fitting = ps.solve(needed, "<= 20 GB", {B: range(1, 257)})
-    # 13,476,831,232 bytes of weights; a cache of 2*32*4096*4096*2 bytes and 373,293,056 bytes at the widest moment for each text
+    # 13,476,831,232 bytes of weights; a cache of 2*32*4096*4096*2 bytes and 406,847,488 bytes at the widest moment for each text
     assert [one[B] for one in fitting] == [2, 1]
     assert "2 of 256 combinations give at most 20 GB" in str(fitting)
     assert len(ps.solve(needed, "<= 1 GB", {B: range(1, 257)}, best=1)) == 0
