@@ -34,7 +34,7 @@ import paramsym  # noqa: E402 - the checkout this file is in
 from paramsym.algebra.letters import LETTER_SETS, lettering  # noqa: E402
 from paramsym.render import latex  # noqa: E402
 
-SCRIPTS = ("words", "models", "formula", "address", "stops", "sizes", "answer", "why", "chart", "copies", "configs", "main")
+SCRIPTS = ("words", "models", "formula", "address", "stops", "sizes", "answer", "why", "crossings", "chart", "copies", "configs", "main")
 LINKS = {"../index.html": "Documentation", "../scratch.html": "Scratch", "../scratch/index.html": "Scratch"}
 MATHJAX = "_static/mathjax/tex-svg-full.js"
 

@@ -54,6 +54,25 @@ class Program:
         source = ps.export({str(place): one for place, one in enumerate(self.subjects)}, "javascript", name="count")
         return f'{{"arguments": {json.dumps(source.arguments)}, "run": {source.code.partition(chr(10))[2]}}}'
 
+    def degrees(self) -> dict[str, list[Any]]:
+        """Return for each letter what makes crossings exact: the highest power, the highest in a denominator, and what moves in steps.
+
+        What moves in steps, because the letter stands in a floor or a maximum, is a list of places, or True where all that have the
+        letter do.
+        """
+        found: dict[str, list[Any]] = {}
+        for symbol in sorted({symbol for amount in self.places for symbol in amount.free_symbols}, key=lambda one: one.name):
+            having = {place: amount for amount, place in self.places.items() if symbol in amount.free_symbols}
+            powers = [dict(monomial).get(symbol, 0) for amount in having.values() for monomial in amount.terms]
+            stepped = [place for place, amount in having.items() if _inside(symbol, amount)]
+            found[symbol.name] = [max(0, *powers), -min(0, *powers), len(stepped) == len(having) or stepped]
+        return found
+
+
+def _inside(symbol: Symbol, amount: Polynomial) -> bool:
+    """Whether a letter stands inside of something: a floor, a maximum, the reciprocal of a sum."""
+    return any(symbol != generator and symbol in generator.free_symbols for monomial in amount.terms for generator, _ in monomial)
+
 
 class _Writer:
     """Collects what the questions about one variant share: programs by their conditions, LaTeX, letters."""
@@ -120,6 +139,7 @@ def variant_data(variant: Variant) -> dict[str, Any]:
         "configs": of_variant(variant),
         "texts": [*writer.texts],
         "questions": questions,
+        "degrees": [program.degrees() for program in writer.programs],
         "missing": missing,
         "programs": f"[{','.join(program.script() for program in writer.programs)}]",
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from paramsym.measure.work import PAIRS
 from paramsym.render import latex
 from paramsym.render.table import Letters
 
-MOST_PARTS = 10
+MOST_PARTS, MOST_GATHERED = 10, 16
 ATTENTION = {"eager": "torch-eager", "fused": "torch-sdpa"}
 
 
@@ -165,4 +166,23 @@ def divided(listed: Iterable[Line], *, by_kind: bool) -> list[tuple[str, list[Li
         if groups and len(deeper) > MOST_PARTS:
             break
         groups = deeper
+    if len(groups) > MOST_PARTS and not by_kind:
+        return gathered([(".".join(path), members) for path, members in groups.items()])
     return [(".".join(path) or "(itself)", members) for path, members in groups.items()]
+
+
+def gathered(parts: list[tuple[str, list[Line]]]) -> list[tuple[str, list[Line]]]:
+    """Gather the many parts of a flat model, such as ``block1a_expand_conv``, by how their names begin: ``block1...``."""
+    pieces = [re.findall(r"[^\W\d_]+|\d+|[\W_]+", name) for name, _ in parts]
+    level = max((level for level in range(1, max(map(len, pieces)) + 1) if len({*_begun(pieces, level)}) <= MOST_GATHERED), default=1)
+    groups: dict[str, list[tuple[str, list[Line]]]] = {}
+    for begin, part in zip(_begun(pieces, level), parts, strict=True):
+        groups.setdefault(begin, []).append(part)
+    return [
+        (begin.rstrip("._") + "..." if len(same) > 1 else same[0][0], [line for _, members in same for line in members])
+        for begin, same in groups.items()
+    ]
+
+
+def _begun(pieces: list[list[str]], level: int) -> list[str]:
+    return ["".join(name[:level]) for name in pieces]

@@ -1,65 +1,29 @@
 "use strict";
 /* A chart over one letter: the parts of one model, or the totals of two, and the sizes at which one passes another. */
 
-const MOST_LINES = 6;
+const MOST_LINES = 6, MOST_SHOWN = 8;
 
-/* What is drawn: a name and a function from a size to a count, null where the model cannot have it. */
+/* What is drawn: a name, a function from a size to a count, null where the model cannot have it, and the powers of the letter in it. */
 const lines = (letter) => {
   const { state } = explorer;
-  const at = (model) => {
-    const known = new Map();
-    return (value) => {
-      if (!known.has(value)) known.set(value, explorer.answer(model, state, { [letter]: value }));
-      return known.get(value);
+  const of = (model) => {
+    const { variant } = model, known = new Map(), sizes = explorer.all(model, state.inputs);
+    return (name, program, place) => {
+      const [high, low, stepped] = variant.degrees[program][letter] ?? [0, 0, []];
+      const count = (value) => {
+        if (!known.has(value)) known.set(value, explorer.run(variant, program, { ...sizes, [letter]: value }).counts ?? null);
+        return known.get(value)?.[place] ?? null;
+      };
+      return { name, count, power: stepped === true || stepped.includes(place) ? null : { high, low } };
     };
   };
-  if (state.models.length > 1) {
-    return state.models.map((model) => { const answer = at(model); return { name: model.name, count: (value) => answer(value).total ?? null }; });
-  }
-  const [model] = state.models, answer = at(model), now = explorer.answer(model, state);
+  const asked = state.models.map((model) => explorer.asked(model, state));
+  if (asked.some((one) => !one)) return [];
+  if (state.models.length > 1) return state.models.map((model, side) => of(model)(model.name, asked[side][0], asked[side][1]));
+  const [model] = state.models, now = explorer.answer(model, state), line = of(model);
   if (now.error) return [];
   const parts = now.parts.map((one, place) => ({ ...one, place })).sort((a, b) => (a.value < b.value ? 1 : -1)).slice(0, MOST_LINES);
-  return parts.map(({ name, place }) => ({ name, count: (value) => { const found = answer(value); return found.error ? null : found.parts[place].value; } }));
-};
-
-/* Between two sizes at which one line is above and below another, find the first size at which that has changed. */
-explorer.crossing = (above, low, high, step) => {
-  let [from, to] = [0n, (high - low) / step];
-  while (to - from > 1n) {
-    let middle = (from + to) / 2n, side = null;
-    for (let away = 0n; away < 64n && side === null; away += 1n) {
-      for (const one of [middle + away, middle - away]) {
-        if (side === null && one > from && one < to) { side = above(low + one * step); if (side !== null) middle = one; }
-      }
-    }
-    if (side === null) break;
-    if (side === above(low)) from = middle; else to = middle;
-  }
-  return low + to * step;
-};
-
-const crossings = (drawn, values, step) => {
-  const found = [];
-  for (let one = 0; one < drawn.length; one += 1) {
-    for (let other = one + 1; other < drawn.length; other += 1) {
-      const above = (value) => {
-        const [a, b] = [drawn[one].count(value), drawn[other].count(value)];
-        return a === null || b === null ? null : a > b ? 1 : a < b ? -1 : 0;
-      };
-      let last = null;
-      for (const value of values) {
-        const side = above(value);
-        if (side === null || side === 0) continue;
-        if (last && side !== last.side) {
-          const first = (value - last.value) % step === 0n ? explorer.crossing(above, last.value, value, step) : value;
-          const [low, high] = side > 0 ? [other, one] : [one, other];
-          found.push({ value: first, below: drawn[low].name, above: drawn[high].name, equal: above(first) === 0, count: drawn[high].count(first) });
-        }
-        last = { value, side };
-      }
-    }
-  }
-  return found.sort((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0)).slice(0, 8);
+  return parts.map(({ name, place }) => line(name, asked[0][0], asked[0][3][place][1]));
 };
 
 const WIDTH = 720, HEIGHT = 320, LEFT = 16, BOTTOM = 34, TOP = 12;
@@ -92,15 +56,20 @@ explorer.showChart = () => {
   const box = explorer.find("chart"), list = explorer.find("crossings");
   const drawn = letter ? lines(letter) : [];
   const here = letter ? explorer.all(model, state.inputs)[letter] : 1n;
-  const values = letter ? explorer.stops(model, letter, state.inputs, here * 4n > 8n ? here * 4n : 8n).filter((value) => drawn.every((one) => one.count(value) !== null)) : [];
+  const stops = letter ? explorer.stops(model, letter, state.inputs, here * 4n > 8n ? here * 4n : 8n) : [];
+  const values = stops.filter((value) => drawn.every((one) => one.count(value) !== null));
+  values.all = stops.all;
   list.replaceChildren();
   if (drawn.length < 1 || values.length < 2) { box.textContent = "There is nothing to draw: the sizes are refused, or only one is possible."; return; }
   const step = values.slice(1).map((value, number) => value - values[number]).reduce((a, b) => { while (b) [a, b] = [b, a % b]; return a; });
-  const found = crossings(drawn, values, step), now = explorer.all(model, state.inputs)[letter];
+  const { found, exact } = explorer.crossings(drawn, values, step), now = explorer.all(model, state.inputs)[letter];
   box.innerHTML = `${explorer.chartPicture(letter, drawn, values, found, now)}<ul class="legend">${drawn.map((one, number) => `<li class="line-${number}">${explorer.escape(one.name)}</li>`).join("")}</ul>`;
-  list.replaceChildren(...found.map(({ value, below, above, equal }) => explorer.element("li", { "data-crossing": value },
+  list.replaceChildren(...found.slice(0, MOST_SHOWN).map(({ value, below, above, equal }) => explorer.element("li", { "data-crossing": value },
     explorer.element("b", {}, `${letter} = ${explorer.number(value)}`), equal ? `: ${above} and ${below} are equal, and ${above} is larger behind it.` : `: the first size at which ${above} is larger than ${below}.`)));
-  if (!found.length) list.append(explorer.element("li", { class: "note" }, `No line passes another from ${explorer.number(values[0])} to ${explorer.number(values.at(-1))}.`));
+  const range = `from ${explorer.number(values[0])} to ${explorer.number(values.at(-1))}`, note = (words) => list.append(explorer.element("li", { class: "note" }, words));
+  if (!found.length) note(`No line passes another ${range}.`);
+  if (found.length > MOST_SHOWN) note(`${found.length - MOST_SHOWN} more ${range}.`);
+  if (!exact) note(`A line moves in steps here: of the sizes ${range}, those that are drawn were tried.`);
 };
 
 explorer.listenToChart = () => {

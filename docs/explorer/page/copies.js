@@ -35,9 +35,9 @@ explorer.python = () => {
 };
 
 explorer.code = () => {
-  const { state } = explorer, question = explorer.questions.find((one) => one.name === state.question);
-  return state.models.map(({ variant }) => {
-    const [program, total] = variant.questions[state.question]?.[explorer.choice(question, state)] ?? [0, 0];
+  const { state } = explorer;
+  return state.models.map((model) => {
+    const { variant } = model, [program, total] = explorer.asked(model, state) ?? [0, 0];
     return `// ${variant.title}, as ps.export writes it; the total of this tab is count(...)['${total}']\n${variant.programs[program].run}`;
   }).join("\n\n");
 };

@@ -120,11 +120,17 @@ explorer.run = (variant, number, sizes) => {
 /* The choice of a question that the page is set to, as the data has it: "forward/FLOPs". */
 explorer.choice = (question, state) => Object.keys(question.choices).map((name) => state.choices[name]).join("/");
 
+/* Where the data has the answer of a model: program, total, terms and parts; undefined where there is none. */
+explorer.asked = ({ variant }, state) => {
+  const question = explorer.questions.find((one) => one.name === state.question);
+  return variant.questions[question.name]?.[explorer.choice(question, state)];
+};
+
 /* The answer of a model: total, terms and parts as BigInts with what the page shows of them, or the error. */
 explorer.answer = (model, state, changed = {}) => {
   const question = explorer.questions.find((one) => one.name === state.question);
   const { variant } = model;
-  const found = variant.questions[question.name]?.[explorer.choice(question, state)];
+  const found = explorer.asked(model, state);
   if (!found) return { error: `${variant.title}: ${variant.missing[question.name]}`, question };
   const [program, total, terms, parts] = found;
   const ran = explorer.run(variant, program, { ...explorer.all(model, state.inputs), ...changed });

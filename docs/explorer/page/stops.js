@@ -14,7 +14,8 @@ const divisorsOf = (value) => {
 const MOST_STOPS = 240;
 const FAR = { S: 16384n, S_d: 4096n, B: 128n };  // sliders of inputs, which nobody publishes, reach twice as far
 
-/* Letters that have to divide this one make it go in steps; where it has to divide others, their divisors are its values. */
+/* Letters that have to divide this one make it go in steps; where it has to divide others, their divisors are its values. ``all`` of what
+   is returned says whether no possible size between the first and the last is left out. */
 explorer.stops = (model, letter, inputs, end = null) => {
   const { variant } = model, sizes = explorer.all(model, inputs), now = sizes[letter];
   const value = (side) => (typeof side === "number" ? BigInt(side) : sizes[side]);
@@ -27,13 +28,14 @@ explorer.stops = (model, letter, inputs, end = null) => {
   }
   const place = variant.letters.findIndex(([name]) => name === letter);
   const known = place < 0 ? [] : Object.values(variant.models).map((one) => BigInt(one[place] ?? 512));
-  let found;
+  let found, all = true;
   if (whole !== null && whole > 0n) found = divisorsOf(whole).filter((one) => one % step === 0n);
   else {
     const most = end ?? [...known, now, 8n, FAR[letter] ?? 0n].reduce((a, b) => (a > b ? a : b)) * 2n, from = (least + step - 1n) / step, count = most / step - from + 1n;
     found = [];
     if (count <= BigInt(MOST_STOPS)) for (let one = from; one <= most / step; one += 1n) found.push(one * step);
     else {
+      all = false;
       for (let number = 0; number <= MOST_STOPS; number += 1) {
         found.push(BigInt(Math.round(Number(from) * (Number(most / step) / Number(from)) ** (number / MOST_STOPS))) * step);
       }
@@ -42,7 +44,7 @@ explorer.stops = (model, letter, inputs, end = null) => {
   }
   found = found.filter((one) => one >= least);
   found.push(now);
-  return [...new Set(found)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  return Object.assign([...new Set(found)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)), { all });
 };
 
 /* Whether a model can have a size: what is asked for its parameters and for the question that is open. */
