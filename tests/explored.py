@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from documentation import ROOT
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
+from paramsym.models import FAMILIES
 
-NAMES: list[str] = runpy.run_path(str(ROOT / "docs" / "explorer" / "families.py"))["NAMES"]
+NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()]
 WAYS = {"forward": "forward", "training": "both"}
 ATTENTION = {"eager": "torch-eager", "fused": "torch-sdpa"}
 CHOICES: dict[str, dict[str, tuple[str, ...]]] = {

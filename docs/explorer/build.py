@@ -24,7 +24,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
 
 from configs import of_all, of_type  # noqa: E402 - beside this file
 from data import variant_data  # noqa: E402
-from families import NAMES  # noqa: E402
 from packing import family_script, pack, reasons_script  # noqa: E402
 from questions import QUESTIONS  # noqa: E402
 from reasons import reasons_data  # noqa: E402
@@ -32,8 +31,11 @@ from variants import variants_of  # noqa: E402
 
 import paramsym  # noqa: E402 - the checkout this file is in
 from paramsym.algebra.letters import LETTER_SETS, lettering  # noqa: E402
+from paramsym.atlas.record import recorded_types  # noqa: E402
+from paramsym.models import FAMILIES, model_types  # noqa: E402
 from paramsym.render import latex  # noqa: E402
 
+NAMES = [name for classes, _ in FAMILIES.values() for name in classes.split()]
 SCRIPTS = ("words", "models", "formula", "address", "stops", "sizes", "answer", "why", "crossings", "chart", "copies", "configs", "main")
 LINKS = {"../index.html": "Documentation", "../scratch.html": "Scratch", "../scratch/index.html": "Scratch"}
 MATHJAX = "_static/mathjax/tex-svg-full.js"
@@ -110,6 +112,7 @@ def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
     yield f"explorer.index = {json.dumps(index, separators=(',', ':'))};"
     asked = [{"name": q.name, "title": q.title, "unit": q.unit, "choices": q.choices, "call": q.call} for q in QUESTIONS]
     yield f"explorer.questions = {json.dumps(asked)};"
+    yield f"explorer.types = {json.dumps(sorted({*model_types(), *recorded_types()}))};"
     yield f"explorer.keys = {json.dumps(of_all())};"
     papers: dict[str, Any] = {}
     for one in LETTER_SETS:

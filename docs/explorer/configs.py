@@ -6,6 +6,7 @@ A key is a size, has one of the values that were tried, or changes nothing that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from sympy import Symbol
 from variants import Variant
 
 import paramsym as ps
+from paramsym import A, H
 from paramsym.errors import ParamsymError
 from paramsym.models import family_of
 from paramsym.models.family import CENTRAL, COMMON, USUAL, Family
@@ -34,6 +36,8 @@ ROPE: Mapping[str, dict[str, Any]] = {
 Lettered = Size | Pair | Limit
 """Keys that become a letter."""
 _NOT_THERE = object()
+_SHARED = 20
+"""A head that is so much wider divides into all fractions that are tried."""
 
 
 class Rules:
@@ -66,6 +70,7 @@ class Rules:
             "sizes": {},
             "lists": {},
             "equal": {},
+            "shares": {letter.name: share for letter, share in self._shares.items()},
             "fixed": {},
             "free": [key for key in self._unlike if self._free(key)],
             "whole": [key for key in self._unlike if isinstance(self.reader.keys[key], Whole)],
@@ -74,29 +79,81 @@ class Rules:
             found["labels"] = self.reader.labels
         for name, key in self.reader.keys.items():
             if isinstance(key, Lettered) and key.letter in self.sizes:
-                rule = self._size(name, key)
-                if rule is None:  # a size that another key has to repeat
-                    return None
-                found["sizes"][name] = rule
+                found["sizes"][name] = self._size(name, key)
             elif isinstance(key, Several) and (listed := self._list(name, key)):
                 found["lists"][name] = listed
-            elif name not in found["free"]:
+            elif name not in found["free"] and not any(name == share[0] for share in self._shares.values()):
                 found["fixed"][name] = [*self._values(name, key)]
         for name, source in self.reader.follows.items():
             if found["fixed"].get(name) and source in found["sizes"] and self._follows(name, self.reader.keys[source]):
                 found["equal"][name] = source
+        for name, source in self._twins.items():
+            found["equal"][name], found["fixed"][name] = source, []
         return found
 
-    def _size(self, name: str, key: Lettered) -> list[Any] | None:
-        """Return the letter, the least size, and what holds where the key is missing or null; None for what is not one letter alone."""
+    def _size(self, name: str, key: Lettered) -> list[Any]:
+        """Return the letter, the least size, what a missing key and null mean, and the only size that is known; None where any is."""
         value, least = self.sizes[key.letter], getattr(key, "least", 1)
+        rule = [key.letter.name, least, self._missing(name, key, _NOT_THERE), self._missing(name, key, None)]
+        twins = [twin for twin, source in self._twins.items() if source == name]
         for other in (2 * value, 3 * value, value // 2, value + 1, value - 1):
-            sizes = self._read({name: other}) if other >= least and other != value else None
+            sizes = self._read(dict.fromkeys((name, *twins), other)) if other >= least and other != value else None
             if sizes is not None:
-                if sizes != {**self.sizes, key.letter: other}:
-                    return None
-                return [key.letter.name, least, self._missing(name, key, _NOT_THERE), self._missing(name, key, None)]
-        return None
+                free = all(
+                    size == (other if letter == key.letter else self.sizes[letter])
+                    for letter, size in sizes.items()
+                    if letter not in self._shares
+                )
+                return [*rule, None if free else value]
+        return [*rule, value]
+
+    @cached_property
+    def _twins(self) -> dict[str, str]:
+        """The keys that have to repeat the size of another key: where they do not, the reference builds another structure."""
+        found = {}
+        for name, key in self.reader.keys.items():
+            if not isinstance(key, Lettered) or key.letter in self.sizes:
+                continue
+            value = self.config.get(name, key.default)
+            for source, other in self.reader.keys.items():
+                if (
+                    isinstance(other, Lettered)
+                    and other.letter in self.sizes
+                    and self.sizes[other.letter] == value
+                    and isinstance(value, int)
+                ):
+                    both = self._read({name: 2 * value, source: 2 * value})
+                    if both is not None and both[other.letter] == 2 * value and self._read({source: 2 * value}) is None:
+                        found[name] = source
+        return found
+
+    @cached_property
+    def _unkeyed(self) -> list[Symbol]:
+        """The letters that no key gives."""
+        given = {key.letter for key in self.reader.keys.values() if isinstance(key, Lettered)}
+        return [letter for letter in self.sizes if letter not in given and letter.name != "N"]
+
+    @cached_property
+    def _shares(self) -> dict[Symbol, list[Any]]:
+        return {letter: share for letter in self._unkeyed if (share := self._share(letter))}
+
+    def _share(self, letter: Symbol) -> list[Any] | None:
+        """Return the key of a fraction of the width of a head, width and heads, and for every known fraction the number that it is."""
+        width, heads = (
+            next((name for name, key in self.reader.keys.items() if isinstance(key, Lettered) and key.letter == one), "") for one in (H, A)
+        )
+        head = self.sizes.get(H, 0) // (self.sizes.get(A, 0) or 1)
+        fraction = next((name for name in ("partial_rotary_factor", "rotary_pct") if name in self.reader.keys), "")
+        if not (width and heads and head and fraction):
+            return None
+        known = []
+        for value in dict.fromkeys((None, self.config.get(fraction), 0.25, 0.4, 0.5, 0.75, 1.0)):
+            given = {fraction: _NOT_THERE if value is None else value, width: _SHARED * self.sizes[H]}
+            one, two = self._read(given), self._read({**given, heads: 2 * self.sizes[A]})
+            if one and two and one[letter] == 2 * two[letter]:
+                share = Fraction(one[letter], _SHARED * head)
+                known.append([value, share.numerator, share.denominator])
+        return [fraction, H.name, A.name, known] if known else None
 
     def _list(self, name: str, key: Several) -> list[Any] | None:
         """Return the letters of a list, the least size, and the list that holds where the key is missing."""

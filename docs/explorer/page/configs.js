@@ -1,7 +1,9 @@
 "use strict";
 /* A config.json that is dropped on the page: read by the rules that the library was asked for, or refused with what is in the way. */
 
-class Refused extends Error {}
+class Refused extends Error {
+  constructor(message, part = null) { super(message); this.part = part; }  // a configuration inside this one, which the page may read
+}
 
 /* The letters that a refusal asks the reader to take to the library. */
 const INSTEAD = 'ps.from_config("config.json") reads it.';
@@ -72,20 +74,33 @@ const sizesOf = (config, rules, architecture, reader) => {
   }
   if (architecture === undefined ? !rules.first : !rules.architectures.includes(architecture)) throw new Refused("");
   const sizes = {};
-  for (const [name, [letter, least, missing, nothing]] of Object.entries(rules.sizes)) {
+  const put = (letter, value, where) => {
+    if (typeof sizes[letter] === "bigint" && sizes[letter] !== value) throw new Refused(`${where} is ${value}; this page has the formula for ${sizes[letter]}, as another key says. ${INSTEAD}`);
+    sizes[letter] = value;
+  };
+  for (const [name, [letter, least, missing, nothing, only]] of Object.entries(rules.sizes)) {
     const rule = !(name in given) ? missing : given[name] === null ? nothing : undefined;
     if (rule === null) throw new Refused(`${name} is ${name in given ? "null" : "not given"}, and this page has no formula for that. ${INSTEAD}`);
-    sizes[letter] = rule === undefined ? whole(given[name], name, least) : typeof rule === "number" ? BigInt(rule) : rule;
+    const value = rule === undefined ? whole(given[name], name, least) : typeof rule === "number" ? BigInt(rule) : rule;
+    if (only !== null && value !== BigInt(only)) throw new Refused(`${name} is ${value}; this page reads only ${only} there. ${INSTEAD}`);
+    put(letter, value, name);
   }
   for (const [letter, value] of Object.entries(sizes)) if (typeof value === "string") sizes[letter] = sizes[value];
   for (const [name, [letters, least, missing]] of Object.entries(rules.lists)) {
     const value = name in given ? given[name] : missing?.map(BigInt);
     if (!Array.isArray(value) || value.length !== letters.length) throw new Refused(`${name} is ${shown(value)}; this page has the formula for ${letters.length} of them. ${INSTEAD}`);
-    letters.forEach((letter, place) => { sizes[letter] = whole(value[place], `${name}[${place}]`, least); });
+    letters.forEach((letter, place) => put(letter, whole(value[place], `${name}[${place}]`, least), `${name}[${place}]`));
+  }
+  for (const [letter, [name, width, heads, known]] of Object.entries(rules.shares)) {
+    const found = known.find(([value]) => (value === null ? !(name in given) : name in given && same(given[name], value)));
+    const size = found && sizes[width] * BigInt(found[1]), by = found && sizes[heads] * BigInt(found[2]);
+    if (!found || by <= 0n || size % by !== 0n) throw new Refused(`${name} is ${shown(given[name])}, and this page has no formula for that fraction of a head. ${INSTEAD}`);
+    sizes[letter] = size / by;
   }
   for (const [name, values] of Object.entries(rules.fixed)) {
     const source = rules.equal[name];
     if (source !== undefined && name in given && given[name] === sizes[rules.sizes[source][0]]) continue;
+    if (source !== undefined && !values.length) throw new Refused(`${name} is ${shown(given[name])}; this page has the formula for the same size as ${source}. ${INSTEAD}`);
     const fits = values.some((one) => (one.length ? name in given && (same(given[name], one[0]) || alike(given[name], one[0])) : !(name in given)));
     if (!fits) {
       const known = values.filter((one) => one.length).map(([one]) => shown(one)).join(" or ");
@@ -110,6 +125,7 @@ const sizesOf = (config, rules, architecture, reader) => {
 /* Keys that nothing is known about, which could change the tensors. */
 const unknown = (config, rules, reader) => Object.entries(config).filter(([key, value]) => {
   if (key in rules.sizes || key in rules.lists || key in rules.fixed || rules.free.includes(key) || key in reader.aliases) return false;
+  if (Object.values(rules.shares).some(([fraction]) => fraction === key)) return false;
   for (const { usual, ignored } of [reader, explorer.keys]) {  // what the family says of a key goes before what holds for all
     if (key in usual) return !usual[key].some((one) => same(value, one));
     if (ignored.includes(key)) return false;
@@ -117,13 +133,31 @@ const unknown = (config, rules, reader) => Object.entries(config).filter(([key, 
   return true;
 }).map(([key]) => key);
 
+const familyOf = (type) => Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
+
+/* The known words that share most pairs of letters with one. */
+const nearest = (word, known) => {
+  const pairs = (one) => new Set([...one.toLowerCase()].map((letter, place, all) => (all[place - 1] ?? "") + letter));
+  const own = pairs(word), shared = (one) => { const other = pairs(one); return [...other].filter((pair) => own.has(pair)).length / (own.size + other.size); };
+  return known.map((one) => [shared(one), one]).sort(([a], [b]) => b - a).slice(0, 3).map(([, one]) => one);
+};
+
+/* What is said of a model type that is not on the page. */
+const notHere = (type, config) => {
+  const part = [config.text_config, config.vision_config].find((one) => typeof one?.model_type === "string" && familyOf(one.model_type)) ?? null;
+  if (explorer.types.includes(type)) return new Refused(`model_type '${type}' is not on this page; ${INSTEAD}`, part);
+  const here = explorer.types.filter(familyOf);
+  return new Refused(`model_type '${type}' is not known. The nearest on this page are ${nearest(type, here).join(", ")}.`, part);
+};
+
 /* Return the family, the variant and the sizes that a configuration means, and the keys that were passed over. */
-explorer.readConfig = async (text, name = "config.json") => {
-  const config = parsed(text, name);
+explorer.readConfig = async (text, name = "config.json") => explorer.understood(parsed(text, name));
+
+explorer.understood = async (config) => {
   const type = config.model_type;
   if (typeof type !== "string") throw new Refused(`the configuration has no model_type that is a word. ${INSTEAD}`);
-  const found = Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
-  if (!found) throw new Refused(`model_type '${type}' is not on this page. Known are ${[...new Set(Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.types)))].sort().join(", ")}.`);
+  const found = familyOf(type);
+  if (!found) throw notHere(type, config);
   const [family] = found, { variants, types } = await explorer.load(family);
   const named = config.architectures;
   if (named !== undefined && named !== null && !Array.isArray(named)) throw new Refused(`architectures is ${shown(named)}; wanted a list of class names.`);
@@ -151,28 +185,37 @@ explorer.readConfig = async (text, name = "config.json") => {
 };
 
 const take = async (file) => {
+  if (file.size > 16 * 2 ** 20) { refuse(new Refused(`${file.name} has more than 16 MiB, which is no configuration.`), file.name); return; }
+  const text = await file.text();
+  await show(() => explorer.readConfig(text, file.name), file.name);
+};
+
+/* Show the model that a configuration means, or say beside it why not. */
+const show = async (reading, name) => {
   const said = explorer.find("config-said");
-  said.replaceChildren();
-  said.classList.remove("bad");
   try {
-    if (file.size > 16 * 2 ** 20) throw new Refused(`${file.name} has more than 16 MiB, which is no configuration.`);
-    const read = await explorer.readConfig(await file.text(), file.name);
+    const read = await reading();
     const use = async () => {
       await explorer.choose(read.family, read.number, explorer.index[read.family][read.number].names[0], read.sizes);
-      explorer.state.models[explorer.state.active].name = file.name;
+      explorer.state.models[explorer.state.active].name = name;
       explorer.rebuild();
-      said.textContent = `${file.name} is read: ${explorer.index[read.family][read.number].title}.`;
+      said.textContent = `${name} is read: ${explorer.index[read.family][read.number].title}.`;
       said.classList.remove("bad");
     };
     if (!read.unknown.length) { await use(); return; }
     said.classList.add("bad");
-    said.append(`${read.type} does not know these config keys: ${read.unknown.slice(0, 12).join(", ")}. They could change the tensors. `,
+    said.replaceChildren(`${read.type} does not know these config keys: ${read.unknown.slice(0, 12).join(", ")}. They could change the tensors. `,
       explorer.element("button", { type: "button", onclick: use }, "Read it without them"));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    said.classList.add("bad");
-    said.textContent = error.message;
+    refuse(error, name);
   }
+};
+
+const refuse = ({ message, part }, name) => {
+  const said = explorer.find("config-said");
+  said.classList.add("bad");
+  said.replaceChildren(message, ...(part ? [" ", explorer.element("button", { type: "button", onclick: () => show(() => explorer.understood(part), name) }, `Read its ${part.model_type} alone`)] : []));
 };
 
 explorer.listenToConfigs = () => {
