@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from chromium import Browser
-from documentation import ROOT
 
 import paramsym as ps
 from paramsym.errors import ParamsymError
