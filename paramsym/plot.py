@@ -28,6 +28,7 @@ from paramsym.naming import described, quoted
 from paramsym.present.tabulate import check_depth
 from paramsym.present.typeset import PartTotal, names, shares
 from paramsym.render import latex
+from paramsym.render.order import ordered
 from paramsym.render.plot import Box, Lead, Picture, bars, curves, icicle, stacks, tiling
 
 __all__ = ["Picture", "cancellation", "compare", "convolution", "growth", "share", "spread"]
@@ -116,7 +117,7 @@ def growth(layer: Counted, symbol: Symbol | str, values: Iterable[int], *, lette
         message = "a curve needs at least two positive values."
         raise SizeError(message)
     chosen = lettering(letters, symbols_in(closed))
-    terms = latex.ordered(closed, chosen)
+    terms = ordered(closed, chosen)
     rows = [(latex.expression(term, chosen), term, [_value(term, grown, place) for place in places]) for term in terms]
     total = [_value(closed, grown, place) for place in places]
     largest = sorted(rows, key=lambda row: -max(row[2]))[:_MOST]

@@ -21,6 +21,7 @@ from paramsym.core.conditions import conditions_of
 from paramsym.errors import ParamsymError
 from paramsym.measure.trace import stated_inputs
 from paramsym.render import latex
+from paramsym.render.order import ordered
 from paramsym.render.table import Letters
 
 MOST_TENSORS = 60
@@ -168,7 +169,7 @@ def tensors(root: ps.Layer, letters: Letters) -> list[list[Any]]:
     if len(listed) > MOST_TENSORS:
         return []
     parts = {id(line): number for number, (_, members) in enumerate(part for part in divided(listed, by_kind=False)) for line in members}
-    total = latex.ordered(root.params, letters)
+    total = ordered(root.params, letters)
     places = {next(iter(Polynomial.of(term).terms)): number for number, term in enumerate(total) if len(Polynomial.of(term).terms) == 1}
     return [
         [

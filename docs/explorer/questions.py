@@ -19,6 +19,7 @@ from paramsym.core.ledger import Ledger, Line
 from paramsym.errors import ParamsymError
 from paramsym.measure.work import PAIRS
 from paramsym.render import latex
+from paramsym.render.order import ordered
 from paramsym.render.table import Letters
 
 MOST_PARTS, MOST_GATHERED = 10, 16
@@ -134,7 +135,7 @@ def answered(root: ps.Layer, question: Question, choice: tuple[str, ...], letter
     if not total.free_symbols <= subject.symbols:
         message = "the sum has no closed form in these letters."
         raise NoClosedForm(message)
-    terms = tuple((written(term, letters), Polynomial.of(term)) for term in latex.ordered(total.as_expr(), letters)) if total else ()
+    terms = tuple((written(term, letters), Polynomial.of(term)) for term in ordered(total.as_expr(), letters)) if total else ()
     places = {next(iter(polynomial.terms)): number for number, (_, polynomial) in enumerate(terms) if len(polynomial.terms) == 1}
     parts = []
     for name, members in divided(lines(subject), by_kind=question.name in {"training", "inference"}):

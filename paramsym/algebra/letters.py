@@ -78,6 +78,10 @@ Lettering: TypeAlias = str | Mapping[str | Symbol, str] | Letters | None
 """What ``letters`` may be: the name of a set, a mapping from symbols to LaTeX, a ``Letters`` value, or None for the default."""
 
 
+USUAL = LETTER_SETS[0].letters
+"""The letters and the order of everything that is printed without a choice of letters."""
+
+
 def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Letters:
     """Return how symbols are written, after checking that no two of ``symbols`` would be written alike.
 
@@ -102,7 +106,7 @@ def lettering(letters: Lettering = None, symbols: Iterable[Symbol] = ()) -> Lett
 
 
 def _letters(letters: Lettering) -> Letters:
-    default = LETTER_SETS[0].letters
+    default = USUAL
     if letters is None:
         return default
     if isinstance(letters, Letters):

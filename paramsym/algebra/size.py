@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 from sympy import Expr, Function, Integer, Rational, S, Symbol
 from sympy.printing.str import StrPrinter
 
+from paramsym.algebra.letters import USUAL
 from paramsym.algebra.polynomial import ROUNDED, Polynomial
 from paramsym.errors import DivisibilityError, ParamsymError, SizeError
 from paramsym.naming import described, digits, short
+from paramsym.render import plain
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -526,7 +528,7 @@ class _Readable(StrPrinter):
 
 
 def shown(value: object) -> str:
-    """Return how a size or a shape reads; ``text`` is what Python reads back.
+    """Return how a size or a shape reads, terms and factors in the order of papers; ``text`` is what Python reads back as it was.
 
     >>> from paramsym import A, H
     >>> shown((canonical(per(H, A) / 2), per(H, A), None))
@@ -534,7 +536,8 @@ def shown(value: object) -> str:
     """
     if isinstance(value, tuple):
         return f"({', '.join(shown(item) for item in value)}{',' if len(value) == 1 else ''})"
-    return str(canonical(value) if isinstance(value, per) else value)
+    size = canonical(value) if isinstance(value, per) else value
+    return plain.expression(size, USUAL) if isinstance(size, Expr) else str(size)
 
 
 def text(value: object) -> str:

@@ -11,6 +11,7 @@ import sympy
 from sympy import Add, Expr, Symbol
 
 from paramsym.algebra.polynomial import Polynomial
+from paramsym.algebra.size import shown
 from paramsym.analysis.formula import Formula, Subject, formula_of, number, quotient
 from paramsym.analysis.roles import by_role
 from paramsym.core.at import two_of_one_name
@@ -75,7 +76,7 @@ class Comparison(Tabular):
         found: list[str] = []
         if self.ratio is not None:
             decimals = f" = {float(self.ratio):.6g}" if self.ratio.is_number and not self.ratio.is_Integer else ""
-            found.append(f"ratio: {self.ratio}{decimals}")
+            found.append(f"ratio: {shown(self.ratio)}{decimals}")
         return [*found, *map(str, self.crossovers)]
 
     def _repr_html_(self) -> str:

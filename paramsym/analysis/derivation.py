@@ -13,7 +13,7 @@ from sympy import Add, Expr, Integer, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count, canonical, substitute
+from paramsym.algebra.size import Count, canonical, shown as written, substitute
 from paramsym.render import latex
 from paramsym.render.table import Letters, Printed
 from paramsym.render.widths import width
@@ -185,7 +185,7 @@ def _latex_sum(span: Numbers, letters: Letters) -> str:
 
 def shown(value: Count) -> str:
     """Write a size for a reader, an exact quotient as H/A."""
-    return str(value if isinstance(value, int) else value.doit())
+    return written(value if isinstance(value, int) else value.doit())
 
 
 def _bracketed(written: str, factor: Count) -> str:

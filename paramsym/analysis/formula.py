@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from sympy import Expr, Integer, Symbol, cancel, fraction
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, size, substitute
+from paramsym.algebra.size import Dim, shown, size, substitute
 from paramsym.analysis.counted import Counted, lines as lines_of, title, words
 from paramsym.core.at import symbol_of
 from paramsym.core.ledger import Line
@@ -91,8 +91,8 @@ def quotient(above: Polynomial, below: Polynomial) -> Expr:
 
 
 def number(value: Expr) -> str:
-    """Write a whole number with its thousands apart, anything else as SymPy does."""
-    return f"{int(value):,}" if isinstance(value, Integer) else str(value)
+    """Write a whole number with its thousands apart, anything else in the order of papers."""
+    return f"{int(value):,}" if isinstance(value, Integer) else shown(value)
 
 
 def _whole(value: Any) -> int:

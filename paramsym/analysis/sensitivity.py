@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Expr, Integer, Max, Min, Mod, Pow, Symbol, cancel, ceiling, floor
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import symbols_in, text
+from paramsym.algebra.size import shown, symbols_in, text
 from paramsym.algebra.symbols import BY_NAME
 from paramsym.analysis.counted import Counted
 from paramsym.analysis.formula import Formula, Subject, formula_of, number
@@ -80,7 +80,7 @@ class Sensitivity(Tabular):
             counted = "count" if self.unit == "parameters" else self.unit
             return f"{self._one} costs nothing: {self.symbol} cancels from the {counted} of {self.subject}."
         amount = "" if self.marginal == self.formula_marginal else f" = {number(self.marginal)}"
-        return f"{self._one} costs {self.formula_marginal}{amount}."
+        return f"{self._one} costs {shown(self.formula_marginal)}{amount}."
 
     def _repr_html_(self) -> str:
         formula = html.formula(latex.expression(self.formula_marginal, self.letters))

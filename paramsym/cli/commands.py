@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sympy import Expr, Integer
 
-from paramsym.algebra.size import text
+from paramsym.algebra.size import shown
 from paramsym.algebra.symbols import W
 from paramsym.cli import data, layout
 from paramsym.cli.arguments import COSTS
@@ -84,7 +84,7 @@ def _formula(arguments: argparse.Namespace) -> Reply:
         if not model.sizes:
             rows, columns = [(row[0], row[2]) for row in rows], ("letter", "meaning")
         legend = "\n\n" + layout.table(Table(columns, tuple(rows), caption=f"{name}, with"), width()) if rows else ""
-        return layout.formula(text(closed), width(), rest="  ") + legend
+        return layout.formula(shown(closed), width(), rest="  ") + legend
 
     latex = formula_latex(closed)
     return Reply(
@@ -210,7 +210,7 @@ def _explanation(why: Explanation, columns: int) -> str:
     for number, step in enumerate(why.steps, 1):
         hanging = " " * len(f"{number}. ")
         lines.append(layout.words(step.words, columns, f"{number}. ", hanging))
-        lines.append(layout.formula(f"{step.left} = {text(step.right)}", columns, "    ", "      "))
+        lines.append(layout.formula(f"{step.left} = {shown(step.right)}", columns, "    ", "      "))
         if step.numbers:
             lines.append(layout.formula(step.numbers, columns, "    ", "      "))
     return "\n".join(lines)

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from functools import lru_cache
 
-from paramsym.render.table import Cell, Table
+from paramsym.render.table import Cell, Letters, Table
 from paramsym.render.text import cell
 
 _GAP = 2
@@ -48,8 +48,8 @@ def table(source: Table, width: int) -> str:
     if _widest(plain) <= width:
         return plain
     heads = list(source.columns)
-    body = [[_cell(value) for value in row] for row in source.rows]
-    foot = [[_cell(value) for value in source.footer]] if source.footer else []
+    body = [[_cell(value, source.letters) for value in row] for row in source.rows]
+    foot = [[_cell(value, source.letters) for value in source.footer]] if source.footer else []
     right = [bool(source.rows) and all(isinstance(row[i], int | None) for row in source.rows) for i in range(len(heads))]
     columns = [[row[i] for row in (heads, *body, *foot)] for i in range(len(heads))]
     widths = _shared_out(columns, width)
@@ -72,9 +72,9 @@ def table(source: Table, width: int) -> str:
     return "\n".join(parts).replace(_TOGETHER, " ")
 
 
-def _cell(value: Cell) -> str:
+def _cell(value: Cell, letters: Letters) -> str:
     """Return a cell; a short shape stays on one line."""
-    written = cell(value)
+    written = cell(value, letters)
     return written.replace(" ", _TOGETHER) if isinstance(value, tuple) and len(written) <= _SHORT else written
 
 

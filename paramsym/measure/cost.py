@@ -12,7 +12,7 @@ from sympy import Expr, Integer, Symbol
 
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim, substitute, symbols_in
+from paramsym.algebra.size import Dim, shown, substitute, symbols_in
 from paramsym.core.at import mapping_from
 from paramsym.core.layer import Layer, class_name
 from paramsym.core.ledger import Ledger, Line
@@ -69,7 +69,7 @@ class Cost(Printed):
         """
         if not isinstance(self.total, Integer):
             left = ", ".join(sorted(symbol.name for symbol in symbols_in(self.total)))
-            why = f"{left} are symbols. Put sizes in with .at(...)" if left else f"it is {self.total}"
+            why = f"{left} are symbols. Put sizes in with .at(...)" if left else f"it is {shown(self.total)}"
             message = f"{self.subject} has no whole number of {self.unit}: {why}, or use .total."
             raise SizeError(message)
         return int(self.total)
@@ -195,12 +195,12 @@ class Cost(Printed):
     @property
     def subject(self) -> str:
         """What it is the cost of: the class and the inputs."""
-        shapes = ", ".join(str(shape) for shape in self.inputs)
+        shapes = ", ".join(map(shown, self.inputs))
         return f"{class_name(self.layer)} for {shapes}"
 
     @property
     def _caption(self) -> str:
-        total = f"{int(self.total):,}" if isinstance(self.total, Integer) else str(self.total)
+        total = f"{int(self.total):,}" if isinstance(self.total, Integer) else shown(self.total)
         return f"{self.subject}: {total} {self.unit} ({self.convention})"
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from sympy import Max, Symbol
 
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Dim
+from paramsym.algebra.size import Dim, shown
 from paramsym.errors import SizeError
 from paramsym.measure.layout import plain, viewed
 from paramsym.measure.once import once
@@ -105,7 +105,7 @@ def _ends(moment: Polynomial, index: Symbol, first: Polynomial, last: Polynomial
     elif _within(_NOTHING, bends):
         yield from (moment.put(index, first), moment.put(index, last))
     else:
-        message = f"the widest of {numbers} is not known: {moment.as_expr()} may be largest between the first copy and the last one."
+        message = f"the widest of {numbers} is not known: {shown(moment.as_expr())} may be largest between the first copy and the last one."
         raise SizeError(message)
 
 

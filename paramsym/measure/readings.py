@@ -43,7 +43,7 @@ class InputReading(Printed):
         head = f"{shown(self.input_shape)}, {self.meaning}"
         if self.layer is None:
             return f"{head}, does not work: {self.reason}"
-        return f"{head}, gives {shown(self.output_shape)} with {self.params} parameters"
+        return f"{head}, gives {shown(self.output_shape)} with {shown(self.params)} parameters"
 
 
 def readings(layer: Layer, input_shape: Iterable[Count | None]) -> tuple[InputReading, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Expr, Integer, Rational, cancel
 
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import Count
+from paramsym.algebra.size import Count, shown
 from paramsym.core.layer import Layer
 from paramsym.core.ledger import Ledger, Line
 from paramsym.measure.cost import Cost, check_word
@@ -92,7 +92,7 @@ class Intensity(Tabular):
 
     def __str__(self) -> str:
         decimals = f" = {float(self.ratio):.4g}" if self.ratio.is_number and not isinstance(self.ratio, Integer) else ""
-        return f"{self.flops.subject}: {self.ratio}{decimals} FLOPs per byte moved"
+        return f"{self.flops.subject}: {shown(self.ratio)}{decimals} FLOPs per byte moved"
 
     def table(self) -> Table:
         """Return FLOPs, bytes and their ratio, part by part."""

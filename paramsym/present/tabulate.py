@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Symbol
 from paramsym.algebra.letters import Lettering, lettering
 from paramsym.algebra.numbering import Numbers
 from paramsym.algebra.polynomial import Polynomial
-from paramsym.algebra.size import symbols_in
+from paramsym.algebra.size import shown, symbols_in
 from paramsym.algebra.symbols import LETTERS
 from paramsym.core.fields import check_flags
 from paramsym.core.layer import Layer, class_name
@@ -189,7 +189,7 @@ def _tensor_row(line: Line) -> tuple[Cell, ...]:
 
 
 def _amount(value: Expr) -> str:
-    return f"{int(value):,}" if isinstance(value, Integer) else str(value)
+    return f"{int(value):,}" if isinstance(value, Integer) else shown(value)
 
 
 def _share(amount: Expr, total: int) -> str:

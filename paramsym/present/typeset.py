@@ -22,6 +22,7 @@ from paramsym.naming import described, quoted
 from paramsym.present.tabulate import check_depth
 from paramsym.render import forms, latex
 from paramsym.render.document import displayed, document
+from paramsym.render.order import ordered
 from paramsym.render.table import Table, Tabular
 from paramsym.render.widths import LINE, limit_of, width as measured, width_of_words
 
@@ -256,7 +257,7 @@ def _steps(layer: Layer, letters: Letters, limit: float, unit: str) -> str:
         raise SizeError(message)
     numbers = {symbol.name: size for symbol, size in sizes.items() if isinstance(size, int)}
     placed = {symbol: Integer(size) for symbol, size in sizes.items()}
-    values = [cast("Expr", term.xreplace(placed)) for term in latex.ordered(formula, letters)]
+    values = [cast("Expr", term.xreplace(placed)) for term in ordered(formula, letters)]
     known = {symbol.name for symbol in symbols_in(formula)} <= set(numbers)
     counted = rf"\text{{{latex.escape(unit)}}}"
     limit -= measured(rf"{counted} = \quad")

@@ -11,7 +11,7 @@ from sympy import Integer
 from paramsym.render import text
 
 if TYPE_CHECKING:
-    from paramsym.render.table import Cell, Table
+    from paramsym.render.table import Cell, Letters, Table
 
 
 def table(source: Table) -> str:
@@ -21,16 +21,16 @@ def table(source: Table) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(_cell, source.columns))
-    writer.writerows([_cell(value) for value in row] for row in source.rows)
+    writer.writerow(_cell(title, source.letters) for title in source.columns)
+    writer.writerows([_cell(value, source.letters) for value in row] for row in source.rows)
     return out.getvalue()
 
 
-def _cell(value: Cell) -> str | int:
+def _cell(value: Cell, letters: Letters) -> str | int:
     if isinstance(value, int | Integer):
         return int(value)
     if isinstance(value, tuple):
-        return text.cell(value)
-    written = "" if value is None else str(value)
+        return text.cell(value, letters)
+    written = text.cell(value, letters)
     computed = ("=", "@", "+", "-") if isinstance(value, str) else ("=", "@")  # a formula of this library may begin with a minus
     return f"'{written}" if written.startswith(computed) else written

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 
 from paramsym.render import latex
+from paramsym.render.order import ordered
 from paramsym.render.widths import LINE, width
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def factored(value: Expr, letters: Letters, by: Expr | None = None, limit: float
 
     Fractions of one denominator are written as one. ``by`` takes the place of the leading term.
     """
-    terms = latex.ordered(value, letters)
+    terms = ordered(value, letters)
     lead = terms[0] if by is None else by
     if len(terms) == 1 and by is None:
         return latex.expression(value, letters)
@@ -62,7 +63,7 @@ def _fraction(ratios: list[Expr], below: Expr, letters: Letters) -> tuple[int, s
 def collected(value: Expr, letters: Letters, by: Symbol, limit: float = LINE) -> list[tuple[int, str]]:
     r"""Write a sum by powers of one symbol, highest first: ``H^{2} \left(4 L + 1\right) + H (...) + ...``, as signed terms."""
     groups: dict[int, list[Expr]] = {}
-    for term in latex.ordered(value, letters):
+    for term in ordered(value, letters):
         exponent = sum(int(e) for base, e in (factor.as_base_exp() for factor in Mul.make_args(term)) if base == by)
         groups.setdefault(exponent, []).append(term / by**exponent)
     written: list[tuple[int, str]] = []

@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 import sympy
-from sympy import Add, Expr, Integer, Mul, Rational, Symbol
+from sympy import Add, Expr, Integer, Rational, Symbol
 
+from paramsym.render.order import ordered, place_of, places, powers_of, sign_of
 from paramsym.render.widths import width, width_of_words
 
 if TYPE_CHECKING:
@@ -43,20 +44,10 @@ def expression(value: Expr | int, letters: Letters, times: str = " ") -> str:
     return joined(terms(value, letters, times))
 
 
-def ordered(value: Expr | int, letters: Letters) -> list[Expr]:
-    """Return the terms in the order in which a paper writes them."""
-    value = Integer(value) if isinstance(value, int) else value
-    order = {name: position for position, (name, _) in enumerate(letters.latex)}
-    found = sorted(Add.make_args(value), key=lambda term: _term_key(term, order))
-    if found and _sign(found[0]) < 0:
-        found.sort(key=lambda term: _sign(term) < 0)
-    return found
-
-
 def terms(value: Expr | int, letters: Letters, times: str = " ") -> list[tuple[int, str]]:
     """Return the terms in order, each as a sign and what stands after it."""
-    order = {name: position for position, (name, _) in enumerate(letters.latex)}
-    return [(_sign(term), _term(term if _sign(term) > 0 else -term, letters, order, times)) for term in ordered(value, letters)]
+    order = places(letters)
+    return [(sign_of(term), _term(term if sign_of(term) > 0 else -term, letters, order, times)) for term in ordered(value, letters)]
 
 
 def joined(signed: Iterable[tuple[int, str]]) -> str:
@@ -166,37 +157,12 @@ def cell(value: Cell, letters: Letters) -> str:
     return f"${expression(value, letters)}$"
 
 
-def _sign(term: Expr) -> int:
-    return -1 if term.as_coeff_Mul()[0].is_negative else 1
-
-
-def _powers(term: Expr) -> list[tuple[Expr, Expr]]:
-    return [factor.as_base_exp() for factor in Mul.make_args(term)]
-
-
-def _degree(base: Expr, exponent: Expr) -> int:
-    return int(exponent) if isinstance(exponent, Integer) and not base.is_Number else 0
-
-
-def _term_key(term: Expr, order: dict[str, int]) -> tuple[object, ...]:
-    powers = _powers(term.as_coeff_Mul()[1])
-    degree = sum(_degree(base, exponent) for base, exponent in powers)
-    highest = max((_degree(base, exponent) for base, exponent in powers), default=0)
-    names = sorted((_place(base, order), -_degree(base, exponent)) for base, exponent in powers)
-    return (-degree, -highest, names)
-
-
-def _place(base: Expr, order: dict[str, int]) -> tuple[int, str]:
-    name = base.name if isinstance(base, Symbol) else "~" + str(base)
-    return (order.get(name, len(order)), name)
-
-
 def _term(term: Expr, letters: Letters, order: dict[str, int], times: str = " ") -> str:
     coefficient, rest = term.as_coeff_Mul()
     above: list[str] = []
     below: list[str] = []
     numerator, denominator = coefficient.as_numer_denom() if isinstance(coefficient, Rational) else (coefficient, Integer(1))
-    for base, exponent in sorted(_powers(rest), key=lambda power: _place(power[0], order)):
+    for base, exponent in sorted(powers_of(rest), key=lambda power: place_of(power[0], order)):
         if base == 1:
             continue
         flipped = exponent.could_extract_minus_sign()

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 from paramsym.render.text import cell
 
 if TYPE_CHECKING:
-    from paramsym.render.table import Cell, Table
+    from paramsym.render.table import Cell, Letters, Table
 
 
 def table(source: Table) -> str:
     """Return a pipe table; the totals are in bold in its last row."""
     lines = [_row(list(source.columns)), _row(["--:" if end else ":--" for end in source.numeric])]
-    lines += [_row([_cell(value) for value in row]) for row in source.rows]
+    lines += [_row([_cell(value, source.letters) for value in row]) for row in source.rows]
     if source.footer:
-        lines.append(_row([f"**{_cell(value)}**" if _cell(value) else "" for value in source.footer]))
+        lines.append(_row([f"**{written}**" if (written := _cell(value, source.letters)) else "" for value in source.footer]))
     return "\n".join(lines)
 
 
-def _cell(value: Cell) -> str:
-    written = cell(value)
+def _cell(value: Cell, letters: Letters) -> str:
+    written = cell(value, letters)
     return escaped(written) if isinstance(value, str) else written.replace("*", r"\*")
 
 

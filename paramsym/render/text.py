@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import Integer
+from sympy import Expr, Integer
+
+from paramsym.render import plain
 
 if TYPE_CHECKING:
-    from paramsym.render.table import Cell, Table
+    from paramsym.render.table import Cell, Letters, Table
 
 
-def cell(value: Cell) -> str:
-    """Return one cell."""
+def cell(value: Cell, letters: Letters) -> str:
+    """Return one cell; expressions have the order of the letters."""
     if value is None:
         return ""
     if isinstance(value, tuple):
-        return f"({', '.join(map(str, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(_size(size, letters) for size in value)}{',' if len(value) == 1 else ''})"
     if isinstance(value, int | Integer):
         return f"{int(value):,}"
-    return str(value)
+    return _size(value, letters)
+
+
+def _size(value: object, letters: Letters) -> str:
+    return plain.expression(value, letters) if isinstance(value, Expr) else str(value)
 
 
 def table(source: Table) -> str:
     """Return aligned columns, numbers to the right, a rule above and below the rows."""
-    body = [[cell(value) for value in row] for row in source.rows]
-    footer = [[cell(value) for value in source.footer]] if source.footer else []
+    body = [[cell(value, source.letters) for value in row] for row in source.rows]
+    footer = [[cell(value, source.letters) for value in source.footer]] if source.footer else []
     widths = [max(len(row[i]) for row in [list(source.columns), *body, *footer]) for i in range(len(source.columns))]
 
     def line(row: list[str]) -> str:

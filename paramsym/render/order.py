@@ -1,0 +1,55 @@
+"""The order in which a paper writes terms and factors: highest degree first, letters in the order that was chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sympy import Add, Expr, Integer, Mul, Symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paramsym.render.table import Letters
+
+
+def places(letters: Letters) -> dict[str, int]:
+    """Return the place of every listed letter; the others come after them, by name."""
+    return {name: place for place, (name, _) in enumerate(letters.latex)}
+
+
+def ordered(value: Expr | int, letters: Letters) -> list[Expr]:
+    """Return the terms in the order in which a paper writes them."""
+    value = Integer(value) if isinstance(value, int) else value
+    order = places(letters)
+    found = sorted(Add.make_args(value), key=lambda term: _term_key(term, order))
+    if found and sign_of(found[0]) < 0:
+        found.sort(key=lambda term: sign_of(term) < 0)
+    return found
+
+
+def sign_of(term: Expr) -> int:
+    """Return the sign that stands before a term."""
+    return -1 if term.as_coeff_Mul()[0].is_negative else 1
+
+
+def powers_of(term: Expr) -> list[tuple[Expr, Expr]]:
+    """Return the factors of a term, each with its exponent."""
+    return [factor.as_base_exp() for factor in Mul.make_args(term)]
+
+
+def _degree(base: Expr, exponent: Expr) -> int:
+    return int(exponent) if isinstance(exponent, Integer) and not base.is_Number else 0
+
+
+def _term_key(term: Expr, order: Mapping[str, int]) -> tuple[object, ...]:
+    powers = powers_of(term.as_coeff_Mul()[1])
+    degree = sum(_degree(base, exponent) for base, exponent in powers)
+    highest = max((_degree(base, exponent) for base, exponent in powers), default=0)
+    names = sorted((place_of(base, order), -_degree(base, exponent)) for base, exponent in powers)
+    return (-degree, -highest, names)
+
+
+def place_of(base: Expr, order: Mapping[str, int]) -> tuple[int, str]:
+    """Return what factors are sorted by: listed letters, other letters, everything else."""
+    name = base.name if isinstance(base, Symbol) else "~" + str(base)
+    return (order.get(name, len(order)), name)
