@@ -32,7 +32,7 @@ class Cost(Printed):
     >>> from paramsym import A, B, H, MultiHeadAttention, S, flops
     >>> cost = flops(MultiHeadAttention(H, A, batch_first=True), (B, S, H))
     >>> print(cost)
-    MultiHeadAttention for (B, S, H): 8*B*H**2*S + 4*B*H*S**2 FLOPs (matmul)
+    MultiHeadAttention for (B, S, H): 8*H**2*B*S + 4*H*B*S**2 FLOPs (matmul)
     >>> cost.at(B=1, S=1024, H=768, A=12).total
     8053063680
     """
