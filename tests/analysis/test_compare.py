@@ -116,7 +116,7 @@ def test_how_a_comparison_is_shown() -> None:
     assert r"\texttt" not in written
     assert r"\sqrt{" in written
     assert "&radic;(" in found._repr_html_()
-    assert str(found.parts[0]) == repr(found.parts[0]) == "embeddings: H*P + H*T + H*V against H*P + H*V, difference -H*T"
+    assert str(found.parts[0]) == repr(found.parts[0]) == "embeddings: V*H + P*H + T*H against V*H + P*H, difference -T*H"
 
 
 def test_depth_and_networks_without_attention_keep_names() -> None:

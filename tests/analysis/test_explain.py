@@ -136,7 +136,7 @@ def test_copies_that_differ_are_summed() -> None:
     """Where copies differ, the step shows the sum, in text and in LaTeX."""
     i, g = dims("i g")
     explanation = explain(Repeat(Dense(H + i * g, g), L, index=i), L)
-    assert "sum of g*(H + g*i) over i = 0..L-1" in str(explanation)
+    assert "sum of g*(g*i + H) over i = 0..L-1" in str(explanation)
     assert r"\sum_{i=0}^{L - 1}" in explanation.to_latex()
     assert explanation.steps[0].holds
 
@@ -240,7 +240,7 @@ def test_absent_symbols_show_the_parts() -> None:
 def test_slices_are_not_any_quotient() -> None:
     """Patches divide an image inside a size, and groups divide two axes of a convolution: neither is a matter of slices."""
     patches = str(explain(ps.models.Vit(), "K"))
-    assert "K divides inside a size, 1 + W**2/K**2, and stays" in patches
+    assert "K divides inside a size, W**2/K**2 + 1, and stays" in patches
     assert "first where K multiplies, then where it divides" in patches
     groups = dims("g")
     assert "g stays" in str(explain(ps.Conv2d(F, H, 3, groups=groups), groups))

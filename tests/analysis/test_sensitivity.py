@@ -103,7 +103,7 @@ def test_parts_as_deep_as_is_asked() -> None:
 
 def test_an_expert_is_called_one() -> None:
     """Mixtral: three matrices per expert and layer, and a row of the gate."""
-    assert str(sensitivity(ps.models.Mixtral(), "E")).startswith("one more expert costs 3*F*H*L + H*L")
+    assert str(sensitivity(ps.models.Mixtral(), "E")).startswith("one more expert costs 3*L*F*H + L*H")
 
 
 @pytest.mark.parametrize(
