@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paramsym.render.table import Cell, Letters, Table
 
 _GAP = 2.4  # what the space between two columns takes, in characters
+_BETWEEN = 3  # what the space between two columns of a page takes
 _NAMES = (27, 20, 15, 0)  # names in the code up to this width are set smaller before they are broken, the shorter the rather
 _NARROW = 14  # columns up to this width are never broken
 _SMALL = 80  # words that fit a broken column without becoming a tower
@@ -47,7 +48,8 @@ def table(
     r"""Return a ``tabular``, in a ``table`` where a caption or a label is given, or a ``longtable``, in booktabs style.
 
     Columns are as wide as what stands in them while the table fits a line; where it does not, the wide ones become paragraphs that break at
-    the dots of a name and at the signs of a sum, in smaller type where their pieces need it. Needs
+    the dots of a name and at the signs of a sum, in smaller type where their pieces need it. A floating table that does not fit one column
+    of two spans both, as a ``table*``. Needs
     ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
     """
     letters = letters or source.letters
@@ -61,7 +63,12 @@ def table(
     footer = [[latex.cell(value, letters) for value in source.footer]] if source.footer else []
     head = [_title(title, letters) for title in source.columns]
     standing = [row for row in body if len(row) == len(head)]
-    size, columns, room = _columns(source, [head, *standing, *footer], limit_of(width))
+    limit = limit_of(width)
+    size, columns, room, fits = _columns(source, [head, *standing, *footer], limit)
+    floats = (caption is not None or bool(label)) and not long
+    if floats and not fits and limit < LINE:
+        wide = table(source, letters, caption=caption, label=label, width=2 * limit + _BETWEEN, grouped=bool(grouped))
+        return wide.replace("{table}", "{table*}")
     written = [_line(row, room, len(head)) for row in [*body, *footer]]
     lines, totals = (written[:-1], written[-1:]) if footer else (written, [])
     spec = "".join(columns)
@@ -75,7 +82,7 @@ def table(
         lines += [r"\bottomrule", r"\end{tabular}"]
     if size:
         lines = [rf"{{{size}", *lines, "}"]
-    if (caption is not None or label) and not long:
+    if floats:
         lines = [r"\begin{table}", r"\centering", *above, *lines, r"\end{table}"]
     return "\n".join(lines)
 
@@ -174,14 +181,14 @@ def _least(cell: str, name: float) -> float:
     return max(width_of_words(rf"\texttt{{{piece}}}" if r"\texttt" in cell else piece) for piece in pieces)
 
 
-def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, list[str], list[float | None]]:
-    """Say in which size of type the table is set, how each column is, and how wide those are that are paragraphs."""
+def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, list[str], list[float | None], bool]:
+    """Say in which size of type the table is set, how each column is, how wide those are that are paragraphs, and whether it fits."""
     columns = list(zip(*rows, strict=True))
     widths = [max(map(_wide, cells)) for cells in columns]
     plain = ["r" if number else "l" for number in source.numeric]
     broken = [wide > _NARROW and not number for wide, number in zip(widths, source.numeric, strict=True)]
     if sum(widths) + _GAP * len(widths) <= limit:
-        return "", plain, [None] * len(widths)
+        return "", plain, [None] * len(widths), True
     least: list[float] = []
     fits: list[tuple[str, float, float]] = []
     for name in _NAMES:
@@ -204,4 +211,5 @@ def _columns(source: Table, rows: list[list[str]], limit: float) -> tuple[str, l
             for wide, bends, kind in zip(given, broken, plain, strict=True)
         ],
         [wide if bends else None for wide, bends in zip(given, broken, strict=True)],
+        bool(fits),
     )

@@ -36,7 +36,7 @@ class _Plain(StrPrinter):
         del order
         written = ""
         for term in ordered(expr, self._letters):
-            body = self.parenthesize(term if sign_of(term) > 0 else -term, PRECEDENCE["Add"], strict=True)
+            body = self.parenthesize(term if sign_of(term) > 0 else -term, PRECEDENCE["Add"], strict=False)
             written += ((" - " if written else "-") if sign_of(term) < 0 else (" + " if written else "")) + body
         return written
 

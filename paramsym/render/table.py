@@ -102,7 +102,7 @@ class Table(Printed):
         ``caption``, which is LaTeX, and ``label`` put the tabular into a ``table`` that floats; a label alone takes the table's own
         caption, which a longtable always has. It fits a line of ``width`` characters of five points; None means an article in ten
         points, 45 a column of two. ``grouped`` gives names with the same first steps one row for these steps; by default those in a
-        narrow column get one.
+        narrow column get one. A captioned table that does not fit one column of two spans both, as a ``table*``.
         Needs ``\usepackage{amsmath,array,booktabs}``, and ``longtable`` where ``long`` is set.
         """
         from paramsym.render.latex_table import table

@@ -80,6 +80,17 @@ def test_mathematics_and_names_are_set_as_such() -> None:
     assert r"\{0..11\}" in ps.load("bert-base-uncased").table().to_latex()
 
 
+def test_a_table_that_does_not_fit_a_column_spans_both() -> None:
+    """Seven columns of LeNet-5; only a table that floats can span, and one that fits does not."""
+    summary = ps.summary(ps.models.LeNet5(), (1, 1, 32, 32))
+    spanning = summary.to_latex(caption="LeNet-5", label="tab:lenet", width=45)
+    assert spanning.startswith("\\begin{table*}\n\\centering\n\\caption{LeNet-5}\\label{tab:lenet}")
+    assert spanning.endswith(r"\end{table*}")
+    assert "table*" not in summary.to_latex(caption="LeNet-5")
+    assert "table*" not in summary.to_latex(width=45)
+    assert "table*" not in ps.models.LeNet5().table().to_latex(caption="LeNet-5", width=45)
+
+
 def test_common_prefixes_are_rows_of_a_narrow_table() -> None:
     """So that one column of two holds the tensors of a model; every tensor is there, under its own last steps."""
     table = ps.load("bert-base-uncased").table()
