@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -13,10 +12,23 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+DIGITS = "".join(chr(code) for code in range(1, 128) if chr(code) not in '\n\r"\\')
+"""The 123 characters that are one byte in a file and stand for themselves in a string of JavaScript; control characters do."""
+BYTES, PLACES = 13, 15
+"""Fifteen of these digits hold thirteen bytes: 15 % more than the bytes, where base 64 takes 33 % and base 85 25 %."""
+
+
 def pack(name: str, script: str) -> str:
     """Return a script that hands a JavaScript expression to the page, packed."""
     packed = gzip.compress(script.encode(), 9, mtime=0)
-    return f'explorer.packs["{name}"]({len(packed)}, "{base64.b85encode(packed, pad=True).decode()}");\n'
+    return f'explorer.packs["{name}"]({len(packed)}, "{"".join(_digits(packed))}");\n'
+
+
+def _digits(packed: bytes) -> Iterator[str]:
+    for at in range(0, len(packed), BYTES):
+        value = int.from_bytes(packed[at : at + BYTES].ljust(BYTES, b"\0"))
+        for power in reversed(range(PLACES)):
+            yield DIGITS[value // len(DIGITS) ** power % len(DIGITS)]
 
 
 def family_script(variants: list[dict[str, Any]], types: dict[str, Any]) -> str:

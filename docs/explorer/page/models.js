@@ -1,25 +1,21 @@
 "use strict";
 /* The families, loaded one at a time from files beside the page, and the counts that their exported functions return. */
 
-
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
-const VALUES = new Map([...DIGITS].map((digit, value) => [digit, value]));
-
-/* Base 85: five digits are four bytes. */
+/* Fifteen digits are thirteen bytes: the digits are the characters below 128 that stand for themselves in a string. */
+const DIGITS = new Map([...Array(127).keys()].map((code) => String.fromCharCode(code + 1)).filter((one) => !'\n\r"\\'.includes(one)).map((one, value) => [one, value]));
 const bytesOf = (packed) => {
-  const bytes = new DataView(new ArrayBuffer((packed.length / 5) * 4));
-  for (let at = 0; at < packed.length; at += 5) {
-    let value = 0;
-    for (let place = at; place < at + 5; place += 1) value = value * 85 + VALUES.get(packed[place]);
-    bytes.setUint32((at / 5) * 4, value);
+  const bytes = new Uint8Array((packed.length / 15) * 13), base = BigInt(DIGITS.size) ** 5n;
+  const five = (from) => BigInt([...packed.slice(from, from + 5)].reduce((value, one) => value * DIGITS.size + DIGITS.get(one), 0));
+  for (let at = 0, end = 13; at < packed.length; at += 15, end += 13) {
+    let value = (five(at) * base + five(at + 5)) * base + five(at + 10);
+    for (let place = end - 1; place >= end - 13; place -= 1) { bytes[place] = Number(value & 255n); value >>= 8n; }
   }
   return bytes;
 };
 
-/* What fills the last four bytes is no part of the gzip stream. */
+/* What fills the last bytes is no part of the gzip stream. */
 explorer.unpack = async (length, packed) => {
-  const bytes = new Uint8Array(bytesOf(packed).buffer, 0, length);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([bytesOf(packed).subarray(0, length)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Function(`"use strict"; return (${await new Response(stream).text()});`)();
 };
 
