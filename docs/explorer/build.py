@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
 from itertools import repeat
@@ -62,12 +62,12 @@ def build(folder: Path, kept: Path, only: Iterable[str] = ()) -> None:
             (out / part / f"{name}.js").write_text(pack(f"{part}/{name}", script), encoding="utf-8")
     index = {name: [_listed(one) for one in family["variants"]] for name, family in found.items()}
     letters = {letter for family in found.values() for letter in family["letters"]}
-    (out / "index.js").write_text("\n".join(_index(index, letters)), encoding="utf-8")
+    (out / "index.js").write_text(pack("index", json.dumps(_index(index, letters), separators=(",", ":"))), encoding="utf-8")
     for file in (HERE / "page").glob("*.*"):
         if file.suffix != ".html":
             shutil.copy(file, out)
     links = "".join(f'<a href="{href}">{title}</a> ' for href, title in LINKS.items() if href == "../index.html" or (out / href).exists())
-    scripts = "\n".join(f'<script src="{name}.js"></script>' for name in [SCRIPTS[0], "index", *SCRIPTS[1:]])
+    scripts = "\n".join(f'<script src="{name}.js"></script>' for name in SCRIPTS)
     page = (HERE / "page" / "index.html").read_text(encoding="utf-8")
     (out / "index.html").write_text(page.replace("<!--links-->", links).replace("<!--scripts-->", scripts), encoding="utf-8")
     _copy_mathjax(folder / MATHJAX)
@@ -106,14 +106,8 @@ def _listed(variant: dict[str, Any]) -> dict[str, Any]:
     return {"title": variant["title"], "names": [*variant["models"]] or [variant["title"]], "types": [*variant["configs"]]}
 
 
-def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
-    """Yield what the page knows before a family is loaded: names, questions, letters of papers."""
-    yield '"use strict";'
-    yield f"explorer.index = {json.dumps(index, separators=(',', ':'))};"
-    asked = [{"name": q.name, "title": q.title, "unit": q.unit, "choices": q.choices, "call": q.call} for q in QUESTIONS]
-    yield f"explorer.questions = {json.dumps(asked)};"
-    yield f"explorer.types = {json.dumps(sorted({*model_types(), *recorded_types()}))};"
-    yield f"explorer.keys = {json.dumps(of_all())};"
+def _index(index: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    """Return what the page knows before a family is loaded: names, questions, types and keys of configurations, letters of papers."""
     papers: dict[str, Any] = {}
     for one in LETTER_SETS:
         forms = lettering(one.name)
@@ -123,7 +117,13 @@ def _index(index: dict[str, Any], names: set[str]) -> Iterator[str]:
     for name, paper in papers.items():
         if name != "bert":
             paper["letters"] = {letter: form for letter, form in paper["letters"].items() if form != usual.get(letter)}
-    yield f"explorer.papers = {json.dumps(papers)};"
+    return {
+        "index": index,
+        "questions": [{"name": q.name, "title": q.title, "unit": q.unit, "choices": q.choices, "call": q.call} for q in QUESTIONS],
+        "types": sorted({*model_types(), *recorded_types()}),
+        "keys": of_all(),
+        "papers": papers,
+    }
 
 
 def _copy_mathjax(target: Path) -> None:

@@ -29,6 +29,7 @@ const setTheme = (name) => {
 
 explorer.start = async () => {
   document.documentElement.classList.toggle("framed", globalThis.top !== globalThis);
+  Object.assign(explorer, await explorer.loadPack("index"));
   const names = Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.names));
   explorer.find("models").replaceChildren(...names.map((name) => explorer.element("option", { value: name })));
   explorer.find("paper").replaceChildren(...Object.entries(explorer.papers).map(([name, { source }]) => explorer.element("option", { value: name }, source)));

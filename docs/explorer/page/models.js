@@ -13,9 +13,9 @@ const bytesOf = (packed) => {
   return bytes;
 };
 
-/* What fills the last bytes is no part of the gzip stream. */
+/* What fills the last bytes is no part of the compressed stream. */
 explorer.unpack = async (length, packed) => {
-  const stream = new Blob([bytesOf(packed).subarray(0, length)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([bytesOf(packed).subarray(0, length)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Function(`"use strict"; return (${await new Response(stream).text()});`)();
 };
 
