@@ -173,14 +173,14 @@ def divided(listed: Iterable[Line], *, by_kind: bool) -> list[tuple[str, list[Li
 
 
 def gathered(parts: list[tuple[str, list[Line]]]) -> list[tuple[str, list[Line]]]:
-    """Gather the many parts of a flat model, such as ``block1a_expand_conv``, by how their names begin: ``block1...``."""
+    """Gather the many parts of a flat model, such as ``block1a_expand_conv``, by how their names begin: ``block1*``."""
     pieces = [re.findall(r"[^\W\d_]+|\d+|[\W_]+", name) for name, _ in parts]
     level = max((level for level in range(1, max(map(len, pieces)) + 1) if len({*_begun(pieces, level)}) <= MOST_GATHERED), default=1)
     groups: dict[str, list[tuple[str, list[Line]]]] = {}
     for begin, part in zip(_begun(pieces, level), parts, strict=True):
         groups.setdefault(begin, []).append(part)
     return [
-        (begin.rstrip("._") + "..." if len(same) > 1 else same[0][0], [line for _, members in same for line in members])
+        (begin.rstrip("._") + "*" if len(same) > 1 else same[0][0], [line for _, members in same for line in members])
         for begin, same in groups.items()
     ]
 

@@ -136,7 +136,7 @@ const showParts = (answers, state) => {
     const difference = values.at(-1) - values[0];
     row.querySelector(".last").textContent = several
       ? `${difference > 0n ? "+" : difference < 0n ? "−" : ""}${explorer.number(difference < 0n ? -difference : difference)}`
-      : `${explorer.share(values[0], answers[0].total ?? 0n).toFixed(1)} %`;
+      : explorer.percent(values[0], answers[0].total ?? 0n);
   }
 };
 

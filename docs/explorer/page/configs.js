@@ -104,7 +104,7 @@ const sizesOf = (config, rules, architecture, reader) => {
     const fits = values.some((one) => (one.length ? name in given && (same(given[name], one[0]) || alike(given[name], one[0])) : !(name in given)));
     if (!fits) {
       const known = values.filter((one) => one.length).map(([one]) => shown(one)).join(" or ");
-      throw new Refused(`${name} is ${name in given ? shown(given[name]) : "not given"}; this page has the formula for ${known || "its absence"}. ${INSTEAD}`);
+      throw new Refused(`${name} is ${name in given ? shown(given[name]) : "not given"}; this page has the formula for ${known || "its absence"}. ${INSTEAD}`, familyOf(given[name]?.model_type) ? given[name] : null);
     }
   }
   for (const name of rules.free) {
@@ -153,7 +153,7 @@ const notHere = (type, config) => {
 /* Return the family, the variant and the sizes that a configuration means, and the keys that were passed over. */
 explorer.readConfig = async (text, name = "config.json") => explorer.understood(parsed(text, name));
 
-explorer.understood = async (config) => {
+explorer.understood = async (config, alone = false) => {
   const type = config.model_type;
   if (typeof type !== "string") throw new Refused(`the configuration has no model_type that is a word. ${INSTEAD}`);
   const found = familyOf(type);
@@ -161,8 +161,9 @@ explorer.understood = async (config) => {
   const [family] = found, { variants, types } = await explorer.load(family);
   const named = config.architectures;
   if (named !== undefined && named !== null && !Array.isArray(named)) throw new Refused(`architectures is ${shown(named)}; wanted a list of class names.`);
-  const architecture = named?.[0];
   const own = variants.map((one, number) => ({ one, number, rules: one.configs[type] })).filter(({ rules }) => rules);
+  const other = alone && !own.some(({ rules }) => rules.first) ? own[0].rules.architectures[0] : undefined;  // a part names no class
+  const architecture = named?.[0] ?? other;
   const asked = own.filter(({ rules }) => (architecture === undefined ? rules.first : rules.architectures.includes(architecture)));
   if (!asked.length) throw new Refused(`architecture '${architecture ?? "(the base class)"}' of ${type} is not on this page, which has ${[...new Set(own.map(({ one }) => one.title))].join(", ")}. ${INSTEAD}`);
   const refusals = [];
@@ -215,7 +216,7 @@ const show = async (reading, name) => {
 const refuse = ({ message, part }, name) => {
   const said = explorer.find("config-said");
   said.classList.add("bad");
-  said.replaceChildren(message, ...(part ? [" ", explorer.element("button", { type: "button", onclick: () => show(() => explorer.understood(part), name) }, `Read its ${part.model_type} alone`)] : []));
+  said.replaceChildren(message, ...(part ? [" ", explorer.element("button", { type: "button", onclick: () => show(() => explorer.understood(part, true), name) }, `Read its ${part.model_type} alone`)] : []));
 };
 
 explorer.listenToConfigs = () => {

@@ -48,11 +48,11 @@ explorer.load = (name) => {
 
 /* Where a published name or a class is: its family, the variant, and the name of its sizes. */
 explorer.look = (wanted) => {
-  const plain = wanted.trim().toLowerCase();
+  const plain = wanted.trim().toLowerCase(), last = (name) => name.split("/").at(-1).replace("keras.applications.", "").toLowerCase();
   for (const exact of [true, false]) {
     for (const [family, variants] of Object.entries(explorer.index)) {
       for (const [number, { title, names }] of variants.entries()) {
-        const name = names.find((one) => (exact ? one.toLowerCase() : one.toLowerCase().split("/").at(-1)) === plain);
+        const name = names.find((one) => (exact ? one.toLowerCase() : last(one)) === plain);
         if (name !== undefined) return { family, number, name };
         if (exact && title.toLowerCase() === plain) return { family, number, name: names[0] };
       }

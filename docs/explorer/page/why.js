@@ -58,8 +58,8 @@ explorer.showWhy = async () => {
   if (!reasons.counts[name]?.[state.why]) name = reasons.counts.params?.[state.why] ? "params" : name;
   const found = reasons.counts[name]?.[state.why];
   if (!found) {
-    const told = Object.keys(reasons.counts).length ? "is only a factor of its terms" : "has no attention to be told about in this model";
-    box.replaceChildren(explorer.element("p", {}, `${state.why} ${told}: ps.explain(model, "${state.why}") has the derivation.`));
+    const told = Object.keys(reasons.counts).length ? `${state.why} only multiplies the terms that it is in.` : "This page has derivations of models with attention.";
+    box.replaceChildren(explorer.element("p", {}, `${told} In Python, ps.explain(model, "${state.why}") shows every step.`));
     delete box.dataset.key;
     return;
   }

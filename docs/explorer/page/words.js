@@ -20,6 +20,13 @@ explorer.short = (value, unit) => {
 /* A share of a whole in percent, from BigInts. */
 explorer.share = (part, whole) => (whole > 0n ? Number((part * 100000n) / whole) / 1000 : 0);
 
+/* The same in words: what is not nothing is never 0.0 %, and what is not all never 100.0 %. */
+explorer.percent = (part, whole) => {
+  const share = explorer.share(part, whole).toFixed(1);
+  if (share === "0.0" && part > 0n) return "< 0.1 %";
+  return share === "100.0" && part < whole ? "> 99.9 %" : `${share} %`;
+};
+
 /* A whole number as typed, with or without separators; null for anything else. */
 explorer.read = (text) => {
   const plain = text.trim().replace(/(?<=\d)[,_'\s\u202f\u00a0](?=\d{3}(\D|$))/g, "");
