@@ -100,8 +100,11 @@ BAD = {
     "{": "is not JSON",
     "[1, 2]": "wanted one JSON object",
     '{"hidden_size": 768}': "has no model_type",
-    '{"model_type": "no-such-model"}': "model_type 'no-such-model' is not on this page. Known are albert,",
-    '{"model_type": "bert", "hidden_size": 768, "hidden_size": 1024}': "the key 'hidden_size' stands twice",
+    '{"model_type": "berd"}': "model_type 'berd' is not known. The nearest on this page are bert,",
+    '{"model_type": "led"}': "model_type 'led' is not on this page; ps.from_config(\"config.json\") reads it.",
+    '{"model_type": "gpt_neox", "rotary_pct": 0.3}': "rotary_pct is 0.3, and this page has no formula for that fraction of a head",
+    '{"model_type": "electra", "architectures": ["ElectraModel"], "embedding_size": 64, "hidden_size": 64.5}': "hidden_size is 64.5",
+    '{"model_type": "bert", "hidden_size": 768, "hidden_size": 1024}': "the key 'hidden_size' occurs twice",
     '{"model_type": "bert", "hidden_size": 768.0}': "hidden_size is 768; wanted a positive whole number",
     '{"model_type": "bert", "hidden_size": "768"}': 'hidden_size is "768"; wanted a positive whole number',
     '{"model_type": "bert", "num_hidden_layers": -1}': "wanted a whole number, zero or more",
@@ -144,3 +147,60 @@ def test_unknown_keys_are_passed_over_only_when_the_reader_says_so(page: Browser
     page.click("#config-said button")
     page.wait("document.querySelector('#config-said').textContent.includes('is read')")
     assert total(page) == ps.from_config(config).count
+
+
+READ_BY_LIBRARY: dict[str, dict[str, Any]] = {
+    "pythia": {
+        "model_type": "gpt_neox",
+        "hidden_size": 512,
+        "num_attention_heads": 8,
+        "num_hidden_layers": 3,
+        "intermediate_size": 2048,
+        "rotary_pct": 0.25,
+    },
+    "half": {"model_type": "gpt_neox", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 3, "rotary_pct": 0.5},
+    "electra": {
+        "model_type": "electra",
+        "architectures": ["ElectraModel"],
+        "embedding_size": 96,
+        "hidden_size": 96,
+        "num_attention_heads": 4,
+    },
+    "stablelm": {
+        "model_type": "stablelm",
+        "hidden_size": 320,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 8,
+        "partial_rotary_factor": 0.4,
+    },
+}
+"""Configurations with a fraction of a head, and with one size under two keys."""
+
+
+@pytest.mark.parametrize("name", READ_BY_LIBRARY)
+def test_sizes_that_follow_from_others_are_read(page: Browser, name: str) -> None:
+    """The letter that no key gives is the library's."""
+    config = READ_BY_LIBRARY[name]
+    model = ps.from_config(config, strict=True)
+    numbers = "({sizes}) => Object.fromEntries(Object.entries(sizes).map(([letter, size]) => [letter, Number(size)]))"
+    sizes = page.run(f"explorer.readConfig({json.dumps(json.dumps(config))}).then({numbers})")
+    assert sizes == {symbol.name: int(size) for symbol, size in model.origin[1].items()}
+
+
+def test_the_text_model_of_a_composite_can_be_read_alone(page: Browser, tmp_path: Path) -> None:
+    """A button beside the refusal; a part names no class, so that the page takes the one it has."""
+    text = {
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 96,
+        "vocab_size": 100,
+    }
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "no-such-composite", "text_config": text}))
+    page.choose_file("#file", tmp_path / "config.json")
+    page.wait("document.querySelector('#config-said button')")
+    assert "model_type 'no-such-composite' is not known" in page.run("document.querySelector('#config-said').textContent")
+    page.click("#config-said button")
+    page.wait("document.querySelector('#config-said').textContent.includes('is read')")
+    assert total(page) == ps.from_config(text, "LlamaForCausalLM").count

@@ -121,6 +121,42 @@ def test_crossings_are_exact(page: Browser) -> None:
     assert "transformer.h.attn and transformer.h.attn.c_proj are equal" in page.run("document.querySelector('[data-crossing]').textContent")
 
 
+POLYNOMIALS = """
+() => {
+  let seed = 20;
+  const random = (most) => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed % most; };
+  const text = ({ found }) => found.map(({ value, above, equal }) => `${value} ${above} ${equal}`).join();
+  const results = [];
+  for (let turn = 0; turn < 400; turn += 1) {
+    const degree = 1 + random(5), roots = Array.from({ length: degree }, () => BigInt(random(200) - 20)), over = BigInt(random(5) - 2);
+    const value = (x) => 10n ** 9n + over + roots.reduce((product, root) => product * (2n * x - root), 1n);
+    const low = turn % 2;
+    const line = (name, count, power) => ({ name, count: (x) => (x % 7n === 5n ? null : count(x)), power });
+    const drawn = (power) => [line("a", value, power), line("b", () => 10n ** 9n, power && { high: 0, low })];
+    const values = [1n, 8n, 15n, 22n, 29n, 43n, 64n, 99n];
+    results.push([{ high: degree, low }, null].map((power) => text(explorer.crossings(drawn(power), values, 1n))));
+  }
+  return results;
+}
+"""
+
+
+def test_crossings_between_the_sizes_drawn_are_found(page: Browser) -> None:
+    """Of random polynomials that meet several times between two sizes; trying every size gives the same. Some sizes are refused."""
+    results = page.run(f"({POLYNOMIALS})()")
+    assert [pair for pair in results if pair[0] != pair[1]] == []
+    assert sum(one.count(",") + 1 for one, _ in results if one) > 400
+
+
+def test_crossings_that_may_be_missed_are_said(page: Browser) -> None:
+    """Where a line moves in steps, and there are more sizes than can be tried."""
+    stepped = "{name, count: (x) => x / 3n, power: null}".replace("name", "name: 'a'")
+    other = "{name: 'b', count: () => 5000n, power: {high: 0, low: 0}}"
+    values = "[1n, 100n, 100000n]"
+    assert page.run(f"explorer.crossings([{stepped}, {other}], {values}, 1n).exact") is False
+    assert page.run(f"explorer.crossings([{stepped}, {other}], [1n, 20n, 2000n], 1n).exact") is True
+
+
 def test_the_derivation_has_the_numbers_in(page: Browser) -> None:
     """The heads cancel from the parameters and not from the activations; every step's line of numbers is the equation's value."""
     page.wait("document.querySelector('#why .numbers')?.textContent")
