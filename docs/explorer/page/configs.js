@@ -121,7 +121,7 @@ const unknown = (config, rules, reader) => Object.entries(config).filter(([key, 
 explorer.readConfig = async (text, name = "config.json") => {
   const config = parsed(text, name);
   const type = config.model_type;
-  if (typeof type !== "string") throw new Refused(`the configuration has no model_type that is a word. ${INSTEAD}`);
+  if (typeof type !== "string") throw new Refused(`model_type is missing or not a string. ${INSTEAD}`);
   const found = Object.entries(explorer.index).find(([, variants]) => variants.some((one) => one.types.includes(type)));
   if (!found) throw new Refused(`model_type '${type}' is not on this page. Known are ${[...new Set(Object.values(explorer.index).flatMap((variants) => variants.flatMap((one) => one.types)))].sort().join(", ")}.`);
   const [family] = found, { variants, types } = await explorer.load(family);
