@@ -323,8 +323,8 @@ def written(directory: Path, content: bytes) -> Path:
     [
         (b"", "is not JSON: line 1, column 1"),
         (b"{", "is not JSON"),
-        (b"[1]", "holds [1] (list); wanted one JSON object."),
-        (b"null", "holds null; wanted one JSON object."),
+        (b"[1]", "[1] (list); wanted one JSON object."),
+        (b"null", "null; wanted one JSON object."),
         (b'{"model_type": "bert", "model_type": "vit"}', "the key 'model_type' occurs twice."),
         (b'{"model_type": "bert", "id2label": {"0": 1, "0": 2}}', "the key '0' occurs twice."),
         (b'{"model_type": "b\xff"}', "is not UTF-8: byte 17"),
@@ -360,11 +360,11 @@ class Printed:
 def test_no_file(tmp_path: Path) -> None:
     """A path to nothing, a directory without a configuration, a path that no system takes."""
     refused(tmp_path / "none", "there is no file or directory ")
-    refused(tmp_path, "holds no config.json.")
+    refused(tmp_path, "no config.json")
     (tmp_path / "adapter").mkdir()
     (tmp_path / "adapter" / "adapter_config.json").write_text("{}")
-    refused(tmp_path / "adapter", "holds no config.json. It holds an adapter: compare that with a layer that has LoRA parts")
-    refused("bert-base-uncased", "there is no file or directory 'bert-base-uncased'. Nothing is downloaded; a published size is put into")
+    refused(tmp_path / "adapter", "ps.match(layer, path, rename='auto')")
+    refused("bert-base-uncased", "'bert-base-uncased'. Nothing is downloaded; ps.load('bert-base-uncased')")
     refused("a\0b", "'a\\x00b'")
     refused("x" * 10_000, "")
     refused(b"config.json", "a configuration is a dictionary or a path, not b'config.json' (bytes).")

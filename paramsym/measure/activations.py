@@ -146,7 +146,7 @@ def activations(
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a part that does not say what it computes; tensor sharing of what is not cut between pairs of matrices.
+        NotYetError: a part without a forward pass; tensor sharing of what is not cut between pairs of matrices.
         ArgumentError: an unknown convention, ``dtype`` or ``recompute``.
         SizeError: what is no number of devices.
 

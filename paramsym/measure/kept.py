@@ -81,7 +81,7 @@ def keeping(
     over the devices: what comes out of a matrix, until the next one sums over it (Shoeybi et al. 2019, section 3).
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
     layouts = tuple(map(plain, program.input_types)) if layouts is None else layouts
     question = ("kept", needs, way, frozen, stored, layouts, split)

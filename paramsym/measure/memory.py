@@ -65,7 +65,7 @@ def memory(
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
         ArgumentError: an unknown use, format, optimizer, convention or stage.
 
     >>> from paramsym.models import Llama

@@ -92,7 +92,7 @@ def connections_of(visit: Visit) -> Dim:
     if layer.own_parts and not visit.own:
         inner = list(within(visit))
         if any(one.layer is layer and not one.own for one in inner):
-            message = f"{type(layer).__name__} does not say which shape reaches which of its parts."
+            message = f"{type(layer).__name__} does not state the input shapes of its parts; write forward(self, own, x)."
             raise NotYetError(message)
         return canonical(_sum(map(connections_of, inner)))
     uses = layer.uses(visit.batch_first)

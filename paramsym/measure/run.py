@@ -33,7 +33,7 @@ def run(layer: Layer, tensors: Mapping[str, Any], *arrays: Any, **named: Any) ->
             layer does not have; numbers that select a row that a table does not have.
         SizeError: a layer with symbols left.
         ShapeError: arrays that the layer cannot take.
-        NotYetError: a layer that does not say what it computes.
+        NotYetError: a layer without a forward pass.
 
     With ``pip install numpy``, ``run(Dense(2, 1), {"weight": [[1.0, 2.0]], "bias": [0.5]}, [[3.0, 4.0]])`` is an array of [[11.5]].
     """
@@ -164,7 +164,7 @@ class _Runner:
                 return self.route(operation, above, *arrays)
             case Opaque():
                 kind = type(operation.layer).__name__
-                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, does not say what it computes; write forward(self, own, x)."
+                message = f"{above.rstrip('.') or 'the layer'}, a {kind}, has no forward pass; write forward(self, own, x)."
                 raise NotYetError(message)
             case _:
                 pass

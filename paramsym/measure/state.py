@@ -39,7 +39,7 @@ def kv_cache(layer: Layer, *inputs: Any, dtype: str | None = None, past: Count =
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer, or a part, that does not say what it computes.
+        NotYetError: a layer or a part without a forward pass.
         ArgumentError: an unknown ``dtype``.
 
     >>> from paramsym.models import Llama
@@ -75,7 +75,7 @@ def states(program: Program) -> Iterator[Line]:
     """Yield a line for every value that stays, with its path.
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
 
     def kept(operation: Any, taken: tuple[ArrayType, ...], _: tuple[ArrayType, ...]) -> Iterator[Line]:

@@ -26,7 +26,7 @@ def trace(layer: Layer, *inputs: Any, past: Count = 0, **named: Any) -> Program:
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer that does not say what it computes.
+        NotYetError: a layer without a forward pass.
         ArgumentError: more inputs than it takes, or a name that it does not have.
 
     >>> from paramsym import B, Dense, F, H
@@ -48,11 +48,11 @@ def types_for(layer: Layer, shapes: tuple[Any, ...], named: Mapping[str, Any]) -
 
     Raises:
         ArgumentError: more inputs than the layer takes, or a name that it does not have.
-        NotYetError: a layer that does not say what it computes.
+        NotYetError: a layer without a forward pass.
         ShapeError: what is no shape.
     """
     if not layer.computes or layer.by_hand:
-        message = f"{type(layer).__name__} does not say what it computes; write forward(self, own, x)."
+        message = f"{type(layer).__name__} has no forward pass; write forward(self, own, x)."
         raise NotYetError(message)
     if not shapes and not named:
         named = stated_inputs(layer)

@@ -65,7 +65,7 @@ def flops(
 
     Raises:
         ShapeError: inputs that the layer cannot take.
-        NotYetError: a layer, or a part, that does not say what it computes; the message names it.
+        NotYetError: a layer or a part without a forward pass; the message names it.
         ArgumentError: an unknown way, convention or share; a share of a token, or a convention of tokens, where there are none.
 
     >>> from paramsym import B, Dense, F, H, S
@@ -179,7 +179,7 @@ def forward(program: Program) -> Iterator[Line]:
     """Yield a line for the work of every operation.
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
 
     def worked(operation: Any, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> Iterator[Line]:
@@ -195,7 +195,7 @@ def walked(program: Program, lines_of: Callable[..., Iterable[Line]], *, whole: 
     inside.
 
     Raises:
-        NotYetError: a part that does not say what it computes.
+        NotYetError: a part without a forward pass.
     """
     check_stated(program)
     yield from _walked(program, lines_of, whole)
@@ -224,13 +224,13 @@ def _walked(program: Program, lines_of: Callable[..., Iterable[Line]], whole: tu
 
 
 def check_stated(program: Program, above: str = "") -> None:
-    """Raise ``NotYetError`` for a part that does not say what it computes; the message names its path."""
+    """Raise ``NotYetError`` for a part without a forward pass; the message names its path."""
     for step in program.steps:
         operation = step.operation
         if isinstance(operation, Opaque):
             kind = type(operation.layer).__name__
             who = f"{above.rstrip('.')}, {'an' if kind[0] in 'AEIOU' else 'a'} {kind}," if above else kind
-            message = f"{who} does not say what it computes; write forward(self, own, x)."
+            message = f"{who} has no forward pass; write forward(self, own, x)."
             raise NotYetError(message)
         for name, body in named_bodies(operation):
             check_stated(body, f"{above}{name}." if name else above)

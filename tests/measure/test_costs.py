@@ -47,14 +47,14 @@ def test_states_of_a_recurrence() -> None:
 
 
 def test_opaque_parts_are_refused() -> None:
-    """A part that does not say what it computes has no cost; the message says what to write."""
+    """A part without a forward pass has no cost; the message says what to write."""
     model = ps.Sequential(ps.Dense(H, H), ps.Repeat(ps.Sequential(last=Silent()), 3))
     for question in (ps.flops, ps.activations, ps.kv_cache):
         with pytest.raises(
-            NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, does not say what it computes; write forward\(self, own, x\)"
+            NotYetError, match=r"1\.\{0\.\.2\}\.last, a Silent, has no forward pass; write forward\(self, own, x\)"
         ):
             question(model, (B, H))
-    with pytest.raises(NotYetError, match=r"^a\.b: Block does not say what shape comes out of it"):
+    with pytest.raises(NotYetError, match=r"^a\.b: Block states no output shape"):
         ps.flops(ps.Sequential(a=ps.Sequential(b=ps.Block(c=ps.Dense(H, H)))), (B, H))
 
 

@@ -221,7 +221,7 @@ class TestInputs:
             pass
 
         for question in (ps.trace, ps.flops):
-            with pytest.raises(NotYetError, match=r"Silent does not say what it computes; write forward\(self, own, x\)"):
+            with pytest.raises(NotYetError, match=r"Silent has no forward pass; write forward\(self, own, x\)"):
                 question(Silent(), (B, H))
         with pytest.raises(NotYetError, match="Silent"):
             ps.flops(ps.Sequential(Silent()), (B, H))
