@@ -32,7 +32,7 @@ class Combine(Operation):
         return (Work(self.name, flat(given[0].shape)),)
 
     def keeps(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...], needs: tuple[bool, ...]) -> tuple[Kept, ...]:  # noqa: ARG002 - whatever the shapes
-        """Return nothing for a sum, the other factor for a product, the divisor and what it divides for a quotient."""
+        """Return nothing for a sum, the other factor for a product, divisor and dividend for a quotient."""
         if self.name in {"add", "subtract"}:
             return ()
         other = self.name == "divide" and any(needs)
@@ -84,7 +84,7 @@ def broadcast(one: ArrayType, other: ArrayType) -> tuple[Axis, ...]:
     shape = list(long.shape[:lead])
     for axis, shorter, size, small in zip(long.shape[lead:], short.shape, long.sizes[lead:], short.sizes, strict=True):
         if size not in {1, small} and small != 1 and differ(size, small):
-            message = f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined."
+            message = f"{shown(one.sizes)} and {shown(other.sizes)} cannot be combined; wanted equal axes, or axes of size 1."
             raise ShapeError(message)
         shape.append(shorter if size == 1 else axis)
     return tuple(shape)

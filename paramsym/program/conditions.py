@@ -1,4 +1,4 @@
-"""Conditions: comparisons with a number, and the choice between two arrays, entry by entry."""
+"""Conditions: comparisons with a number, and the elementwise choice between two arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Compare(Operation):
     number: float | Expr
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the shape with truths."""
+        """Return the shape with Boolean entries."""
         return (ArrayType(taken[0].shape, "truth"),)
 
     def work(self, taken: tuple[ArrayType, ...], given: tuple[ArrayType, ...]) -> tuple[Work, ...]:  # noqa: ARG002 - depends on the result
@@ -41,12 +41,12 @@ class Compare(Operation):
 
 @dataclass(frozen=True, slots=True)
 class Where(Operation):
-    """The entries of one array where a condition is true, those of another one, or a number, where it is not."""
+    """The entries of one array where a condition is true, and of another array, or a number, where it is false."""
 
     number: float | None = None
 
     def gives(self, *taken: ArrayType) -> tuple[ArrayType, ...]:
-        """Return the common shape, with entries of the kind of the chosen ones."""
+        """Return the common shape, with entries of the kind of the chosen arrays."""
         shape = taken[0].shape
         for other in taken[1:]:
             shape = broadcast(ArrayType(shape), other)

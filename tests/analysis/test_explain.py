@@ -277,11 +277,11 @@ def test_the_whole_derivation_of_attention() -> None:
     assert words[0].startswith(
         "A (number of attention heads) cancels from the count of MultiHeadAttention. It enters 3 of 4 tensors, always as"
     )
-    assert words[0].endswith(" A slices of width H/A, and leaves no trace in any sum.")
+    assert words[0].endswith(" A slices of width H/A, and cancels in every sum.")
     assert words[1::2] == [
-        "1. 1 tensor (in_proj_weight [query, key, value]): A slices of width H/A each, because the width is shared out exactly.",
-        "2. 1 tensor (in_proj_bias [query, key, value]): A slices of width H/A each, because the width is shared out exactly.",
-        "3. 1 tensor (out_proj.weight): A slices of width H/A, because the width is shared out exactly.",
+        "1. 1 tensor (in_proj_weight [query, key, value]): A slices of width H/A each, because the width is divided exactly.",
+        "2. 1 tensor (in_proj_bias [query, key, value]): A slices of width H/A each, because the width is divided exactly.",
+        "3. 1 tensor (out_proj.weight): A slices of width H/A, because the width is divided exactly.",
         "4. The derivative: first what one more of A adds while every slice keeps its width, then what thinner slices take away.",
         "5. Everything together, the last term without A:",
     ]

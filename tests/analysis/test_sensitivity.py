@@ -109,11 +109,11 @@ def test_an_expert_is_called_one() -> None:
 @pytest.mark.parametrize(
     ("size", "words"),
     [
-        (2**L, "L stands in an exponent"),
-        (floor(L / 2), "L stands in a floor"),
-        (Max(L, H), "L stands in a Max"),
-        (2**L * Mod(L, 3), "L stands in an exponent and a Mod"),
-        (per(H, ceiling(L / 2) + 1), "L stands in a ceiling"),
+        (2**L, "L is inside an exponent"),
+        (floor(L / 2), "L is inside a floor"),
+        (Max(L, H), "L is inside a Max"),
+        (2**L * Mod(L, 3), "L is inside an exponent and a Mod"),
+        (per(H, ceiling(L / 2) + 1), "L is inside a ceiling"),
     ],
 )
 def test_what_has_no_derivative_is_named(size: Expr, words: str) -> None:

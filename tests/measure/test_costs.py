@@ -61,7 +61,7 @@ def test_opaque_parts_are_refused() -> None:
 def test_inputs_of_a_model() -> None:
     """The model's own by default; a name before another one is not left out; a layer has none."""
     assert ps.trace(Llama()) == ps.trace(Llama(), (B, S)) == ps.trace(Llama(), input_ids=(B, S))
-    with pytest.raises(ArgumentError, match="is given no 'input_ids', which comes before 'pixel_values'"):
+    with pytest.raises(ArgumentError, match="is not given 'input_ids', which comes before 'pixel_values'"):
         ps.flops(Clip(), pixel_values=(1, 3, 224, 224))
     with pytest.raises(ArgumentError, match="does not state its inputs"):
         ps.flops(ps.Dense(H, H))
