@@ -49,7 +49,7 @@ def test_either_side_may_be_the_arithmetic() -> None:
         (12 * L * Symbol("Q"), UnknownNameError, "there is no size 'Q'"),
         ("12*L*H**", ArgumentError, r"the claim '12\*L\*H\*\*': wanted a number, a name or '\(' at character 9"),
         ("H - 800", ArgumentError, "is -32, below zero"),
-        (H / 5, ArgumentError, "no whole number"),
+        (H / 5, ArgumentError, "not a whole number"),
         (1.5 * H, SizeError, "Float"),
         ("H.__class__", ArgumentError, "the claim 'H.__class__'"),
         ("9**64**64", ArgumentError, "the claim"),

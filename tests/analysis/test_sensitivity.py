@@ -120,7 +120,7 @@ def test_what_has_no_derivative_is_named(size: Expr, words: str) -> None:
     """The words name what is there, and the step is that from 5 to 6."""
     found = sensitivity(ps.Dense(size, 1, bias=False), L)
     assert found.derivative is None
-    assert f"{words}: the step to the next whole number was taken" in str(found)
+    assert words in str(found)
     at = {H: Integer(60)}
     step = [Rational(size.doit().xreplace({**at, L: Integer(value)})) for value in (5, 6)]
     assert found.marginal.xreplace({**at, L: Integer(5)}) == step[1] - step[0]

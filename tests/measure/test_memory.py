@@ -192,7 +192,7 @@ def test_refusals() -> None:
             ps.memory(DENSE, (B, S, H), **wrong)
     with pytest.raises(ArgumentError, match=r"zero is \{1: 2\}; wanted a stage: 0"):
         ps.memory(ps.Dense(2, 3), (1, 2), zero={1: 2})  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="the stages are 0"):
+    with pytest.raises(ArgumentError, match="zero is 4"):
         ps.memory(DENSE, (B, S, H), zero=4)
     with pytest.raises(SizeError):
         ps.memory(DENSE, (B, S, H), devices=0)

@@ -151,7 +151,7 @@ def test_slices_stored_apart_are_put_together() -> None:
     found = ps.match(layer, shapes, rename=table)
     assert found.ok
     assert found.sizes == {E: 4, F: 3, H: 2}
-    assert found.row("weight").note == "4 slices stored apart"
+    assert found.row("weight").note == "4 slices stored separately"
     sized = layer.at(E=4, F=3, H=2)
     del shapes["experts.2.w"]
     assert "slice 2 is missing" in str(ps.match(sized, shapes, rename=table))
