@@ -158,7 +158,7 @@ def _multiplied(group: Group, symbol: Symbol, each: str) -> tuple[Said, ...]:
         return (f"a table{each} with one row for each of ", symbol)
     width = _beside(line, symbol) if symbol.name in _SLICED and line.shape else None
     if width is not None:
-        return (symbol, " slices of width ", width, f"{each}, a width of its own: ", symbol, " stays")
+        return (symbol, " slices of width ", width, f"{each}, a separate size: ", symbol, " stays")
     times = group.factors.count(symbol)
     often = _TIMES.get(times, f" {times} times") if times > 1 else ""
     return (symbol, " is a factor", f" of each{',' if often else ''}" if each else "", often)

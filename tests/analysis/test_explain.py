@@ -163,7 +163,7 @@ def test_words_for_each_way_to_stay() -> None:
     """Per-head norms, free widths, relative tables and grouped heads each say why the heads stay."""
     assert "shared by all" in str(explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A))
     assert explain(ps.MultiHeadAttention(H, A, qk_norm="rms"), A).derivative == -2 * H / A**2
-    assert "A slices of width D, a width of its own" in str(explain(ps.MultiHeadAttention(H, A, head_dim=D, dialect="keras"), A))
+    assert "A slices of width D, a separate size" in str(explain(ps.MultiHeadAttention(H, A, head_dim=D, dialect="keras"), A))
     assert "is a factor of the table" in str(explain(Embedding(32, A), A))
     assert ": G slices of width H/A each, and G is not A: A stays." in str(explain(ps.MultiHeadAttention(H, A, kv_heads=G), A))
     assert "stored L times, once per layer" in str(explain(ps.models.Bert(), L))

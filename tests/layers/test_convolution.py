@@ -106,7 +106,7 @@ def test_what_torch_refuses(name: str, named: dict[str, Any]) -> None:
         (lambda: ps.ConvTranspose2d(3, 4, 3, padding="same", padding_mode="reflect", dialect="flax"), ArgumentError, "one of 'circular'"),
         (lambda: ps.ConvTranspose2d(4, 4, 3, groups=2, dialect="flax"), ArgumentError, "have no groups"),
         (lambda: ps.ConvTranspose2d(4, 4, 3, stride=2, output_padding=1, dialect="flax"), ArgumentError, "Flax has none"),
-        (lambda: ps.ConvTranspose2d(4, 4, 3, transpose_kernel=True), ArgumentError, "transpose_kernel is Flax'"),
+        (lambda: ps.ConvTranspose2d(4, 4, 3, transpose_kernel=True), ArgumentError, "transpose_kernel needs dialect='flax'"),
     ],
     ids=count(),
 )
