@@ -267,7 +267,7 @@ def _found(path: Path) -> Path:
 
 
 def _instead(path: Path) -> str:
-    """Say what to write instead of a path without a configuration: it may belong to an adapter, or be no path."""
+    """Return what to write instead of a path without a configuration: it may belong to an adapter, or be no path."""
     if (path / "adapter_config.json").is_file():
         return " It contains an adapter: compare it with a layer that has LoRA parts: ps.match(layer, path, rename='auto')."
     if not path.exists() and path.suffix != ".json":

@@ -106,7 +106,7 @@ def find(text: str) -> Found:
 
 
 def published(like: str = "") -> Iterator[tuple[str, type[Layer]]]:
-    """Yield every published size with its model class; the families whose names stand in ``like`` come first, so that few are loaded."""
+    """Yield every published size with its model class; the families whose names are in ``like`` come first, so that few are loaded."""
     plain = re.sub(r"[^a-z0-9]", "", like.lower())
     homes = sorted(FAMILIES, key=lambda home: not any(re.sub(r"[^a-z0-9]", "", word.lower()) in plain for word in _words(home)))
     for home in homes:

@@ -59,7 +59,7 @@ def quoted(value: object, limit: int = 80) -> str:
         return f"a number of {value.bit_length()} bits"
     try:
         words = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001 - nested without end, a SymPy number of too many digits, or somebody's faulty class
+    except Exception:  # noqa: BLE001 - nested endlessly, a SymPy number of too many digits, or somebody's faulty class
         return "something"
     return words if len(words) <= limit else f"{words[: limit - 3]}..."
 
@@ -83,7 +83,7 @@ def short(value: object, limit: int = 120) -> str:
     """
     try:
         words = str(value)
-    except (RecursionError, ValueError):  # nested without end, or a number with too many digits
+    except (RecursionError, ValueError):  # nested endlessly, or a number with too many digits
         return "something too long to write"
     return words if len(words) <= limit else words[: limit - 3] + "..."
 

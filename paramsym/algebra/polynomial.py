@@ -1,4 +1,4 @@
-"""Exact sparse polynomials: the canonical form behind every count.
+"""Exact sparse polynomials: the canonical form after every count.
 
 A polynomial maps monomials to rational coefficients. A monomial is a frozen set of ``(generator, exponent)`` pairs; exponents may be
 negative, because quotients such as H/A are first-class. Generators are SymPy symbols and the few *atoms* that sizes are made of:

@@ -16,7 +16,7 @@ BEYOND = 64
 
 
 def verified(domain: Mapping[str, Any], value: Value) -> bool:
-    """Say whether a value is among those that were verified.
+    """Whether a value is among those that were verified.
 
     >>> verified({"whole": [1, 8]}, 512), verified({"whole": [1, 8]}, 0), verified({"words": ["gelu", None]}, None)
     (True, False, True)
@@ -40,7 +40,7 @@ def verified(domain: Mapping[str, Any], value: Value) -> bool:
 
 
 def said(domain: Mapping[str, Any]) -> str:
-    """Say which values were verified.
+    """Return which values were verified.
 
     >>> said({"whole": [1, 8], "words": [None]})
     'null, whole numbers from 1 (tested to 8)'

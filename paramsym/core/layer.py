@@ -503,7 +503,7 @@ class Layer:
         raise ArgumentError(message)
 
     def _why_not(self, name: str) -> str:
-        """Say why a name is not a symbol of the layer, if the reason is known."""
+        """Return why a name is not a symbol of the layer, if the reason is known."""
         if name in field_names(type(self)):  # type: ignore[arg-type]
             held = getattr(self, name)
             return f"Its {name} is {text(held)}: " + (f"write at({held}=...)." if isinstance(held, Symbol) else "build it with another.")

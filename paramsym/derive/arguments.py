@@ -81,7 +81,7 @@ class Call:
 
 
 def by_name(what: str, given: object) -> dict[str, Any]:
-    """Return arguments by their names; a symbol stands for its name."""
+    """Return arguments by their names; a symbol means its name."""
     if given is None:
         return {}
     names: list[Any] = [getattr(key, "name", key) for key in given] if isinstance(given, Mapping) else [None]
@@ -92,7 +92,7 @@ def by_name(what: str, given: object) -> dict[str, Any]:
 
 
 def check_limits(seconds: object, tests: object) -> None:
-    """Raise ``ArgumentError`` where there is no time, or no number of tests."""
+    """Raise ``ArgumentError`` if there is no time, or no number of tests."""
     asked: tuple[tuple[str, Any, Any], ...] = (("seconds", seconds, int | float), ("tests", tests, int))
     for what, value, kind in asked:
         number: Any = value
@@ -205,7 +205,7 @@ def _take_value(call: Call, name: str, place: Place, value: Any, left: dict[str,
 
 
 def _is_size(default: Any, annotation: Any, given: str) -> bool:
-    """Say whether a string is the formula of a size, and not a word."""
+    """Whether a string is the formula of a size, and not a word."""
     return _whole(default) or (
         default is UNSAID and annotation not in {str, "str"} and (annotation is int or any(c in given for c in "*+-/"))
     )

@@ -13,7 +13,7 @@ from paramsym.render.table import Cell, Table, Tabular
 class Derivation(Tabular):
     """What was proved of a derived form, under which assumption, and what was only tested.
 
-    ``degree`` is the bound on the total degree in the ``coordinates`` that the proof rests on, None where nothing was proved; ``lattice``
+    ``degree`` is the bound on the total degree in the ``coordinates`` that the proof rests on, None if nothing was proved; ``lattice``
     is how many instances of the principal lattice were built. ``stepping`` names the tensors whose laws move in steps (floors, powers,
     bounds): no degree bounds them, so those are tested only. ``fresh`` is how many points were built after the last change of a law, none
     of which was used to find it; ``magnitudes`` the least and largest value of each size among those. ``demands`` are the sizes that the

@@ -34,7 +34,7 @@ class Demand:
     large: Law
 
     def holds(self, numbers: Mapping[str, int]) -> bool:
-        """Say whether it does at a point."""
+        """Whether it does at a point."""
         small, large = self.small.value(numbers), self.large.value(numbers)
         if self.kind == "divides":
             return small != 0 and (Fraction(large) / Fraction(small)).denominator == 1
@@ -84,7 +84,7 @@ class Domain:
         return (*free, *(formula.fresh for formula in self.formulas.values() if formula.fresh))
 
     def numbers(self, point: Mapping[str, int]) -> dict[str, int] | None:
-        """Return all numbers at a point given by its coordinates; None where a demand is not met."""
+        """Return all numbers at a point given by its coordinates; None if a demand is not met."""
         found = dict(point)
         for name, formula in self.formulas.items():
             value = formula.law.value(found)
@@ -164,7 +164,7 @@ class Domain:
         return max(1, min(top, int(2 ** chance.uniform(0, (top + 1).bit_length() - 1 + 0.2))))
 
     def moved(self, numbers: Mapping[str, int], **changes: int) -> dict[str, int] | None:
-        """Return the numbers with coordinates changed; None where a demand is not met."""
+        """Return the numbers with coordinates changed; None if a demand is not met."""
         return self.numbers({**{name: numbers[name] for name in self.coordinates}, **changes})
 
 
@@ -172,7 +172,7 @@ def said_domain(variables: Sequence[Variable]) -> Domain:
     """Return the domain with the formulas that were said.
 
     Raises:
-        ArgumentError: a formula that cannot be read, is no polynomial, or needs itself.
+        ArgumentError: a formula that cannot be read, is not a polynomial, or needs itself.
     """
     domain = Domain(tuple(variables))
     names = {variable.name for variable in variables}
@@ -309,7 +309,7 @@ def suspects(domain: Domain, chance: Random, constants: Sequence[int]) -> list[d
 
 
 def adversaries(domain: Domain, chance: Random, *, most_count: int) -> Iterator[dict[str, int]]:
-    """Yield points without end at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
+    """Yield points endlessly at which a wrong law is likely to fail: large, small, equal, multiples of each other, near powers of two."""
     names = domain.coordinates
     arguments = [variable.name for variable in domain.variables]
     wide = [name for name in names if name not in domain.counters] or list(names)
@@ -342,7 +342,7 @@ def _with(domain: Domain, chance: Random, changes: Mapping[str, int]) -> dict[st
 
 
 def _equal(domain: Domain, chance: Random, one: str, other: str) -> dict[str, int] | None:
-    """Return a point at which two arguments are equal; None where formulas or demands forbid that."""
+    """Return a point at which two arguments are equal; None if formulas or demands forbid that."""
     for _ in range(4):
         point = domain.random(chance, 256)
         if point is None:

@@ -19,7 +19,7 @@ _MOST_COLUMNS = 90
 _SPARE = 3
 _DISTINCT = 6  # values of a rounded quotient
 _TOTAL = 6  # the highest total degree of a monomial
-_SECONDS = 2.5  # for one law that is no polynomial
+_SECONDS = 2.5  # for one law that is not a polynomial
 
 
 def misfit(message: str, movers: Sequence[str] = (), odd: Sequence[Numbers] = ()) -> NoLawError:
@@ -134,7 +134,7 @@ def solved(points: Points, values: Sequence[int], generators: dict[Generator, Se
 
 
 def seen_enough(atom: Atom, points: Points) -> bool:
-    """Say whether a step was seen often enough to be one: a quotient with two values is a threshold in disguise."""
+    """Whether a step was seen often enough to be one: a quotient with two values is a threshold in disguise."""
     values = points.values_of(atom)
     if atom.kind in {"min", "max"}:
         ones = [atom.one.value(numbers) == value for numbers, value in zip(points.at, values, strict=True)]

@@ -1,4 +1,4 @@
-"""``generalise``: letters in the place of numbers, where somebody says what a number means."""
+"""``generalise``: letters instead of numbers, where somebody says what a number means."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def generalise(layer: Layer, letters: Mapping[Any, Any]) -> Layer:
 
     The mapping ``{768: H, 12: A, 3072: 4*H}`` says what each number means.
 
-    A number is replaced in every field that holds it. Where it stands for two things, such as 12 heads and 12 layers, a key says which:
+    A number is replaced in every field that holds it. Where it means two things, such as 12 heads and 12 layers, a key says which:
     ``{("heads", 12): A, ("copies", 12): L}``; other things are widths, table rows, kernels and groups.
 
     Raises:
-        StructureError: a number that stands for two things, or a letter for two numbers.
+        StructureError: a number that means two things, or a letter for two numbers.
         ArgumentError: a number that the layer has nowhere.
 
     >>> from paramsym import Dense, F, H, Sequential

@@ -128,7 +128,7 @@ class Law:
         return total
 
     def degree(self, degrees: Mapping[str, int]) -> int | None:
-        """Return the total degree, each name counting as ``degrees`` says (default 1); None where the law moves in steps."""
+        """Return the total degree, each name counting as ``degrees`` says (default 1); None if the law moves in steps."""
         found = 0
         for _, monomial in self.terms:
             if any(isinstance(generator, Atom) for generator, _ in monomial):

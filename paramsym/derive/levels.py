@@ -32,7 +32,7 @@ class Held(Layer):
 
 @dataclass(frozen=True)
 class Level(Layer):
-    """Layers under names; under an empty name a layer stands on this level itself.
+    """Layers under names; under an empty name a layer is on this level itself.
 
     >>> from paramsym import Dense
     >>> list(Level((("up", Dense(2, 3)), ("", Held("gate", (1,))))).shapes())

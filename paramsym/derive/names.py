@@ -15,7 +15,7 @@ Label: TypeAlias = "frozenset[tuple[object, ...]]"
 
 @dataclass(eq=False)
 class Node:
-    """What stands under one name: at most one tensor, and what stands below, in order."""
+    """What is under one name: at most one tensor, and what stands below, in order."""
 
     below: dict[str, Node] = field(default_factory=dict)
     tensor: Seen | None = None
@@ -41,7 +41,7 @@ class Node:
 
     @property
     def whole(self) -> tuple[object, ...]:
-        """Which tensors there are, with their sizes; the names that aliases stand for are left out."""
+        """Which tensors there are, with their sizes; the names that aliases mean are left out."""
         if self._whole is None:
             self._whole = tuple((name, seen.shape, seen.kind, bool(seen.alias_of)) for name, seen in self.named())
         return self._whole
@@ -73,7 +73,7 @@ def numbers_in(name: str) -> tuple[int, ...]:
 
 
 def filled(pattern: str, numbers: Iterable[int | str]) -> str:
-    """Return a pattern with numbers, or what stands for them, in its places."""
+    """Return a pattern with numbers, or what means them, in its places."""
     pieces = pattern.split("{}")
     values = [str(number) for number in numbers]
     return "".join(piece + value for piece, value in zip(pieces, [*values, *[""] * len(pieces)], strict=False))

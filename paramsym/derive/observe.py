@@ -32,7 +32,7 @@ class Seen:
 
 
 def is_torch(thing: object) -> bool:
-    """Say whether something is a torch module; a Keras layer on the torch backend, which is one too, is not meant."""
+    """Whether something is a torch module; a Keras layer on the torch backend, which is one too, is not meant."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(thing, torch.nn.Module) and not hasattr(thing, "trainable_weights")
 
@@ -65,7 +65,7 @@ def tensors_of(built: Any) -> tuple[Seen, ...]:
 
 
 def _plainly_named(name: object) -> bool:
-    """Say whether a name is one that no packed checkpoint has; most mappings of shapes are written by hand."""
+    """Whether a name is one that no packed checkpoint has; most mappings of shapes are written by hand."""
     return isinstance(name, str) and not name.endswith(("qweight", "qzeros", "scales", "SCB", "absmax", "_packed", "_blocks", "g_idx"))
 
 

@@ -19,7 +19,7 @@ _DIVISIONS = sorted(
 
 @dataclass(frozen=True)
 class Run:
-    """Copies one after another, blocks in turn; ``bounds`` are first number and end at each point, None where there is none."""
+    """Copies one after another, blocks in turn; ``bounds`` are first number and end at each point, None if there is none."""
 
     bounds: tuple[tuple[int, int] | None, ...]
     period: int
@@ -83,18 +83,18 @@ def partitions(rows: Sequence[Entries]) -> Iterator[Partition]:
 
 
 def _alike(row: Mapping[int, object], head: int, tail: int, period: int) -> bool:
-    """Say whether the copies between head and tail repeat with the period; a missing copy is a kind of its own."""
+    """Whether the copies between head and tail repeat with the period; a missing copy is a separate kind."""
     places = range(min(row) + head, max(row) + 1 - tail)
     return all(row.get(place) == row.get(place + period) for place in places if place + period in places)
 
 
 def _seen_twice(rows: Sequence[Mapping[int, object]], ends: int, period: int) -> bool:
-    """Say whether a turn is long enough somewhere to have been seen again."""
+    """Whether a turn is long enough somewhere to have been seen again."""
     return period == 1 or any(max(row) + 1 - min(row) - ends > period for row in rows)
 
 
 def _same_kinds(rows: Sequence[Mapping[int, object]], head: int, tail: int, period: int) -> bool:
-    """Say whether the copies in each place are of one kind at all points."""
+    """Whether the copies in each place are of one kind at all points."""
     kinds: dict[tuple[str, int], object] = {}
     for row in rows:
         low, high = min(row), max(row) + 1
@@ -111,7 +111,7 @@ def _same_kinds(rows: Sequence[Mapping[int, object]], head: int, tail: int, peri
 
 
 def _first_kind(labelled: Sequence[Mapping[int, Label]], seen: Sequence[Mapping[int, object]], after: int) -> Label | None:
-    """Return the kind that all begin with and that ends somewhere, after which the others take turns; None where it is not so."""
+    """Return the kind that all begin with and that ends somewhere, after which the others take turns; None if it is not so."""
     begins = Counter(row[min(row)] for row in labelled)
     changing = {kind for row in labelled for kind in (row[min(row)],) if set(row.values()) != {kind}}
     first = next((kind for kind, _ in begins.most_common() if kind in changing), None)

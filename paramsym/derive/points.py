@@ -68,7 +68,7 @@ class Points:
         return [name for name in self.free if any(len({values[position] for position in line}) > 1 for line in self.lines[name])]
 
     def exponents(self, name: str, values: Sequence[int]) -> set[int] | None:
-        """Return the powers of a coordinate that its lines show; None where a line is no polynomial of low degree."""
+        """Return the powers of a coordinate that its lines show; None if a line is not a polynomial of low degree."""
         found: set[int] = set()
         for line in self.lines[name][:_MOST_LINES]:
             if len(line) < 3:

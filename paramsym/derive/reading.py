@@ -91,7 +91,7 @@ def _nested(tree: Any) -> Layer:
 
 
 def levelled(items: Iterable[tuple[str, Layer]]) -> Layer:
-    """Return layers under names as a block; as a level where some stand on it without a name."""
+    """Return layers under names as a block; as a level where some are on it without a name."""
     listed = tuple(items)
     if all(name for name, _ in listed):
         return Block(dict(listed))
@@ -106,7 +106,7 @@ def single(tensor: Seen, name: str) -> Layer:
 
 
 def is_single(layer: Layer) -> bool:
-    """Say whether a layer is one tensor that carries its own name."""
+    """Whether a layer is one tensor that carries its own name."""
     return isinstance(layer, Parameter | Held)
 
 
@@ -117,7 +117,7 @@ def tied(layer: Layer, seen: Iterable[Seen]) -> Layer:
 
 
 def holds_what_was_seen(layer: Layer, seen: Sequence[Seen], *, ordered: bool = True) -> bool:
-    """Say whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; with ``ordered`` also the order."""
+    """Whether a layer holds exactly what was seen: names, shapes, kinds, what is trained, ties; with ``ordered`` also the order."""
     ours = [
         (e.name, e.tensor.sizes, e.tensor.buffer, e.tensor.persistent, e.tensor.trainable and not e.tensor.buffer, e.alias_of)
         for e in layer.entries()

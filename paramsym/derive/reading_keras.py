@@ -49,7 +49,7 @@ def _below(layer: Any) -> Iterator[Any]:
 
 
 def _placed(inner: Any, whole: Any, seen: tuple[Seen, ...]) -> Iterator[tuple[str, Layer]]:
-    """Yield a layer with a door at the path where its weights stand in the whole model."""
+    """Yield a layer with a door at the path where its weights are in the whole model."""
     made = _door(inner)
     if made is None or not inner.weights:
         return

@@ -90,7 +90,7 @@ class Search:
     # Building -----------------------------------------------------------------------------------------------------------------
 
     def see(self, numbers: Numbers | None) -> Sample | None:
-        """Return what is built at a point; None where the point is none or the build refuses it."""
+        """Return what is built at a point; None if the point is none or the build refuses it."""
         if numbers is None:
             return None
         key = tuple(numbers[variable.name] for variable in self.domain.variables)
@@ -300,7 +300,7 @@ class Search:
     _hopeful: list[Any] = field(default_factory=list)
 
     def _explain(self, wrong: Sequence[Sample] = ()) -> None:
-        """Find laws for everything seen; ask for more points, or for a limit of the sizes, where none are.
+        """Find laws for everything seen; ask for more points, or for a limit of the sizes, if none are.
 
         ``wrong`` are the points that refuted the laws found before.
         """
@@ -368,7 +368,7 @@ class Search:
     def _limited(self, odd: Sequence[Numbers], cases: Sequence[Sample]) -> bool:
         """Limit the sizes so that points that are odd are left out and nearly all others are not."""
         strange = {id(numbers) for numbers in odd}
-        # A point of an index stands for the point that it belongs to.
+        # A point of an index means the point that it belongs to.
         keys = {tuple(numbers[name] for name in self.domain.coordinates) for numbers in odd}
         outside = [case.numbers for case in cases if id(case.numbers) in strange or self._key(case.numbers) in keys]
         others = [case.numbers for case in cases if self._key(case.numbers) not in keys]
@@ -418,7 +418,7 @@ class Search:
     # Trying -------------------------------------------------------------------------------------------------------------------
 
     def agrees(self, sample: Sample) -> bool:
-        """Say whether the laws give what was built."""
+        """Whether the laws give what was built."""
         return _agrees(self.laws, sample, count=self.count)
 
     def _try_fresh(self) -> None:
@@ -515,7 +515,7 @@ class Search:
 
 
 def _agrees(laws: LevelLaw, sample: Sample, *, count: bool) -> bool:
-    """Say whether laws give what was built at a point."""
+    """Whether laws give what was built at a point."""
     try:
         written = tuple(laws.written(sample.numbers))
     except ParamsymError:

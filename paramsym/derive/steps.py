@@ -129,7 +129,7 @@ def _powers(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
 
 
 def _rounded(points: Points, values: Sequence[int], name: str) -> Iterator[Atom]:
-    """Yield ``floor((p*x + a)/q)`` where a line repeats itself, but for a constant, after q values."""
+    """Yield ``floor((p*x + a)/q)`` where a line repeats itself, except a constant, after q values."""
     for places, seen in points.dense(name, values)[:2]:
         if len(places) < 8:
             continue

@@ -28,7 +28,7 @@ Place: TypeAlias = "int | str"
 
 @dataclass(frozen=True)
 class LeafLaw:
-    """One tensor: a law per axis, and its facts. ``alias`` is the first name's pattern with what stands in its places."""
+    """One tensor: a law per axis, and its facts. ``alias`` is the first name's pattern with what is in its places."""
 
     axes: tuple[Law, ...]
     kind: Kind
@@ -48,7 +48,7 @@ class CopiesLaw:
 
 @dataclass(frozen=True)
 class LevelLaw:
-    """What stands under one name: a tensor, and named and numbered things below."""
+    """What is under one name: a tensor, and named and numbered things below."""
 
     leaf: LeafLaw | None = None
     members: tuple[tuple[str, LevelLaw | CopiesLaw], ...] = ()
@@ -115,7 +115,7 @@ class Explainer:
         return self.caches[key]
 
     def level(self, cases: Sequence[tuple[Numbers, Node]], free: tuple[str, ...], path: str = "", depth: int = 0) -> LevelLaw:
-        """Return the laws of what stands under one name.
+        """Return the laws of what is under one name.
 
         Raises:
             NoLawError: something that no law explains.
@@ -236,14 +236,14 @@ class Explainer:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Steps that differ in one number: its place in the step is {}; an empty ``name`` means that it stands at the end of tensors' names."""
+    """Steps that differ in one number: its place in the step is {}; an empty ``name`` means that it is at the end of tensors' names."""
 
     name: str
     members: Mapping[str, tuple[str, int]]
-    """Each step with the name it has inside (empty but for tensors of an unnamed pattern) and its number."""
+    """Each step with the name it has inside (empty except tensors of an unnamed pattern) and its number."""
 
     def entries(self, node: Node) -> dict[int, Node]:
-        """Return what stands under each number."""
+        """Return what is under each number."""
         found: dict[int, Node] = {}
         for step, inner in node.below.items():
             if step not in self.members:
@@ -320,7 +320,7 @@ def _indexed(numbers: Numbers, index: str, place: int, bounds: tuple[int, int]) 
 
 
 def _thinned(cases: list[tuple[Numbers, Node]]) -> list[tuple[Numbers, Node]]:
-    """Keep every so many-th case where there are more than a fit needs."""
+    """Keep every so many-th case if there are more than a fit needs."""
     step = -(-len(cases) // _MOST_POINTS)
     return cases[::step] if step > 1 else cases
 

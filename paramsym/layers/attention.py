@@ -57,7 +57,7 @@ class MultiHeadAttention(Layer):
       ``k_norm``, ``gate_proj`` (the names and the order of transformers), or *auto*: as torch if torch's arguments are enough,
       else separate;
     - ``dialect``: *keras* (``keras.layers.MultiHeadAttention``) and *flax* (``flax.linen.MultiHeadDotProductAttention``,
-      ``flax.nnx.MultiHeadAttention``; ``kv_heads`` is NNX' alone) keep heads as an axis of their own.
+      ``flax.nnx.MultiHeadAttention``; ``kv_heads`` is NNX' alone) keep heads as a separate axis.
 
     ========  =======================  =================  ==============================  ==========================
     dialect   projections              weight             bias                            norms of queries and keys

@@ -38,7 +38,7 @@ class Visit:
 
     @property
     def batch_first(self) -> Shape:
-        """The input shape with the batch first, for layers without a batch axis of their own choice."""
+        """The input shape with the batch first, for layers that do not know the axis of the batch."""
         if self.batch_axis == 0 or self.layer.batch_axis(self.arrived) != 0:
             return self.arrived
         if self.batch_axis is None:
@@ -58,7 +58,7 @@ def checked_shape(input_shape: Iterable[Count | None]) -> Shape:
 
     Raises:
         ShapeError: what is no shape.
-        SizeError: an extent that is no size.
+        SizeError: an extent that is not a size.
 
     >>> checked_shape([None, 3]), checked_shape([(2, 3), (2, 5)])
     ((None, 3), ((2, 3), (2, 5)))

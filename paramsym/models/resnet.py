@@ -53,13 +53,15 @@ class ResNet(Layer):
 
     A torchvision name as first argument means that model's sizes, 1,000 classes included; other arguments change it, as they change
     ``torchvision.models.resnet18(num_classes=10)``. A *quantized* name means the same tensors before they are quantized. Otherwise
-    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; what is not given stays a letter: depths n1 to n4, N classes.
+    ``block`` is "BasicBlock" or "Bottleneck" and ``layers`` the four depths; sizes that are not given are letters: depths n1 to n4, N
+    classes.
 
     Stage s = 0, 1, 2, 3 has 64*2**s planes; a bottleneck has ``width_per_group``/64 * planes * ``groups`` channels inside (ResNeXt:
     many groups of few; wide ResNet: 128) and 4*planes outside. Its first block carries a projection (``downsample``) where the
     number of channels changes. ``inplanes`` is the stem's width, 64 in torchvision; the stages follow it. ``norm_layer``
     "FrozenBatchNorm2d" keeps scale and shift as buffers, as torchvision's detection models do. ``zero_init_residual`` and
-    ``replace_stride_with_dilation`` change no count; the second one keeps larger maps in the last three stages, as far as it says so.
+    ``replace_stride_with_dilation`` do not change the count; the second one keeps larger maps in the last three stages, as far as it says
+    so.
 
     Raises:
         ArgumentError: a BasicBlock with groups, with another width per group, or with dilation; an unknown name, or one together with
@@ -138,7 +140,7 @@ class ResNet(Layer):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, 3, height, width); a side that is a multiple of 32 leaves no floors."""
+        """Images (batch, 3, height, width); with a side that is a multiple of 32, the formula has no floors."""
         return {"x": (B, 3, 32 * W, 32 * W)}
 
     def forward(self, own: Own, x: Value) -> Value:
@@ -150,7 +152,7 @@ class ResNet(Layer):
         return own.fc(rearrange(own.avgpool(x), "b c () () -> b c"))
 
     def _residual(self, incoming: Dim, planes: Dim, stride: int, dilation: int) -> Layer:
-        """One block; where the number of channels changes, with a projection of what passes by."""
+        """One block; where the number of channels changes, with a projection of the shortcut."""
         if self.block == "BasicBlock":
             return _BasicBlock(incoming, planes, stride, self.norm_layer)
         width = canonical(_scaled(planes, self.width_per_group) * self.groups)
@@ -221,12 +223,12 @@ def _projection(incoming: Dim, outgoing: Dim, stride: int, norm: Norm) -> Iterat
 
 
 class _Block(Layer):
-    """Convolutions and norms in turn, added to what passes by."""
+    """Convolutions and norms in turn, added to the shortcut."""
 
     convolutions: ClassVar[int]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """An activation follows every norm, behind the last one after the sum."""
+        """An activation follows every norm, after the last one after the sum."""
         y = own.bn1(own.conv1(x))
         for number in range(2, self.convolutions + 1):
             y = own[f"bn{number}"](own[f"conv{number}"](apply("relu", y)))

@@ -30,11 +30,11 @@ class Roberta(BertLike):
 
     The arguments are the keys of the reference's configuration; the blocks are BERT's. The base model stores three tables, V, P and T rows
     of H; their normalisation; L blocks of 4*H**2 + 2*F*H + 9*H + F; and a pooler of H**2 + H, which only the base classes let one leave
-    out. ``num_labels`` is N where the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
+    out. ``num_labels`` is N if the architecture has labels and no number is given. With ``tie_word_embeddings`` the output matrix is the
     word table and the two output biases are one. XLM-RoBERTa's classes store their heads before the base model.
 
     Raises:
-        DivisibilityError: heads that do not divide the hidden width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: cross attention without ``is_decoder``; an activation or architecture that the reference does not know.
 
     >>> Roberta().params

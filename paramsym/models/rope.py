@@ -128,7 +128,7 @@ def check_length(arguments: dict[str, Any], sizes: Sizes, name: str) -> tuple[st
 
 
 def round_heads(arguments: dict[str, Any], sizes: Sizes, *, floors: bool) -> None:
-    """Round the width of a head down where the reference does, in the open: a floor enters the formula."""
+    """Round the width of a head down where the reference does, explicitly: the formula gets a floor."""
     divided = sizes[H] % sizes[A] == 0
     if not divided and not floors:
         message = f"this configuration cannot be built. hidden_size {sizes[H]} is not divisible by num_attention_heads {sizes[A]}."
@@ -161,7 +161,7 @@ def check_even(width: int, factor: float | None) -> None:
 
 
 def rotate(arguments: dict[str, Any], sizes: Sizes, width: int, kind: str, factor: float | None, *, partial: bool = False) -> None:
-    """Give the number of rotated entries a letter where it is not the width; where none is left, it is the number 0."""
+    """Give the number of rotated entries a letter if it is not the width; if none is left, it is the number 0."""
     if kind == "default" and not partial:
         return
     rotated = 2 * (width // 2) if kind == "proportional" else int(width * (1 if factor is None else factor))

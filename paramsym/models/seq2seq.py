@@ -33,7 +33,7 @@ class Seq2Seq(Model):
 
     @property
     def decodes(self) -> bool:
-        """Whether there is a decoder behind an encoder."""
+        """Whether there is a decoder after an encoder."""
         raise NotImplementedError
 
     @property
@@ -48,7 +48,7 @@ class Seq2Seq(Model):
         return {"input_ids": (B, S), **target}
 
     def texts(self, input_ids: Value, decoder_input_ids: Value | None) -> tuple[Value, ...]:
-        """Return the numbers of tokens for the base model: of the source, and of the target where there is a decoder behind an encoder.
+        """Return the numbers of tokens for the base model: of the source, and of the target if there is a decoder after an encoder.
 
         Raises:
             ShapeError: another number of axes, or a target for one stack.

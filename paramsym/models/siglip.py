@@ -27,10 +27,10 @@ class SiglipText(ReadingTower):
     """SigLIP's tower for text, as the reference stores it.
 
     The arguments are the keys of the reference's configuration. Two tables, V words and P positions of H; L blocks of
-    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H where it is None.
+    4*H**2 + 2*F*H + 9*H + F; a normalisation; and a head of ``projection_size``, which is H if it is None.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation that the reference does not know.
 
     >>> SiglipText().params
@@ -74,7 +74,7 @@ class SiglipVision(SeeingTower):
     pools by attention, 4*H**2 + 2*F*H + 8*H + F with its probe, unless ``vision_use_head`` is False.
 
     Raises:
-        DivisibilityError: patches that do not divide the image, or heads that do not divide the width.
+        DivisibilityError: patches that do not divide the image, or heads that do not divide the hidden size.
         ArgumentError: an activation that the reference does not know.
 
     >>> SiglipVision().part("head").params
@@ -113,7 +113,7 @@ class SiglipSeeing(Holder):
 
 @dataclass(frozen=True)
 class SiglipPooling(Layer):
-    """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe asks all patches, then a feed-forward network.
+    """Pooling by attention (Lee et al. 2019, section 3.1): one learned probe attends to all patches, then a feed-forward network.
 
     >>> from paramsym.algebra.symbols import A, F, H
     >>> SiglipPooling(H, A, F).params
@@ -139,7 +139,7 @@ class SiglipPooling(Layer):
         yield Part("mlp", feed_forward(width, inner, self.hidden_act))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """The probe asks, what it finds goes through the network: (batch, patches, width) to (batch, width)."""
+        """The probe attends, and the result goes through the network: (batch, patches, width) to (batch, width)."""
         found = own.attention(compact(copies(own.probe, x.sizes[0], axis=0)), x)
         return take(found + own.mlp(own.layernorm(found)), 1, 0)
 
@@ -150,10 +150,10 @@ _VISION = family("siglip_vision_model", SiglipVision, arrange=whole_patches)
 
 @dataclass(frozen=True)
 class Siglip(TwoTowers):
-    """SigLIP: a tower that reads and one that sees; or the second with a classifier.
+    """SigLIP: a text tower and an image tower; or the image tower with a classifier.
 
-    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the tower
-    that sees are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N where the
+    ``text_config`` and ``vision_config`` are the towers, as in the reference's configuration; where both are letters, those of the image
+    tower are H_v, L_v, A_v and F_v. One number scales the products and one is added to them. ``num_labels`` is N where the
     architecture has labels and no number is given; with 0 the reference stores no classifier.
 
     Raises:

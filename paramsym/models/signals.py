@@ -1,4 +1,4 @@
-"""Layers of models that hear signals: frames, their positions, blocks over them, and what wav2vec 2.0's heads and training add."""
+"""Layers of models that read signals: frames, their positions, blocks over them, and what wav2vec 2.0's heads and training add."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Hearing(Holder):
 
 @dataclass(frozen=True)
 class FrameConvolution(Holder):
-    """A convolution over the signal, normalised where there is a norm, and activated."""
+    """A convolution over the signal, normalised if there is a norm, and activated."""
 
     function: str
 
@@ -99,7 +99,7 @@ class Positions(Holder):
 
 @dataclass(frozen=True)
 class HearingEncoder(Holder):
-    """Positions, then the blocks; ``stable`` ones are normalised behind the last of them, others before the first."""
+    """Positions, then the blocks; ``stable`` ones are normalised after the last of them, others before the first."""
 
     stable: bool
     shows: bool
@@ -124,7 +124,7 @@ class Watched(Ladder):
 
 @dataclass(frozen=True)
 class HearingBlock(Holder):
-    """Attention and a feed-forward network, each added to what passes by, with the norms before (``stable``) or behind them."""
+    """Attention and a feed-forward network, each added to the residual stream, with the norms before (``stable``) or after them."""
 
     stable: bool
     shows: bool
@@ -156,7 +156,7 @@ class BlockAdapter(Holder):
 
 @dataclass(frozen=True)
 class Adapter(Holder):
-    """Convolutions behind the encoder, each with fewer frames, of another width where there is a projection."""
+    """Convolutions after the encoder, each with fewer frames, of another width if there is a projection."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """(batch, frames, width)."""
@@ -175,7 +175,7 @@ class Narrowing(Holder):
 
 @dataclass(frozen=True)
 class MaskedFrames(Layer):
-    """A model that reads a learned vector in the place of masked frames, and in evaluation, when none is masked, does not use it.
+    """A model that reads a learned vector instead of masked frames, and in evaluation, when none is masked, does not use it.
 
     >>> from paramsym.algebra.symbols import F, H
     >>> MaskedFrames(H, Dense(H, F)).params

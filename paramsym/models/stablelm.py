@@ -30,7 +30,7 @@ class StableLm(GroupedDecoder):
     head and each key head.
 
     Raises:
-        DivisibilityError: heads that do not divide the width, or key/value heads that do not divide the heads.
+        DivisibilityError: heads that do not divide the hidden size, or key/value heads that do not divide the heads.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> StableLm().params
@@ -58,7 +58,7 @@ class StableLm(GroupedDecoder):
             raise ArgumentError(message)
 
     def norm(self) -> LayerNorm:
-        """A scale and a shift for each entry."""
+        """A LayerNorm with weight and bias."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def block(self, kind: str = "full_attention") -> Layer:  # noqa: ARG002 - one kind
@@ -79,7 +79,7 @@ class StableLm(GroupedDecoder):
 
 @dataclass(frozen=True)
 class HeadNorms(Layer):
-    """A normalisation of its own for each head: ``norms.{0..A-1}.weight`` (D,).
+    """A separate normalisation for each head: ``norms.{0..A-1}.weight`` (D,).
 
     >>> from paramsym.algebra.symbols import A, H
     >>> HeadNorms(A, H / A).params

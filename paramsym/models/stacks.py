@@ -55,7 +55,7 @@ class TwoStacks(Model):
 
     @property
     def norm_first(self) -> bool:
-        """Whether the blocks normalise before each body, rather than after each sum."""
+        """Whether the blocks normalise before each sub-layer, rather than after each sum."""
         return True
 
     def encoder_block(self) -> Around:
@@ -63,7 +63,7 @@ class TwoStacks(Model):
         return self._block(self.encoder_attention_heads, self.encoder_ffn_dim, crosses=False)
 
     def decoder_blocks(self) -> Repeat:
-        """Return the blocks of the decoder: an encoder's, each with an attention to the encoder's output in the middle."""
+        """Return the blocks of the decoder: an encoder's, each with an attention to the encoder's output in between."""
         return Repeat(self._block(self.decoder_attention_heads, self.decoder_ffn_dim, crosses=True), self.decoder_layers)
 
     def _block(self, heads: Dim, inner: Dim, *, crosses: bool) -> Around:
@@ -133,7 +133,7 @@ class Around(Holder):
     inside: float = 0.0
 
     def forward(self, own: Own, x: Value, *memory: Value) -> Value:
-        """The bodies one after another; without a memory, the attention to it is left out, as in the reference."""
+        """The sub-layers one after another; without a memory, the attention to it is left out, as in the reference."""
         x = self._added(own, "self_attn", x)
         if memory:
             x = self._added(own, "encoder_attn", x, *memory)

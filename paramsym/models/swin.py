@@ -37,11 +37,12 @@ class Swin(PatchModel, Backbone):
     blocks of 4*D**2 + 2*m*D**2 + (9 + m)*D, m = ``mlp_ratio``, each with a table of (2*M - 1)**2 distances in a window of M by M patches
     for its heads. After every stage but the last comes the merger of four patches, 8*D**2 + 8*D. ``num_labels`` is N where the
     architecture has labels and no number is given; with 0 the reference stores no classifier. A backbone has one more normalisation for
-    each of ``out_features``, the last stage where it is None.
+    each of ``out_features``, the last stage if it is None.
 
     Raises:
         DivisibilityError: heads that do not divide a stage's width, or patches the image, where positions are stored.
-        ArgumentError: fewer heads than depths, features that are no stages; an activation or architecture that the reference does not know.
+        ArgumentError: fewer heads than depths, features that are not stages; an activation or architecture that the reference does not
+            know.
         ShapeError: a symbolic ``embed_dim`` with an ``mlp_ratio``, such as 2.3, whose products in floating point no formula gives.
 
     >>> Swin(architecture="SwinForImageClassification").at("microsoft/swin-tiny-patch4-window7-224").at(N=1000).params
@@ -88,7 +89,7 @@ class Swin(PatchModel, Backbone):
         return "" if self.architecture == "SwinModel" else "swin"
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``swin`` where a head follows, then the head."""
+        """The base model, under ``swin`` if a head follows, then the head."""
         masked, widths = self.task in _MASKED, [2**position * self.embed_dim for position in range(len(self.depths))]
         patches = self.patches() if self.use_absolute_embeddings else None
         embeddings = SwinEmbeddings(
@@ -109,9 +110,9 @@ class Swin(PatchModel, Backbone):
         yield from self.classifier(widths[-1])
 
     def forward(self, own: Own, pixel_values: Value, bool_masked_pos: Value | None = None) -> Any:
-        """(batch, places, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
+        """(batch, positions, width) of the last stage, (batch, labels), the image again of a masked model, or the maps of a backbone.
 
-        ``bool_masked_pos``, (batch, patches), is 1 where the mask token takes the place of a patch.
+        ``bool_masked_pos``, (batch, patches), is 1 if the mask token replaces the patch.
         """
         mask = () if bool_masked_pos is None else (bool_masked_pos,)
         x, *maps = own[self.base_name](self.checked(pixel_values, any_size=True), *mask)
@@ -192,7 +193,7 @@ class SwinMerging(Holder):
 
 @dataclass(frozen=True)
 class SwinBlock(Holder):
-    """Attention within windows of a map, which a ``shift`` moves, and a feed-forward network, each behind a norm.
+    """Attention within windows of a map, which a ``shift`` moves, and a feed-forward network, each after a norm.
 
     A map that is no larger than a window is not shifted, unless windows are ``always`` cut.
 
@@ -207,7 +208,7 @@ class SwinBlock(Holder):
     dropped: float = 0.0
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, height, width, channels), as it came."""
+        """(batch, height, width, channels), unchanged."""
         x = x + self._windowed(own, own.layernorm_before(x), self._shift(x))
         return x + drop(own.mlp(own.layernorm_after(x)), self.dropped)
 

@@ -39,11 +39,11 @@ class T5(Seq2Seq):
     The arguments are the keys of the reference's configuration: H = ``d_model``, D = ``d_kv``, F = ``d_ff``, L = ``num_layers``. No layer
     has a bias. The base model stores one table, V rows of H, which the encoder, the decoder and the output share; L blocks of attention,
     4*A*D*H, and feed-forward network, 2*F*H or with ``"gated-..."`` 3*F*H, with a scale of H before each; as many in the decoder
-    (``num_decoder_layers``, where it is None), with a second attention; a scale after each stack; and one table of n_b buckets for A heads
+    (``num_decoder_layers``, if it is None), with a second attention; a scale after each stack; and one table of n_b buckets for A heads
     per stack, in its first block: relative positions are shared by all layers of a stack, in UMT5 every block has its own. ``num_labels``
-    is N where the architecture has labels and no number is given.
+    is N if the architecture has labels and no number is given.
 
-    The reference ties the output matrix whatever the configuration says; ``tie_word_embeddings=False`` is what T5 1.1's and later files
+    The reference ties the output matrix for every configuration; ``tie_word_embeddings=False`` is what T5 1.1's and later files
     hold. T5 and UMT5 divide what the tied matrix reads by the root of the width; T5 1.1 does not, and ``scale_decoder_outputs=False`` says
     so. Queries and keys are multiplied without a scale.
 
@@ -96,7 +96,7 @@ class T5(Seq2Seq):
             check_activation(act, "feed_forward_proj")
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under ``transformer`` where a classifier follows, then the head."""
+        """The base model, under ``transformer`` if a classifier follows, then the head."""
         shared, decoder = Embedding(self.vocab_size, self.d_model), self._stack(crosses=True) if self.decodes else None
         yield Part(self._under, Stacks(self._stack(crosses=False), decoder, shared))
         width, labels = self.d_model, self.num_labels
@@ -190,7 +190,7 @@ class T5(Seq2Seq):
 
 @dataclass(frozen=True)
 class _Stack(Holder):
-    """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout behind the first and the last."""
+    """One stack: the table, the blocks, the last normalisation; ``dropped`` is the rate of dropout after the first and the last."""
 
     dropped: float
 
@@ -312,7 +312,7 @@ class _NotFalse(Flag):
 
 
 def _as_read(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """As in the reference, what it works out of ``feed_forward_proj`` wins where it is given; a stack of no blocks has no first one."""
+    """As in the reference, what it works out of ``feed_forward_proj`` wins if it is given; a stack of no blocks has no first one."""
     said = arguments["feed_forward_proj"]
     gate, _, act = said.rpartition("-")
     read, gated, function = "gelu_new" if said == "gated-gelu" else act, arguments.pop("is_gated_act"), arguments.pop("dense_act_fn")

@@ -1,4 +1,4 @@
-"""What models with a tower that reads and one that sees share: the towers, and the products of what they make of texts and images."""
+"""What models with a text tower and an image tower share: the towers, and the products of what they make of texts and images."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from paramsym.models.patches import PatchModel
 from paramsym.program import ALL, Mask, Own, Value, apply, contract, rearrange, reduce
 
 SEEING: Mapping[Symbol, Symbol] = dict(zip((H, L, A, F), dims("H_v L_v A_v F_v"), strict=True))
-"""Width, depth, heads and feed-forward width of the tower that sees, where another reads."""
+"""Width, depth, heads and feed-forward width of the image tower beside a text tower."""
 PROJECTED = dims("H_p")
 
 
@@ -57,7 +57,7 @@ class Tower(Model):
         raise NotImplementedError
 
     def norm(self) -> LayerNorm:
-        """Return one normalisation of the hidden width."""
+        """Return one normalisation of the hidden size."""
         return LayerNorm(self.hidden_size, self.layer_norm_eps)
 
     def blocks(self, *, norm_first: bool = False, mask: Mask = ALL) -> Sequential:
@@ -76,7 +76,7 @@ class Tower(Model):
 
 @dataclass(frozen=True)
 class ReadingTower(Tower):
-    """A tower that reads, abstract: V words and P positions of H before the blocks."""
+    """A text tower, abstract: V words and P positions of H before the blocks."""
 
     vocab_size: Dim = key(V, 32000)
     max_position_embeddings: Dim = key(P, 64)
@@ -93,7 +93,7 @@ class ReadingTower(Tower):
 
 @dataclass(frozen=True)
 class SeeingTower(Tower, PatchModel):
-    """A tower that sees square images, abstract: patches and their positions before the blocks."""
+    """An image tower for square images, abstract: patches and their positions before the blocks."""
 
     image_size: Dim = key(W, 224)
     patch_size: Dim = key(K, 16)
@@ -110,7 +110,7 @@ class SeeingTower(Tower, PatchModel):
 
 @dataclass(frozen=True)
 class TwoTowers(Classifying):
-    """A tower that reads and one that sees, and the products of what they make of texts and images; or the second with a classifier.
+    """A text tower and an image tower, and the products of what they make of texts and images; or the image tower with a classifier.
 
     (batch, positions) of the texts and (batch, channels, height, width) of the images go in; what comes out are the scores of each image
     for each text, (images, texts), and the same as (texts, images). The classifier is given the images alone, and takes the mean of the
@@ -125,7 +125,7 @@ class TwoTowers(Classifying):
     ignored: ClassVar[Ignored] = {"the output is no word": "tie_word_embeddings"}
 
     def parts(self) -> Iterator[Part]:
-        """The towers, or the one that sees and a classifier."""
+        """The towers, or the image tower and a classifier."""
         if self.compares:
             yield Part("text_model", self.text_config.tower())
         yield Part("vision_model", self.vision_config.tower())

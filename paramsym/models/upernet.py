@@ -48,7 +48,7 @@ class PyramidNeck(Holder):
     """Four maps of one size become maps of four times, twice, once and half the extents."""
 
     def forward(self, own: Own, first: Value, second: Value, third: Value, fourth: Value) -> tuple[Value, ...]:
-        """The first two grow, the last one keeps the greatest of 2 by 2 entries."""
+        """The first two grow, the last one keeps the largest of 2 by 2 entries."""
         return own.fpn1(first), own.fpn2(second), third, pool("max", fourth, (2, 2), (2, 2), ((0, 0), (0, 0)))
 
 

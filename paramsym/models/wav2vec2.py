@@ -167,7 +167,7 @@ class Wav2Vec2(Model):
             yield Tensor("layer_weights", (self.num_hidden_layers + 1,))
 
     def parts(self) -> Iterator[Part]:
-        """The base model, under its name where a head follows, then the head."""
+        """The base model, under its name if a head follows, then the head."""
         base = self._base()
         if self.mask_time_prob > 0 or self.mask_feature_prob > 0:
             base = MaskedFrames(self.hidden_size, base)
@@ -301,7 +301,7 @@ class Wav2Vec2(Model):
 
 
 def _settle(arguments: dict[str, Any], sizes: Sizes) -> None:
-    """No output width, or the hidden width, is no other one."""
+    """No output width, or the hidden size, is no other one."""
     if sizes.get(OUTPUT) in {0, sizes[H]}:
         arguments["output_hidden_size"] = None
         del sizes[OUTPUT]

@@ -36,10 +36,10 @@ class Whisper(TwoStacks):
     over three frames, 3*C*H + H and 3*H**2 + H; P frozen sinusoids; L blocks of 4*H**2 + 2*F*H + 8*H + F, whose keys have no bias; and a
     normalisation. The decoder stores the table of words and of P_d positions, L_d blocks that also attend to the encoder, and a
     normalisation. The causal class is the decoder alone, the classifier the encoder alone, with a projection to ``classifier_proj_size``
-    and, with ``use_weighted_layer_sum``, a weight for every layer. ``num_labels`` is N where there are labels and no number is given.
+    and, with ``use_weighted_layer_sum``, a weight for every layer. ``num_labels`` is N if there are labels and no number is given.
 
     Raises:
-        DivisibilityError: heads that do not divide the width.
+        DivisibilityError: heads that do not divide the hidden size.
         ArgumentError: an activation or architecture that the reference does not know.
 
     >>> Whisper(architecture="WhisperForConditionalGeneration").at("openai/whisper-tiny").params
@@ -177,7 +177,7 @@ class Handing(Layer):
 
 @dataclass(frozen=True)
 class Collected(Repeat):
-    """Blocks whose second results come out stacked, behind the result of the last."""
+    """Blocks whose second results come out stacked, after the result of the last."""
 
     def forward(self, own: Own, x: Value, *along: Value) -> tuple[Value, ...]:
         """Block after block."""

@@ -76,5 +76,5 @@ def compare(x: Value, name: Comparison, number: float | Expr) -> Value:
 
 
 def where(condition: Value, one: Value, other: Value | float) -> Value:
-    """Return the entries of ``one`` where the condition is true, else those of ``other``."""
+    """Return the entries of ``one`` where the condition is true, otherwise those of ``other``."""
     return record(Where(other), condition, one) if isinstance(other, int | float) else record(Where(), condition, one, other)

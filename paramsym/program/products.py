@@ -82,7 +82,7 @@ class Contract(Operation):
 def contract(spec: str, x: Value, y: Value, within: tuple[str, str, Mask] | None = None) -> Value:
     """Multiply two arrays and sum over every axis that the result lacks: ``contract("... i, o i -> ... o", x, own.weight)``.
 
-    Every axis has a word; ``...`` stands for any number of leading axes. Work: one multiply-add per combination of all axes.
+    Every axis has a word; ``...`` means any number of leading axes. Work: one multiply-add per combination of all axes.
     """
     return record(Contract(spec, within), x, y)
 

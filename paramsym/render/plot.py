@@ -200,7 +200,7 @@ def tiling(heads: int, words: Callable[[int], str], title: str, side: str, slice
 
 
 def stacks(filters: int, channels: int, kernel: int, labels: tuple[str, str, str], title: str, alt: str) -> Picture:
-    """Return filters side by side, each a stack of square kernels drawn one behind the other."""
+    """Return filters side by side, each a stack of square kernels drawn one after the other."""
     Rectangle = needed("matplotlib.patches", "a picture", "plot").Rectangle
 
     figure, axes = _figure(1.2 + 1.5 * filters, 2.9)

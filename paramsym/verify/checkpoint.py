@@ -179,7 +179,7 @@ def _headers(path: Path) -> tuple[dict[str, Shape], dict[str, str]]:
     dtypes: dict[str, str] = {}
     try:
         with safetensors.safe_open(os.fspath(path), framework="np") as file:
-            for name in file.keys():  # noqa: SIM118 - the handle is no mapping
+            for name in file.keys():  # noqa: SIM118 - the handle is not a mapping
                 lazily = file.get_slice(name)
                 shapes[name] = shape(lazily.get_shape(), name)
                 dtypes[name] = str(lazily.get_dtype())

@@ -24,7 +24,7 @@ def stacked(shapes: Mapping[str, Shape], targets: Mapping[str, tuple[str, ...]])
     """Return ``{tensor of the layer: its slices joined along a new first axis}``.
 
     >>> stacked({"a": (4, 3), "b": (4, 3)}, {"a": ("up[0]",), "b": ("up[1]",)})
-    {'up': Stacked(stored_name='a', shape=(2, 4, 3), note='2 slices stored apart')}
+    {'up': Stacked(stored_name='a', shape=(2, 4, 3), note='2 slices stored separately')}
     """
     slices: dict[str, dict[int, str]] = {}
     for name, names in targets.items():

@@ -89,8 +89,8 @@ def test_values(name: str) -> None:
     ("options", "words"),
     [
         ({"scale": False}, "scale=False: torch"),
-        ({"renorm": True}, "renorm=True is Keras'"),
-        ({"renorm": True, "dialect": "flax"}, "renorm=True is Keras'"),
+        ({"renorm": True}, "renorm=True needs dialect='keras'"),
+        ({"renorm": True, "dialect": "flax"}, "renorm=True needs dialect='keras'"),
         ({"track_running_stats": False, "dialect": "keras"}, "track_running_stats=False needs dialect='torch'"),
         ({"track_running_stats": False, "dialect": "flax"}, "track_running_stats=False needs dialect='torch'"),
         ({"dialect": "jax"}, "dialect is 'jax'"),

@@ -104,7 +104,7 @@ def test_what_cannot_be_written() -> None:
         ps.Dense(H, F).to_latex("nice")
     with pytest.raises(UnknownNameError, match="no symbol 'A'; it has F, H"):
         ps.Dense(H, F).to_latex("collected", by=A)
-    with pytest.raises(UnknownNameError, match="Write by= with one of F, H"):
+    with pytest.raises(UnknownNameError, match="by= with one of F, H"):
         ps.Dense(H, F).to_latex("collected")
     with pytest.raises(ArgumentError, match="depth is 'all'; wanted a whole number"):
         ps.Dense(H, F).to_latex("parts", depth="all")

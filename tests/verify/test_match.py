@@ -188,7 +188,7 @@ def test_renaming_refuses_what_it_cannot_do() -> None:
     with pytest.raises(ArgumentError, match="wanted a table"):
         ps.match(DENSE, SHAPES, rename=["bias"])  # type: ignore[arg-type]
     for target in ((3,), 3):
-        with pytest.raises(ArgumentError, match="no pair of names"):
+        with pytest.raises(ArgumentError, match="not a pair of names"):
             ps.match(DENSE, SHAPES, rename={"bias": target})  # type: ignore[dict-item]
     assert ps.match(DENSE, {**SHAPES, "steps": ()}, rename={"steps": None}).ok
 

@@ -279,7 +279,7 @@ def compiled(subject: Counted | Expr | int, inputs: tuple[Symbol, ...] | None = 
     """
     statement = stated(subject)
     if inputs is None and isinstance(subject, Counted):
-        subject.polynomial  # noqa: B018 - raises where there is no closed form, and says why
+        subject.polynomial  # noqa: B018 - raises if there is no closed form, and says why
     return _compiled(subject, statement.symbols if inputs is None else inputs)
 
 

@@ -270,7 +270,7 @@ class Structure:
 
     def _without_factor(self, group: TensorGroup, total: int) -> Iterator[Edit]:
         if any(len(self.lines[i].shape) < 2 for i in group.lines):
-            return  # a vector without its only factor is no tensor
+            return  # a vector without its only factor is not a tensor
         first, *others = (self.lines[i] for i in group.lines)
         for factor in dict.fromkeys(first.factors):
             if factor == 1 or (isinstance(factor, Expr) and not isinstance(factor, Symbol)) or factor in heads(first):

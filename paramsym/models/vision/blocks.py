@@ -1,4 +1,4 @@
-"""What the networks for images share: widths rounded as the references round them, and the blocks that most of them are made of.
+"""The common base of the networks for images: widths rounded as the references round them, and the blocks that most of them are made of.
 
 Reference: ``torchvision.ops.misc`` and ``torchvision.models._utils``.
 """
@@ -75,7 +75,7 @@ def named(cls: _Model) -> _Model:
     plain: Any = cls.__init__
 
     @wraps(plain)
-    def __init__(self: Layer, *given: Any, **changed: Any) -> None:  # noqa: N807 - it takes the place of the one wrapped
+    def __init__(self: Layer, *given: Any, **changed: Any) -> None:  # noqa: N807 - it replaces the one wrapped
         first, *rest = given or (None,)
         if not isinstance(first, str):
             return plain(self, *given, **changed)
@@ -113,7 +113,7 @@ def ratio(value: object, where: str) -> int | Expr:
     """Return a multiplier as an int or an exact expression.
 
     Raises:
-        ArgumentError: a float, whose value is hardly ever the one that is written; what is no number; zero or less.
+        ArgumentError: a float, whose value is hardly ever the one that is written; what is not a number; zero or less.
 
     >>> ratio(Fraction(3, 4), "width_mult")
     3/4
@@ -135,7 +135,7 @@ def ratio(value: object, where: str) -> int | Expr:
 
 
 def divisible(width: int | Expr, divisor: int = 8) -> Dim:
-    """Return the multiple of ``divisor`` next to a width, halves up; the next one above where that is less than 90 % of the width.
+    """Return the multiple of ``divisor`` next to a width, halves up; the next one above if that is less than 90 % of the width.
 
     With q = width/divisor this is divisor * max(1, floor(q + 1/2), ceil(9*q/10)): what is rounded down goes below 90 % exactly where
     the last of the three is the largest. Reference: ``_make_divisible`` of ``torchvision.models._utils``.
@@ -197,13 +197,13 @@ def nearest_whole(value: int | Expr) -> Dim:
 
 
 class Pictures(Layer):
-    """A network that sees images, (batch, channels, height, width)."""
+    """A network that reads images, (batch, channels, height, width)."""
 
     ratios: ClassVar[tuple[str, ...]] = ()
     """The arguments that are multipliers."""
     claims: ClassVar[tuple[Claim, ...]] = ()
     side: ClassVar[int] = 32
-    """Images whose sides are a multiple of it leave no floors."""
+    """With sides that are a multiple of it, formulas have no floors."""
 
     def __post_init__(self) -> None:
         """Gate the multipliers, and what every layer has."""
@@ -224,7 +224,7 @@ class Pictures(Layer):
 
 
 class Videos(Pictures):
-    """A network that sees videos, (batch, channels, frames, height, width)."""
+    """A network that reads videos, (batch, channels, frames, height, width)."""
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
@@ -237,7 +237,7 @@ class Videos(Pictures):
 
 
 class Classifier(Pictures):
-    """Features, their means where there is an ``avgpool`` that gives them, and a classifier of what they are in a row."""
+    """Features, their means if there is an ``avgpool`` that gives them, and a classifier of what they are in a row."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """Scores of classes, (batch, classes)."""
@@ -306,7 +306,7 @@ class FrozenBatchNorm2d(Layer):
 
 
 def in_row(sequence: Sequential) -> tuple[Layer, ...]:
-    """Return the layers of a sequence, to stand in another one."""
+    """Return the layers of a sequence, to are in another one."""
     return tuple(layer for _, layer in sequence.items)
 
 
@@ -327,7 +327,7 @@ class SqueezeExcitation(Layer):
     scale_activation: Layer = field(default=Sigmoid())
 
     def parts(self) -> Iterator[Part]:
-        """Two convolutions of 1x1, which are matrices, and the functions behind them."""
+        """Two convolutions of 1x1, which are matrices, and the functions after them."""
         yield Part("fc1", Conv2d(self.input_channels, self.squeeze_channels, 1))
         yield Part("fc2", Conv2d(self.squeeze_channels, self.input_channels, 1))
         yield Part("activation", self.activation)
@@ -353,7 +353,7 @@ def depthwise_in(
 
 
 def residual(body: Layer, incoming: Dim, outgoing: Dim, stride: int, name: str) -> Layer:
-    """Return a block that adds what comes in where nothing changes its shape: at stride 1, to as many channels.
+    """Return a block that adds what comes in if nothing changes its shape: at stride 1, to as many channels.
 
     Widths in letters are equal where they are one expression.
     """
@@ -377,7 +377,7 @@ class Tapped(Holder):
 
 @dataclass(frozen=True)
 class LayerNorm2d(LayerNorm):
-    """A normalisation of the channels at every place of a map, which holds them first. Reference: ``torchvision`` ``LayerNorm2d``.
+    """A normalisation of the channels at every position of a map, which holds them first. Reference: ``torchvision`` ``LayerNorm2d``.
 
     >>> from paramsym import C
     >>> LayerNorm2d(C).params

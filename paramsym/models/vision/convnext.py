@@ -31,8 +31,8 @@ _EPS = 1e-6
 class ConvNeXt(Pictures):
     """Stages of blocks with a 7x7 convolution of every channel by itself and two matrices, as Swin's without attention.
 
-    ``widths`` and ``depths`` are those of the stages, which torchvision gives as rows of ``block_setting``; what is not given stays a
-    letter. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
+    ``widths`` and ``depths`` are those of the stages, which torchvision gives as rows of ``block_setting``; sizes that are not given are
+    letters. A block of width H stores 8*H**2 + 58*H numbers: 49*H + H, a norm, two matrices of 4*H**2 with biases, and a scale.
 
     Raises:
         ArgumentError: another number of widths than of depths, or an unknown name.
@@ -104,5 +104,5 @@ class _Block(Layer):
         yield Part("block", Sequential(*filtered, Dense(width, wide), EXACT_GELU, Dense(wide, width), Permute((3, 1, 2))))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """A map as it came."""
+        """The map, unchanged."""
         return own.layer_scale * own.block(x) + x

@@ -1,4 +1,4 @@
-"""What torchvision's detectors share: a backbone with a pyramid of features, and heads that look at every place of every level.
+"""What torchvision's detectors share: a backbone with a pyramid of features, and heads that look at every position of every level.
 
 Reference: ``torchvision.models.detection.backbone_utils`` and ``torchvision.ops.feature_pyramid_network``.
 """
@@ -40,8 +40,8 @@ FROZEN = {"resnet50": 53_120, "mobilenet_v3_large": 24_400}
 def pyramid(backbone: Backbone, width: Dim, stages: tuple[int, ...], norm: Norm, more: str = "pool", *, normed: bool = False) -> Sequential:
     """Return a backbone and the pyramid on top of its ``stages``, one map of ``width`` channels for each and the ``more`` that follow.
 
-    "pool" takes every other place of the last map for one more; "p5" and "c5" put two convolutions behind the last map, that of the
-    pyramid or that of the backbone. ``normed`` puts a norm behind every convolution of the pyramid. Of a MobileNet the last two stages
+    "pool" takes every other place of the last map for one more; "p5" and "c5" put two convolutions after the last map, that of the
+    pyramid or that of the backbone. ``normed`` puts a norm after every convolution of the pyramid. Of a MobileNet the last two stages
     are taken, whatever ``stages`` are.
     """
     taps: tuple[str, ...]
@@ -78,7 +78,7 @@ class _Pyramid(Holder):
     more: str
 
     def forward(self, own: Own, *maps: Value) -> tuple[Value, ...]:
-        """The maps, finest first, and those behind them."""
+        """The maps, finest first, and those after them."""
         coarse: Any = None
         found: list[Value] = []
         for number in reversed(range(len(maps))):
@@ -93,7 +93,7 @@ class _Pyramid(Holder):
 
 @dataclass(frozen=True)
 class Head(Holder):
-    """Convolutions ``conv`` of every map, and behind them the ``predictors`` by name, each with how many numbers it gives of an anchor."""
+    """Convolutions ``conv`` of every map, and after them the ``predictors`` by name, each with how many numbers it gives of an anchor."""
 
     predictors: tuple[tuple[str, Dim], ...]
 

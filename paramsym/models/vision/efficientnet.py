@@ -71,11 +71,11 @@ class EfficientNet(Classifier):
     ``inverted_residual_setting`` has a row (block, expansion, kernel, stride, channels in, channels out, blocks) for every stage, by
     default those of B0. ``width_mult`` and ``depth_mult`` are exact fractions, also with letters in them: widths are rounded as
     MobileNetV2's, a stage has ceil(blocks*depth_mult) blocks. They scale MBConv stages; fused ones are never scaled in torchvision.
-    ``last_channel`` is the width behind the stages, four times the last one where it is None. Compound scaling (the paper's section 3)
+    ``last_channel`` is the width after the stages, four times the last one if it is None. Compound scaling (the paper's section 3)
     takes depth 6/5**phi, width 11/10**phi and side 23/20**phi for a phi of the model's size, and rounds.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Tan and Le 2019, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks", table 1; Tan and Le 2021,
     "EfficientNetV2: Smaller Models and Faster Training", table 4.

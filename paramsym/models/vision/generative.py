@@ -74,7 +74,7 @@ class DCGANGenerator(Layer):
 class DCGANDiscriminator(Layer):
     """A score of how likely an image of 64x64 is a real one: five convolutions of 4x4.
 
-    ``nc`` is the number of channels of the image, ``ndf`` the width behind the first convolution.
+    ``nc`` is the number of channels of the image, ``ndf`` the width after the first convolution.
 
     Source: Radford et al. 2016, section 3. Reference: ``pytorch/examples``, ``dcgan/main.py``.
 
@@ -115,7 +115,7 @@ class DCGANDiscriminator(Layer):
 class VAE(Layer):
     """A variational autoencoder: ``pixels`` to a mean and a logarithm of a variance for each of ``latent`` numbers, and back.
 
-    The sum of pixels of MNIST is 784. What is not given stays a letter.
+    The sum of pixels of MNIST is 784. Sizes that are not given are letters.
 
     Source: Kingma and Welling 2014, "Auto-Encoding Variational Bayes", appendix C.
 

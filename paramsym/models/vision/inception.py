@@ -35,7 +35,7 @@ def _conv(incoming: Dim, outgoing: Dim, kernel: Extents = 1, stride: int = 1, *,
 
 
 def _same(incoming: Dim, outgoing: Dim, *kernel: int) -> Sequential:
-    """A convolution that keeps the extents; one number stands for both."""
+    """A convolution that keeps the extents; one number means both."""
     height, width = kernel if len(kernel) == 2 else kernel * 2
     return _conv(incoming, outgoing, (height, width), padding=(height // 2, width // 2))
 
@@ -207,7 +207,7 @@ class _Branches(Holder):
     routes: tuple[tuple[str | tuple[str, ...], ...], ...]
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What all routes give, one behind the other."""
+        """What all routes give, one after the other."""
         found = []
         for route in self.routes:
             y = x
@@ -262,7 +262,7 @@ def _first_modules() -> dict[str, Layer]:
 
 @remembered
 def _last_modules() -> dict[str, Layer]:
-    """Return the modules behind the auxiliary classifier, at 8x8 places."""
+    """Return the modules after the auxiliary classifier, at 8x8 places."""
     narrowing = _numbered("branch7x7x3", _conv(768, 192), _same(192, 192, 1, 7), _same(192, 192, 7, 1), _conv(192, 192, 3, 2))
     shrinking = {**_numbered("branch3x3", _conv(768, 192), _conv(192, 320, 3, 2)), **narrowing, "pool": MaxPool2d(3, 2)}
     found: dict[str, Layer] = {"Mixed_7a": _routed(shrinking, "branch3x3", "branch7x7x3")}

@@ -42,11 +42,11 @@ class MaxVit(Pictures):
     ``partition_size`` is the side of a window, and of the grid: a map of h*w places has windows of p*p neighbours, and grids whose p*p
     places lie h/p and w/p apart. Every one of the blocks halves the extents, and so does the stem; p divides those of every block.
     ``head_dim`` is the width of a head. ``input_size`` are the height and width of the images where only these are taken, as torchvision
-    has it; None takes any that fit. What is not given stays a letter.
+    has it; None takes any that fit. Sizes that are not given are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their block.
-        ArgumentError: another number of block_channels than of block_layers, a ratio that is no exact fraction, or an unknown name.
+        DivisibilityError: heads that do not divide the hidden size of their block.
+        ArgumentError: another number of block_channels than of block_layers, a ratio that is not an exact fraction, or an unknown name.
 
     Source: Tu et al. 2022, "MaxViT: Multi-Axis Vision Transformer", section 3.
 
@@ -144,7 +144,7 @@ def _layer(near: Dim, far: Dim, stride: int, inner: Dim, squeezed: Dim, wide: Di
 
 @dataclass(frozen=True)
 class _MBConv(Holder):
-    """A body added to what passes by, which is pooled and projected where the extents change."""
+    """A body added to the shortcut, which is pooled and projected where the extents change."""
 
     def forward(self, own: Own, x: Value) -> Value:
         """The sum."""
@@ -193,7 +193,7 @@ class _Attention(Layer):
         yield Part("merge", Dense(sliced, self.width))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(windows, places, channels), as it came."""
+        """(windows, places, channels), unchanged."""
         places = canonical(self.side**2)
         index = constant("swin index", (places, places), self.side, self.side, kind="index")
         bias = rearrange(lookup(own.relative_position_bias_table, index), "q k a -> () a q k")

@@ -32,7 +32,7 @@ class MNASNet(Pictures):
     Widths are rounded as MobileNetV2's.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Tan et al. 2019, "MnasNet: Platform-Aware Neural Architecture Search for Mobile", figure 7 (b).
 

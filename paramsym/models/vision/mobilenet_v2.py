@@ -30,10 +30,10 @@ class MobileNetV2(Classifier):
 
     ``inverted_residual_setting`` has a row (expansion t, channels c, blocks n, stride s) for every stage. ``width_mult`` is an exact
     fraction; every width is rounded to a multiple of ``round_nearest``, and up where it would lose more than a tenth: with q = c*width/8
-    it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter stands in it as ``width_mult=w/4``.
+    it is 8*max(1, floor(q + 1/2), ceil(9*q/10)). The last width is never less than 1280. A letter is in it as ``width_mult=w/4``.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Sandler et al. 2018, "MobileNetV2: Inverted Residuals and Linear Bottlenecks", table 2.
 

@@ -73,11 +73,11 @@ class MobileNetV3(Classifier):
     """Inverted residuals of several kernels, some with squeeze-and-excitation, the later ones with hard swish.
 
     ``width_mult`` is an exact fraction; widths are rounded as MobileNetV2's. ``reduced_tail`` halves the last three blocks, ``dilated``
-    dilates them in the place of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
+    dilates them instead of their stride; both are for segmentation and detection. ``norm_layer`` "BatchNorm2d" or
     "FrozenBatchNorm2d" adds 1e-5 to a variance, as torchvision's detectors have it, and None 1e-3.
 
     Raises:
-        ArgumentError: a multiplier that is no exact fraction, or an unknown name.
+        ArgumentError: a multiplier that is not an exact fraction, or an unknown name.
 
     Source: Howard et al. 2019, "Searching for MobileNetV3", tables 1 and 2.
 

@@ -52,17 +52,17 @@ class MViT(Videos):
     """A transformer whose attention pools: keys and values everywhere, queries at the start of every stage but the first.
 
     A stage has blocks of one width, which is doubled from stage to stage, and so are the ``num_heads`` of the first one. The first block
-    of a stage pools the queries, and with them what passes by, by two in height and width. Keys and values are pooled by ``stride_kv`` in
-    the first stage, and by half as much in each that follows. The first version widens at the end of the last block of a stage, in its
+    of a stage pools the queries, and with them the shortcut, by two in height and width. Keys and values are pooled by ``stride_kv``
+    in the first stage, and by half as much in each that follows. The first version widens at the end of the last block of a stage, in its
     matrices; with ``proj_after_attn`` the first block of the next one does it, in its attention. ``rel_pos_embed`` takes tables of
-    distances in the place of positions, ``residual_pool`` adds the pooled queries to what comes out of the attention, with the class token
+    distances instead of positions, ``residual_pool`` adds the pooled queries to what comes out of the attention, with the class token
     where ``residual_with_cls_embed`` says so, and ``pool_every_query`` convolves the queries of the other blocks too. torchvision has one
-    entry of ``block_setting`` for every block; here ``depths`` has one for every stage, two blocks or more behind the first.
+    entry of ``block_setting`` for every block; here ``depths`` has one for every stage, two blocks or more after the first.
 
-    Positions and tables are made for videos of ``temporal_size`` frames and of ``spatial_size``. What is not given stays a letter.
+    Positions and tables are made for videos of ``temporal_size`` frames and of ``spatial_size``. Sizes that are not given are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: no depth, or an unknown name.
 
     Source: Fan et al. 2021, "Multiscale Vision Transformers", section 3 and table 2; Li et al. 2022, "MViTv2: Improved Multiscale Vision
@@ -176,7 +176,7 @@ def _block(heads: Dim, near: Dim, width: Dim, far: Dim, *settings: Any) -> Layer
 
 @dataclass(frozen=True)
 class _Block(Holder):
-    """Attention and two matrices, each behind a norm; what passes by is widened ``early``, beside the attention, or beside the matrices."""
+    """Attention and two matrices, each after a norm; the shortcut is widened ``early``, with the attention, or with the matrices."""
 
     _: KW_ONLY
     early: bool
@@ -278,7 +278,7 @@ class _Pool(Layer):
 
 @dataclass(frozen=True)
 class _Positions(Layer):
-    """A class token in front, and positions where there are any: of every place, of every frame, and of the token."""
+    """A class token in front, and positions if there are any: of every place, of every frame, and of the token."""
 
     width: Dim
     room: tuple[Dim, ...]
@@ -307,7 +307,7 @@ def _pooled(extents: tuple[Dim, ...], step: int) -> tuple[Dim, ...]:
 
 
 def _on_places(function: Callable[[Value], Value], x: Value, extents: tuple[Dim, ...]) -> Value:
-    """Apply a function of volumes to the places behind the class token of (batch, places, heads, width)."""
+    """Apply a function of volumes to the places after the class token of (batch, places, heads, width)."""
     places = take(x, 1, 1, product(extents))
     volume = rearrange(places, "b (t h w) a d -> (b a) d t h w", **dict(zip("thw", extents, strict=True)))
     rest = rearrange(function(volume), "(b a) d t h w -> b (t h w) a d", a=x.sizes[2])

@@ -87,7 +87,7 @@ def _published(name: str, size: Mapping[str, Any] = _SIZES) -> dict[str, dict[st
 
 
 def _claim(cls: str, name: str, count: int) -> Claim:
-    """A published count is that of a network whose first norms are frozen, but for the second version."""
+    """A published count is that of a network whose first norms are frozen, except the second version."""
     frozen = 0 if name.endswith("v2") else -FROZEN["mobilenet_v3_large" if "mobilenet" in name else "resnet50"]
     return Claim(
         name, count, "torchvision 0.28, num_params of the weights", cls, frozen, "the backbone's norms are frozen" if frozen else ""

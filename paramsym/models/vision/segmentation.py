@@ -67,9 +67,9 @@ def _published(kind: str, *backbones: str) -> dict[str, dict[str, Any]]:
 @named
 @dataclass(frozen=True)
 class FCN(_Segmenter):
-    """A fully convolutional network: a convolution of 3x3 and one of 1x1 behind a ResNet whose last two stages are dilated.
+    """A fully convolutional network: a convolution of 3x3 and one of 1x1 after a ResNet whose last two stages are dilated.
 
-    ``aux_loss`` adds a second classifier behind the third stage. torchvision's figures of parameters and of work include it.
+    ``aux_loss`` adds a second classifier after the third stage. torchvision's figures of parameters and of work include it.
 
     Source: Long et al. 2015, "Fully Convolutional Networks for Semantic Segmentation".
 
@@ -94,7 +94,7 @@ class FCN(_Segmenter):
 @named
 @dataclass(frozen=True)
 class DeepLabV3(_Segmenter):
-    """Atrous spatial pyramid pooling behind a dilated backbone: convolutions with steps of 12, 24 and 36, a 1x1 one, and the mean.
+    """Atrous spatial pyramid pooling after a dilated backbone: convolutions with steps of 12, 24 and 36, a 1x1 one, and the mean.
 
     ``aux_loss`` adds a second classifier. torchvision's figures of parameters and of work include it.
 

@@ -31,9 +31,9 @@ _CHANNELS: tuple[Dim, Dim, Dim, Dim, Dim] = dims("C_1 C_2 C_3 C_4 C_5")
 @named
 @dataclass(frozen=True)
 class ShuffleNetV2(Pictures):
-    """Blocks that leave half of the channels alone, and shuffle the halves behind every block.
+    """Blocks that leave half of the channels alone, and shuffle the halves after every block.
 
-    What is not given stays a letter: depths n2 to n4 of the stages 2 to 4, and the widths C_1 of the stem, C_2 to C_4 of the stages,
+    Sizes that are not given are letters: depths n2 to n4 of the stages 2 to 4, and the widths C_1 of the stem, C_2 to C_4 of the stages,
     which are even, and C_5 of the last convolution.
 
     Raises:

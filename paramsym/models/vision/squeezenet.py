@@ -80,6 +80,6 @@ class _Fire(Layer):
         yield Part("relu", RELU)
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What both expansions give, one behind the other."""
+        """What both expansions give, one after the other."""
         x = own.relu(own.squeeze(x))
         return join(own.relu(own.expand1x1(x)), own.relu(own.expand3x3(x)), axis=1)

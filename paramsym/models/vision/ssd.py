@@ -48,7 +48,7 @@ class _SSD(Pictures):
 @named
 @dataclass(frozen=True)
 class SSD(_SSD):
-    """VGG-16 without its classifier, more convolutions behind it, and boxes of six maps, fewer and larger ones from map to map.
+    """VGG-16 without its classifier, more convolutions after it, and boxes of six maps, fewer and larger ones from map to map.
 
     ``num_anchors`` are the boxes of a place of each map. Which of them are objects depends on the data: those whose scores are above a
     threshold, without those that overlap a better one; nothing of that is counted here. torchvision brings every image to 300x300.

@@ -58,10 +58,10 @@ class SwinTransformer(Pictures):
     """Attention within windows of a map, which every other block shifts; four neighbours become one place between the stages.
 
     The second version normalises behind attention and matrices, compares the directions of queries and keys only, and computes the bias
-    for a distance by a small network. ``window_size`` is the side of a window. What is not given stays a letter.
+    for a distance by a small network. ``window_size`` is the side of a window. Sizes that are not given are letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: another number of heads than of depths, or an unknown name.
 
     Source: Liu et al. 2021, "Swin Transformer: Hierarchical Vision Transformer using Shifted Windows", section 3; Liu et al. 2022,
@@ -124,7 +124,7 @@ class SwinTransformer(Pictures):
 
 
 def check_stages(depths: Sequence[Dim], num_heads: Sequence[Dim]) -> None:
-    """Raise ``ArgumentError`` where the numbers of depths and of heads differ, or where there are none."""
+    """Raise ``ArgumentError`` where the numbers of depths and of heads differ, or if there are none."""
     if not len(depths) == len(num_heads) > 0:
         message = f"there are {len(depths)} depths and {len(num_heads)} num_heads; wanted one of each for every stage."
         raise ArgumentError(message)
@@ -187,7 +187,7 @@ class _Block(Layer):
         yield Part("mlp", mlp(self.width, self.inner))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """(batch, extents, channels), as it came."""
+        """(batch, extents, channels), unchanged."""
         if self.second:
             x = x + own.norm1(own.attn(x))
             return x + own.norm2(own.mlp(x))

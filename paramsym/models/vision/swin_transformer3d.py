@@ -31,10 +31,11 @@ class SwinTransformer3d(Videos):
     """Swin for videos: attention within windows of frames, rows and columns, which every other block shifts.
 
     ``patch_size`` and ``window_size`` are frames, height and width. Where a video has no more places along an axis than a window, the
-    window shrinks to it. Between the stages four neighbours of a frame become one place; the frames stay. What is not given stays a letter.
+    window shrinks to it. Between the stages four neighbours of a frame become one place; the frames stay. Sizes that are not given are
+    letters.
 
     Raises:
-        DivisibilityError: heads that do not divide the width of their stage.
+        DivisibilityError: heads that do not divide the hidden size of their stage.
         ArgumentError: another number of heads than of depths, or an unknown name.
 
     Source: Liu et al. 2022, "Video Swin Transformer", section 3.

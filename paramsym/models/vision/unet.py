@@ -51,7 +51,7 @@ class UNet(Pictures):
 
     @property
     def inputs(self) -> Mapping[str, Shape]:
-        """Images (batch, channels, height, width); sides that are multiples of 16 leave no floors."""
+        """Images (batch, channels, height, width); with sides that are multiples of 16, the formula has no floors."""
         return {"x": (B, self.n_channels, 16 * W, 16 * W)}
 
     def parts(self) -> Iterator[Part]:

@@ -40,7 +40,7 @@ class VGG(Classifier):
     """Stages of 3x3 convolutions, each ended by a pooling that halves, and three matrices.
 
     ``cfg`` has the widths of the convolutions of every stage, in letters or numbers; by default those of configuration D, VGG-16, in
-    table 1 of the paper. torchvision writes one list with an "M" at the end of every stage. ``batch_norm`` puts a norm behind every
+    table 1 of the paper. torchvision writes one list with an "M" at the end of every stage. ``batch_norm`` puts a norm after every
     convolution. A published name as first argument means its sizes.
 
     Raises:

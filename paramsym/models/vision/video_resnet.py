@@ -37,7 +37,7 @@ class VideoResNet(Videos):
     ``conv_makers`` names the convolutions of every stage: "Conv3DSimple" has kernels of 3x3x3, "Conv3DNoTemporal" of 1x3x3 and
     "Conv2Plus1D" of 1x3x3 and 3x1x1, with as many channels between them as make the count of 3x3x3, rounded down:
     floor(27*i*o/(9*i + 3*o)) for i and o channels. ``stem`` is "BasicStem" or "R2Plus1dStem". Depths n1 to n4 and N classes are letters
-    where they are not given.
+    if they are not given.
 
     Source: Tran et al. 2018, "A Closer Look at Spatiotemporal Convolutions for Action Recognition", section 3 and table 1.
 
@@ -91,7 +91,7 @@ def _stage(maker: Maker, near: int, far: int, depth: Dim) -> Repeat:
 
 @dataclass(frozen=True)
 class _Block(Layer):
-    """Two convolutions added to what passes by; where the channels change, both halve the extents."""
+    """Two convolutions added to the shortcut; where the channels change, both halve the extents."""
 
     maker: Maker
     incoming: int
@@ -197,5 +197,5 @@ class _Inception(Layer):
         yield Part("branch3", Sequential(MaxPool3d(3, 1, 1), _conv(near, pooled)))
 
     def forward(self, own: Own, x: Value) -> Value:
-        """What all branches give, one behind the other."""
+        """What all branches give, one after the other."""
         return join(*(own[f"branch{number}"](x) for number in range(4)), axis=1)
